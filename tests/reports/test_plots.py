@@ -151,7 +151,7 @@ def test_an_indicative_row_is_marked_beside_one_that_is_not(tmp_path: Path) -> N
         data = [{"id": f"q{at}", "query": "Who?", "passages": ["Ann."]} for at in range(4)]
         ragassay.evaluate(data, ["umbrela"], judge=judge, save=tmp_path / name)
     spec = drawn(tmp_path / "rules", tmp_path / "people", metrics=["umbrela"])
-    assert "umbrela in rules: the offline judge" in " ".join(spec["title"]["subtitle"])
+    assert "umbrela in rules: only a hint. The offline judge" in " ".join(spec["title"]["subtitle"])
 
 
 def test_one_scale_a_metric_whatever_the_files_hold(tmp_path: Path) -> None:

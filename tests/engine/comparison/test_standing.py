@@ -50,7 +50,9 @@ def relabelled(run: Result, judge: str, metric: str) -> Result:
 
 GOOD = [f"It was Ann of house number {at}." for at in range(30)]
 BAD = ["I don't know."] * 30
-UNMEASURED = "answer_match: the agreement of the offline judge with people was not measured."
+UNMEASURED = (
+    "answer_match: only a hint. The agreement of the offline judge with people was not measured."
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,8 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
     assert one.p_adjusted is None and one.p_value < 0.01
     trusted = ragassay.compare(better, worse, trust_offline=True).differences
     assert {d.verdict for d in trusted} == {"better"}
+    (why,) = (str(d.why) for d in trusted if d.why)
+    assert "--trust-offline" in why and "hint" not in why
 
 
 def test_what_has_no_verdict_weakens_no_other_metric(judged) -> None:
@@ -101,21 +105,19 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
     standing.agreements.cache_clear()
 
 
-RANKS = (
-    "answer_match: the offline judge ranks {} % to 95 % of pairs like people's labels "
-    "(100 English answers)."
+AGREES = "answer_match: the offline judge agrees with people on English answers."
+HINT = (
+    "answer_match: only a hint. The offline judge was measured on English answers only, too little "
+    "for a verdict."
 )
 CASES = [
-    ({}, "better", RANKS.format(85)),
-    ({"low": 0.79}, "indicative",
-     f"{RANKS.format(79)} The lower end must reach 80 % for a verdict."),
-    ({"people": False}, "indicative", f"{RANKS.format(85)} A verdict needs labels by people."),
-    ({"measure": "Spearman", "value": 0.7, "low": 0.6}, "better",
-     "answer_match: the offline judge has a rank correlation of 0.60 to 0.95 with people's "
-     "labels (100 English answers)."),
+    ({}, "better", AGREES),
+    ({"low": 0.79}, "indicative", HINT),
+    ({"people": False}, "indicative", HINT),
+    ({"measure": "Spearman", "value": 0.7, "low": 0.6}, "better", AGREES),
     ({"language": "de", "of": "German answers"}, "indicative",
-     "answer_match: the offline judge was measured on German answers only, and these data do not "
-     "read as German."),
+     "answer_match: only a hint. The offline judge was measured on German answers only; these data "
+     "do not read as German."),
     ({"kinds": ("another",)}, "indicative", UNMEASURED),
 ]  # fmt: skip
 
@@ -137,7 +139,7 @@ def test_of_several_populations_the_weakest_counts(judged, table: list[Agreement
     table += [row(), row(low=0.5, of="English answers of people")]
     found = {d.name: d for d in ragassay.compare(*judged).differences}
     assert found["answer_match"].verdict == "indicative"
-    assert "English answers of people" in str(found["answer_match"].why)
+    assert str(found["answer_match"].why) == HINT
 
 
 def test_what_one_run_has_in_another_language_gets_no_verdict(

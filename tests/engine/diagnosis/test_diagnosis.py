@@ -127,7 +127,10 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert (
         found.judged
         == found.to_json()["judged"]
-        == ("nuggets.all: the agreement of the offline judge with people was not measured.")
+        == (
+            "nuggets.all: only a hint. The agreement of the offline judge with people was not "
+            "measured."
+        )
     )
     assert failing_line(found).endswith(f" {found.judged}")
     alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))

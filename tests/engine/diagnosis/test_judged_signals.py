@@ -85,12 +85,12 @@ def test_what_was_left_out_is_told_everywhere() -> None:
     (line,) = diagnosis_text.untold_lines(found())
     assert line.startswith(
         "Not retrieved is not told by umbrela_MRR: it says the same of 4 of 4 samples that "
-        "contains_answer calls right. Name another judge with --judge. umbrela_MRR: the offline "
-        "judge ranks "
+        "contains_answer calls right. Name another judge with --judge. umbrela_MRR: only a hint. "
+        "The offline judge was measured on English passages only"
     )
     (told,) = found().to_json()["not_telling"]
     assert told["class"] == "not_retrieved" and told["metric"] == "umbrela_MRR"
-    assert "the offline judge ranks" in told["judge"] and told["n_right"] == 4
+    assert "measured on English passages" in told["judge"] and told["n_right"] == 4
     assert "is not told by umbrela_MRR" in " ".join(str(found()).split())
     assert "is not told by umbrela_MRR" in html_of(found())
 
@@ -102,7 +102,7 @@ def test_beside_a_class_stands_who_judged_it() -> None:
     (invented,) = by_name["invented"].judged
     assert invented.metric == "rl_f" and invented.of_right is None
     assert by_name["unexplained"].judged == ()
-    words = "rl_f: the offline judge has a rank correlation"
+    words = "rl_f: only a hint. The offline judge was measured on English answers"
     assert words in " ".join(str(found()).split())
     told = {one["class"]: one["judged"] for one in found().to_json()["classes"]}
     assert told["invented"] == [invented.to_json()] and told["unexplained"] == []
@@ -113,12 +113,12 @@ def test_the_pages_say_who_judged_a_class_and_what_was_left_out(tmp_path: Any) -
     result = ragassay.evaluate(records, JUDGED)
     pages.write_report(result, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "rl_f: the offline judge has" in page
+    assert "rl_f: only a hint. The offline judge was measured on" in page
     assert "Not retrieved is not told by umbrela_MRR" in page
     notes = " ".join(diagnosis_text.moved_notes(moved(result, result)))
     assert "In the new run: Not retrieved is not told by umbrela_MRR" in notes
     assert "In the old run: Not retrieved is not told by umbrela_MRR" in notes
-    assert "rl_f: the offline judge has" in notes
+    assert "rl_f: only a hint. The offline judge" in notes
 
 
 def test_without_a_right_sample_a_judges_class_says_that_it_cannot_be_checked() -> None:

@@ -11,9 +11,8 @@ from ragassay.engine.comparison.pairs import Mask, rows_by_query
 from ragassay.engine.results import Result, fingerprint, missing_by_accident, names_in
 
 SAME_NUGGETS = (
-    "To measure both systems by the same nuggets, put them into one file and run that with "
-    "--nuggets pooled, or run both with one nugget file (--nuggets FILE). Pooling each run by "
-    "itself gives two sets of nuggets."
+    "Measure both by the same nuggets: --nuggets pooled on one file with both systems, or "
+    "--nuggets FILE for each."
 )
 """What to do where two runs were measured by different nuggets."""
 
@@ -138,19 +137,13 @@ def warnings_of(
         mask_a, mask_b: where each has a score, shape ``(n_metrics, n_common)``.
     """
     sentences = []
-    if own_nuggets(a, b, names):
-        sentences.append(
-            "The nuggets are each run's own, so the two systems were not measured against the same "
-            f"facts and have no verdict. {SAME_NUGGETS}"
-        )
     one_sided = int((mask_a != mask_b).sum())
     if one_sided:
         worst = int(np.argmax((mask_a != mask_b).sum(axis=1)))
         sentences.append(
             f"{plural(one_sided, 'score')} {either(one_sided, 'exists', 'exist')} in one run only "
             f"and {either(one_sided, 'was', 'were')} left out "
-            f"({either(one_sided, 'of', 'most of them:')} {names[worst]}). Unscored answers can "
-            "make a run look better."
+            f"({either(one_sided, 'of', 'most of them:')} {names[worst]})."
         )
     for run, other in ((a, b), (b, a)):
         lacking = len(rows_by_query(run)) - len(common)

@@ -190,7 +190,8 @@ def _refusals(
             "(force=True)."
         )
     reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
-    reasons |= dict.fromkeys(own_nuggets(a, b, names), "each run has nuggets of its own")
+    own = f"each run has nuggets of its own. {SAME_NUGGETS}"
+    reasons |= dict.fromkeys(own_nuggets(a, b, names), own)
     return reasons | by_metric, reasons_against
 
 
@@ -276,8 +277,10 @@ def _standing(
     note = None if weakest is None else weakest.note
     if not is_primary:
         return "exploratory", note
-    if weakest is not None and weakest.indicative and not trust_offline:
-        return "indicative", note
+    if weakest is not None and weakest.indicative:
+        if not trust_offline:
+            return "indicative", note
+        note = Note("offline_trusted", names=(name,))
     return "tested", note
 
 

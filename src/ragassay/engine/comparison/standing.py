@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from ragassay import suites
 from ragassay.counts import grouped
-from ragassay.engine.comparison.agreement import LEAST, Agreement, rows_of
+from ragassay.engine.comparison.agreement import Agreement, rows_of
 from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
 from ragassay.judges.offline import LABEL
@@ -22,7 +22,6 @@ OFFLINE = "offline-lexical/"
 """How the offline judge's label begins."""
 
 _OFFLINE_LABEL = re.compile(re.escape(OFFLINE) + r"[^\s,()]*")
-_KINDS = {"AUC": "offline_auc", "balanced accuracy": "offline_accuracy", "Spearman": "offline_rank"}
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
     """How far the judge of a metric is known to agree with people; ``None`` where nobody judged it,
     or recorded answers did.
 
-    The agreement of an LLM judge is never known. Of the offline judge's rows in the language of the
-    data the weakest counts: one that is not sufficient, then the smallest lower bound.
+    The agreement of an LLM judge is never known. That of the offline judge suffices where each of
+    its rows in the language of the data does.
     """
 
     def found(kind: str, **counts: float | str) -> JudgeAgreement:
@@ -75,23 +74,9 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
         if not here:
             language = word_lists()[measured[0].language].names[0].capitalize()
             return found("offline_language", of=measured[0].of, language=language)
-    weakest = min(rows, key=lambda row: (row.sufficient, row.low))
-    return JudgeAgreement(_figure(weakest, metric.name), sufficient=weakest.sufficient)
-
-
-def _figure(row: Agreement, name: str) -> Note:
-    """The value of a row, and what it lacks for a verdict."""
-    least = LEAST[row.measure]
-    numbers = {"value": row.value, "low": row.low, "high": row.high, "least": least}
-    of_shares = row.measure != "Spearman"
-    counts: dict[str, float | str] = {
-        key: f"{100 * value:.0f} %" if of_shares else f"{value:.2f}"
-        for key, value in numbers.items()
-    }
-    counts |= {"n": row.n, "of": row.of, "labels": row.labels, "people": int(row.people)}
-    return Note(
-        _KINDS[row.measure], counts | {"reaches": int(row.reaches or not row.people)}, (name,)
-    )
+    sufficient = all(row.sufficient for row in rows)
+    found_one = found("offline_agrees" if sufficient else "offline_hint", of=rows[0].of)
+    return replace(found_one, sufficient=sufficient)
 
 
 @cache

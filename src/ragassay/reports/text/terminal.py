@@ -115,7 +115,7 @@ def slices_table(summary: Summary, width: int, plain: bool) -> Iterator[Renderab
 def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The differences between two runs: means, difference, interval and verdict, and what must be
     known to read them."""
-    lines = footnotes.comparison_lines(comparison)
+    lines = footnotes.comparison_lines(comparison, width - 2)
     yield from _comparison(comparison, _COMPARED, lines, width, plain)
 
 

@@ -3,6 +3,7 @@ from .comparison_footnotes import (
     Lines as Lines,
     comparison_lines as comparison_lines,
     every_line as every_line,
+    every_note as every_note,
     gate_notes as gate_notes,
     method_lines as method_lines,
     verdict_line as verdict_line,

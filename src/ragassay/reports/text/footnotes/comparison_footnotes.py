@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import accumulate
+from textwrap import wrap
 from typing import NamedTuple
 
 from ragassay.engine.results import Comparison
@@ -38,21 +40,34 @@ def verdict_line(comparison: Comparison) -> str:
     return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
 
 
-def comparison_lines(comparison: Comparison, most: int = MOST_LINES) -> Lines:
-    """What stands below a comparison: at most so many lines, warnings first.
+def comparison_lines(comparison: Comparison, width: int = 0) -> Lines:
+    """What stands below a comparison: at most `MOST_LINES` lines, warnings first. Where there is
+    more to say, the last line says how much.
 
     Args:
         comparison: of two runs.
-        most: lines. Where there are more, the last says how many.
+        width: of a line, in characters; by default each note is one line.
     """
-    notes = comparison.notes
-    warnings = [*all_said(notes, "warning"), *comparison.warnings]
-    below = all_said(notes, "note")
-    if len(warnings) + len(below) > most:
-        n_hidden = len(warnings) + len(below) - (most - 1)
-        warnings, below = warnings[: most - 1], below[: max(most - 1 - len(warnings), 0)]
-        below.append(f"{wording.plural(n_hidden, 'more note')}: --full, or the HTML page.")
-    return Lines(warnings, below)
+    said = every_note(comparison)
+    warned = len(said.warnings)
+    notes = [*said.warnings, *said.notes]
+    ends = [*accumulate(len(wrap(f"⚠ {note}", width)) if width else 1 for note in notes)]
+    if not ends or ends[-1] <= MOST_LINES:
+        return said
+    shown = sum(end < MOST_LINES for end in ends)
+    more = wording.plural(len(notes) - shown, "more note" if shown else "note")
+    hidden = f"{more}: --full, or the HTML page."
+    return Lines(notes[: min(warned, shown)], [*notes[warned:shown], hidden])
+
+
+def every_note(comparison: Comparison) -> Lines:
+    """What there is to say to read a comparison.
+
+    Args:
+        comparison: of two runs.
+    """
+    warnings = [*all_said(comparison.notes, "warning"), *comparison.warnings]
+    return Lines(warnings, all_said(comparison.notes, "note"))
 
 
 def method_lines(comparison: Comparison) -> list[str]:
@@ -70,7 +85,7 @@ def every_line(comparison: Comparison) -> Lines:
     Args:
         comparison: of two runs.
     """
-    lines = comparison_lines(comparison, most=10_000)
+    lines = every_note(comparison)
     return Lines(lines.warnings, [*lines.notes, *method_lines(comparison)])
 
 
