@@ -37,7 +37,7 @@ def atomic(path: str | Path) -> Iterator[BinaryIO]:
         UsageError: the folder cannot be made or written to.
     """
     # A link stays a link: what it points to is replaced.
-    target = Path(path).resolve()
+    target = Path(os.path.realpath(path))
     try:
         if target.exists() and not target.is_file():
             raise UsageError(f"{path} is not a regular file. Choose another name with -o.")

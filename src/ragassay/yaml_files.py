@@ -131,6 +131,8 @@ class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one rais
                 raise self._wrong("is given twice", line, "Keep one of them.", self._place)
             self.lines[self._place] = line
         node: Any = super().compose_node(parent, index)
+        if isinstance(event, yaml.ScalarEvent):
+            node.value = self._whole(node.value, line)
         is_alias, anchor = isinstance(event, yaml.AliasEvent), event.anchor or ""
         if is_alias and anchor not in self._sizes:
             raise self._wrong("an anchor holds itself", line)
@@ -143,6 +145,14 @@ class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one rais
         place = (*outer, str(node.value)) if is_key else self._place
         self._place = outer
         return _filled(node, place, self._fill)
+
+    def _whole(self, text: str, line: int) -> str:
+        """The text with the halves of a character, as JSON escapes them, put together."""
+        try:
+            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        except UnicodeDecodeError as error:
+            problem, hint = "holds half a character (a lone surrogate)", "Write the whole character."
+            raise self._wrong(problem, line, hint, self._place) from error
 
     def _wrong(
         self, problem: str, line: int, hint: str | None = None, place: Place = ()

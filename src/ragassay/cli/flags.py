@@ -302,7 +302,7 @@ def configured(
         data, config = None, data
     names = [str(name) for name in (data, *more) if name is not None]
     if standard_input.NAME in names:
-        standard_input.keep(sys.stdin.buffer)
+        standard_input.keep(sys.stdin)
     keys = {**flags, "data": names if len(names) > 1 else names[0]} if names else dict(flags)
     if keys.get("metrics"):
         keys["metrics"] = own_names(naming.split(keys["metrics"]))

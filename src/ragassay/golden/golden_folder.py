@@ -252,11 +252,12 @@ def check_output(output: Path, *inputs: Path) -> None:
         UsageError: the output is one of the inputs or lies in a folder of them, or it is a golden
             set or lies in one.
     """
-    place = output.resolve()
+    place = Path(os.path.realpath(output))
     for one in inputs:
-        if place == one.resolve():
+        own = Path(os.path.realpath(one))
+        if place == own:
             raise UsageError(f"{output} is what is read. Choose another name with -o.")
-        if one.resolve() in place.parents:
+        if own in place.parents:
             raise UsageError(
                 f"{output} lies in {one}, which is read. Choose another place with -o."
             )

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
-from ragassay import formats
+from ragassay import formats, yaml_files
 from ragassay.cli import call
 from ragassay.formats import opening
 
@@ -279,3 +279,42 @@ def test_metadata_that_is_too_deep_is_refused_with_its_line(
     for words in (("run", path, "-s", "qa"), ("validate", path)):
         said = complaint(*words)
         assert "line 2, field 'metadata': the metadata is nested more than 100 levels deep" in said
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://[-1]/x", "field 'url': is not a URL"),
+        ("http://127.0.0.1:9/\\ud800", "field 'url': holds half a character"),
+    ],
+)
+def test_a_mapping_file_with_an_impossible_url_is_one_sentence(
+    data: Path, tmp_path: Path, complaint: Callable[..., str], url: str, told: str
+) -> None:
+    mapping = tmp_path / "mine.yaml"
+    mapping.write_text(f'body: {{q: "{{{{query}}}}"}}\nurl: "{url}"\nanswer: text\n')
+    said = complaint("ask", data, "-t", mapping, "-o", tmp_path / "answers.jsonl")
+    assert f"line 2, {told}" in said
+
+
+def test_both_halves_of_a_character_in_yaml_are_the_character(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text('face: "\\ud83d\\ude00"\n')
+    assert yaml_files.value_of(yaml_files.text_of(path), path) == {"face": "\U0001f600"}
+
+
+def test_a_loop_of_links_is_one_sentence_wherever_it_is_named(
+    data: Path, tmp_path: Path, complaint: Callable[..., str]
+) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for place in (loop, loop / "below"):
+        assert "cannot be written" in complaint("run", data, "-m", "em", "-o", place)
+    assert "cannot be opened" in complaint("run", loop, "-m", "em")
+
+
+def test_closed_standard_input_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, complaint: Callable[..., str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert "standard input: is closed" in complaint("run", "-", "-m", "em")

@@ -130,7 +130,7 @@ def trec(
     if runs.count(STANDARD_INPUT) > 1:
         raise UsageError("Only one run can be read from standard input ('-').")
     if STANDARD_INPUT in runs:
-        standard_input.keep(sys.stdin.buffer)
+        standard_input.keep(sys.stdin)
         runs[runs.index(STANDARD_INPUT)] = Path(standard_input.NAME)
     if more:
         if per_query or no_summary or format == "trec_eval":

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TextIO, cast
 
 from ragassay.errors import InputError
 
@@ -17,16 +17,19 @@ _files: list[IO[bytes]] = []
 """The file that holds it, once it is kept; the file goes when the program ends."""
 
 
-def keep(stream: IO[bytes]) -> None:
+def keep(text: TextIO | None) -> None:
     """Takes what stands on standard input as the data called `NAME`, up to its end. Only the
     command line calls this.
 
     Args:
-        stream: standard input.
+        text: standard input; ``None`` where it is closed.
 
     Raises:
-        InputError: it is a terminal.
+        InputError: it is a terminal, or closed.
     """
+    if text is None:
+        raise InputError("is closed", path=NAME, hint="Pipe data into the command, or name a file.")
+    stream = text.buffer
     if stream.isatty():
         raise InputError(
             "nothing is piped into standard input",

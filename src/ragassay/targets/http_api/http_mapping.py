@@ -155,6 +155,10 @@ def read_mapping(path: Path) -> HttpMapping:
         place = ("url",) if name == "url" else ("headers", name)
         for variable in unset(value):
             raise content.wrong(place, f"names the variable {variable}, which is not set")
+    try:
+        urlsplit(with_environment(mapping.url))
+    except ValueError as error:
+        raise content.wrong(("url",), f"is not a URL ({error})") from error
     return mapping
 
 
