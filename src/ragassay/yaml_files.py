@@ -151,7 +151,10 @@ class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one rais
         try:
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
         except UnicodeDecodeError as error:
-            problem, hint = "holds half a character (a lone surrogate)", "Write the whole character."
+            problem, hint = (
+                "holds half a character (a lone surrogate)",
+                "Write the whole character.",
+            )
             raise self._wrong(problem, line, hint, self._place) from error
 
     def _wrong(

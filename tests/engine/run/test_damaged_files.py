@@ -121,6 +121,20 @@ def test_a_damaged_run_folder_is_one_sentence_for_every_command(
         assert file in complaint(*words)
 
 
+@pytest.mark.parametrize("key", ["suite", "metrics", "fail_under"])
+@pytest.mark.parametrize("value", [7, [1], {"a": "b"}])
+def test_a_run_yaml_changed_by_hand_is_one_sentence(
+    finished: Path, tmp_path: Path, complaint: Callable[..., str], key: str, value: Any
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    path = folder / "run.yaml"
+    body = yaml_files.value_of(path.read_text(), path)
+    path.write_text(json.dumps({**body, key: value}))
+    for words in (("report", folder), ("compare", folder, finished), ("explain", folder, "q1")):
+        assert "run.yaml: is no configuration" in (said := complaint(*words)) and key in said
+
+
 @pytest.mark.parametrize("kept", [0, 1])
 def test_the_line_at_which_a_score_is_missing_is_named(
     finished: Path, tmp_path: Path, complaint: Callable[..., str], kept: int

@@ -362,16 +362,15 @@ def test_runs_with_nuggets_of_their_own_are_told_how_to_share_them() -> None:
         ragassay.compare(one, other)
     said = str(refused.value)
     assert "not computed alike (nuggets=" in said and "--force" in said
-    assert "put them into one file and run that with --nuggets pooled" in said
-    assert "run both with one nugget file (--nuggets FILE)" in said
+    assert "--nuggets pooled on one file with both systems" in said and "--nuggets FILE" in said
     own = [
         ragassay.evaluate(
             [s for s in TWO if s.system == name], "nuggets.all", judge=Scripted(judge)
         )
         for name in ("a", "b")
     ]
-    warned = " ".join(ragassay.compare(*own).warnings)
-    assert "put them into one file" in warned and "one nugget file" in warned
+    told = " ".join(map(str, ragassay.compare(*own).notes))
+    assert "has nuggets of its own" in told and "--nuggets pooled on one file" in told
 
 
 def test_only_different_nuggets_bring_advice_on_nuggets() -> None:

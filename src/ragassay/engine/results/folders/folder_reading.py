@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from ragassay import formats
 from ragassay.engine.results import fingerprint
@@ -110,10 +110,22 @@ def _slices(path: Path) -> Any:
     return body
 
 
+class _Lists(BaseModel):
+    """What is read of a ``run.yaml`` that a person may have changed."""
+
+    suite: list[str] = []
+    metrics: list[str] = []
+    fail_under: list[str] = []
+
+
 def _read_config(path: Path) -> dict[str, Any]:
     body = value_of(text_of(path), path)
     if not isinstance(body, dict):
         raise InputError("is not a mapping of keys", path=path)
+    try:
+        _Lists.model_validate(body)
+    except ValueError as error:
+        raise InputError(f"is no configuration ({problem_of(error)})", path=path) from error
     return body
 
 
