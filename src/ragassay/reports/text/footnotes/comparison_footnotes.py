@@ -51,7 +51,11 @@ def comparison_lines(comparison: Comparison, width: int = 0) -> Lines:
     said = every_note(comparison)
     warned = len(said.warnings)
     notes = [*said.warnings, *said.notes]
-    ends = [*accumulate(len(wrap(f"⚠ {note}", width)) if width else 1 for note in notes)]
+    ends = [
+        *accumulate(
+            len(wrap(f"⚠ {note}", width, break_on_hyphens=False)) if width else 1 for note in notes
+        )
+    ]
     if not ends or ends[-1] <= MOST_LINES:
         return said
     shown = sum(end < MOST_LINES for end in ends)
