@@ -82,3 +82,15 @@ def test_near_twins_are_found_more_often_than_with_holm() -> None:
             )
             found[correction] += sum(result.p_adjusted <= 0.05 for result in results)
     assert found["maxt"] > 1.1 * found["holm"]
+
+
+def test_a_yes_or_no_metric_counts_ties_half_whatever_stands_before_it() -> None:
+    """A graded metric with the same statistic does not hand its whole ties on."""
+    lost = np.where(np.arange(50) < 5, -1.0, 0.0)
+    rows, halves = np.vstack([lost, lost, lost]), [True, False, True]
+    alone = max_t(sign_flips(lost, halves=[True]), [0])[0][0]
+    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0]):
+        flips = sign_flips(rows[order], halves=[halves[at] for at in order])
+        by_row = dict(zip(order, max_t(flips, range(3))[0], strict=True))
+        assert by_row[0] == by_row[2] == pytest.approx(alone)
+        assert by_row[1] == pytest.approx(2 * alone)

@@ -47,7 +47,8 @@ def max_t(
         _Like(float(seen - off), float(seen + off), bool(half and seen > off))
         for seen, off, half in zip(statistic[0], slack, flips.halves[chosen], strict=True)
     ]
-    order = np.argsort(-statistic[0], kind="stable")
+    # Of equal statistics those whose ties count half come first: a whole tie would count for them.
+    order = np.lexsort((~flips.halves[chosen], -np.round(statistic[0], 9)))
     p_values, thresholds = _steps(statistic, like, order, alpha)
     n = flips.n_patterns
     adjusted, levels = [1.0] * len(chosen), [alpha] * len(chosen)
