@@ -337,10 +337,10 @@ def families(comparisons: int) -> list[str]:
 
 def main(arguments: Sequence[str] = ()) -> None:
     """Prints the tables; fails where max-T errs too often or finds less than Holm."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("part", nargs="?", choices=("one", "families"))
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--comparisons", type=int, default=COMPARISONS)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.error_rates")
+    parser.add_argument("part", nargs="?", choices=("one", "families"), help="default: both")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the comparisons")
+    parser.add_argument("--comparisons", type=int, default=COMPARISONS, help="a cell")
     chosen = parser.parse_args(arguments)
     comparisons = chosen.comparisons // (10 if chosen.quick else 1)
     print(f"{comparisons:,} comparisons a cell; level 5 %\n")

@@ -137,13 +137,14 @@ def warnings_of(
         mask_a, mask_b: where each has a score, shape ``(n_metrics, n_common)``.
     """
     sentences = []
-    one_sided = int((mask_a != mask_b).sum())
+    counts = (mask_a != mask_b).sum(axis=1)
+    one_sided, worst = int(counts.sum()), int(np.argmax(counts))
     if one_sided:
-        worst = int(np.argmax((mask_a != mask_b).sum(axis=1)))
+        of = "most of them:" if (counts > 0).sum() > 1 else "of"
         sentences.append(
             f"{plural(one_sided, 'score')} {either(one_sided, 'exists', 'exist')} in one run only "
             f"and {either(one_sided, 'was', 'were')} left out "
-            f"({either(one_sided, 'of', 'most of them:')} {names[worst]})."
+            f"({of} {names[worst]})."
         )
     for run, other in ((a, b), (b, a)):
         lacking = len(rows_by_query(run)) - len(common)
