@@ -71,6 +71,7 @@ class JudgeOptions:
         judge_name: of a judge in Python, in place of its own.
         reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
             ``nothing``.
+        accept_older: recorded answers to older versions of a question count.
         dry: nothing will be sent, so no key is needed.
         encoder: gives the cosine of two texts, and the label, of a sentence encoder by its name.
     """
@@ -92,6 +93,7 @@ class JudgeOptions:
     quorum: int | None = None
     judge_name: str | None = None
     reuse: Reuse = "all"
+    accept_older: bool = False
     dry: bool = False
     encoder: Callable[[str], tuple[Callable[[str, str], float | None], str]] | None = None
 
@@ -141,7 +143,7 @@ def _offline(name: str, options: JudgeOptions) -> Judge:
 
 
 def _replay(name: str, options: JudgeOptions) -> Judge:
-    return Replay(name, options.rule)
+    return Replay(name, options.rule, accept_older=options.accept_older)
 
 
 @dataclass(frozen=True, slots=True)

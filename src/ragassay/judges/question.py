@@ -164,7 +164,15 @@ class Question(ABC, Generic[R_co]):
     @cached_property
     def key(self) -> str:
         """32 digits: kind, version and data. Names the question in run folders."""
-        body = json.dumps([self.kind, self.version, self.data], ensure_ascii=True, sort_keys=True)
+        return self.key_at(self.version)
+
+    def key_at(self, version: int) -> str:
+        """The `key` that another version of the question has.
+
+        Args:
+            version: of template and schema, from 1.
+        """
+        body = json.dumps([self.kind, version, self.data], ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(body.encode()).hexdigest()[:32]
 
 

@@ -311,8 +311,25 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
 
 
 def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_path: Path) -> None:
-    record = {**to_record(Verdict(QUESTION, largest(QUESTION), MADE)), "key": "0" * 32}
-    assert ask(replay(tmp_path, record)).reason is Reason.MISSING_INPUT
+    older = {**to_record(Verdict(QUESTION, largest(QUESTION), MADE)), "key": QUESTION.key_at(1)}
+    failure = ask(replay(tmp_path, older))
+    assert failure.reason is Reason.MISSING_INPUT
+    for words in ("line 1,", "version 1 of relevance_grade", "version 2", "--accept-older"):
+        assert words in failure.detail
+    accepting = Replay(write(tmp_path, older), accept_older=True)
+    assert answered(accepting, QUESTION) != ()
+    assert ask(accepting).answer == largest(QUESTION)
+    assert accepting.signature != replay(tmp_path, older).signature
+
+
+def test_an_answer_to_this_version_of_a_question_precedes_those_to_older_ones(
+    tmp_path: Path,
+) -> None:
+    made = [to_record(Verdict(QUESTION, reply(QUESTION), MADE)) for reply in (largest, smallest)]
+    lines = [{**made[0], "key": QUESTION.key_at(1)}, made[1]]
+    accepting = Replay(write(tmp_path, *lines), accept_older=True)
+    assert ask(accepting).answer == smallest(QUESTION)
+    assert accepting.remarks() == ()
 
 
 # --- what is missing, and what is wrong ---

@@ -77,6 +77,8 @@ class Judging(BaseModel):
     refresh: bool = False
     """Ask everything again, also what the ledger holds, and in a step of MT-RAG's also what judges
     gave to its records."""
+    accept_older: bool = False
+    """With replay:FILE: answers to an older version of a question count."""
     nuggets: Annotated[str, Option(page="nuggets.md")] = "own"
     """Facts that answers are measured by: each sample's own passages ('own', as published), those
     of all systems together ('pooled'), or a nugget file."""

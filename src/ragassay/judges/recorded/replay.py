@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,23 +30,28 @@ class Replay(Judge):
     Args:
         path: a JSONL file.
         rule: ``median`` or ``majority``.
+        accept_older: recorded answers to an older version of a question count where there is none
+            to this version.
 
     Raises:
         InputError: the file cannot be read, or a line of it is no answer.
         UsageError: no file is named, or an unknown rule.
     """
 
-    def __init__(self, path: str | Path, rule: str = "median") -> None:
+    def __init__(
+        self, path: str | Path, rule: str = "median", *, accept_older: bool = False
+    ) -> None:
         if not str(path).strip():
             raise UsageError(
                 "replay: names no file. Write replay:FILE, a file of recorded or human answers."
             )
         if rule not in RULES:
             raise UsageError(f"Votes are combined by {' or '.join(RULES)}, not by {rule!r}.")
-        self.rule = rule
+        self.rule, self._accepts_older = rule, accept_older
         self._file = ReplayFile(path)
         self._used: set[int] = set()
         self._mixed: dict[str, None] = {}
+        self._older: Counter[tuple[str, int]] = Counter()
 
     @property
     def label(self) -> str:
@@ -58,8 +64,10 @@ class Replay(Judge):
 
     @property
     def signature(self) -> str:
-        """Label, a hash of the file's content, and the rule for several votes."""
-        return f"{self.label}#{self._file.hash}({self.rule})"
+        """Label, a hash of the file's content, the rule for several votes, and whether answers to
+        older versions count."""
+        older = ", older" if self._accepts_older else ""
+        return f"{self.label}#{self._file.hash}({self.rule}{older})"
 
     def leaves(self) -> tuple[Judge, ...]:
         """None: nothing is sent."""
@@ -72,9 +80,13 @@ class Replay(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        votes = [self._vote(line, question, repeat) for line in self._file.find(question, repeat)]
+        version = self._version(question, repeat)
+        if version != question.version and not self._accepts_older:
+            return self._missing(question, repeat, version)
+        lines = self._file.find(question, repeat, version)
+        votes = [self._vote(line, question, repeat) for line in lines]
         if not votes:
-            return self._missing(question, repeat)
+            return self._missing(question, repeat, version)
         if len(votes) == 1:
             return votes[0]
         return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
@@ -86,7 +98,10 @@ class Replay(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        lines = self._file.matching(question, repeat)
+        version = self._version(question, repeat)
+        lines = self._file.matching(question, repeat, version)
+        if self._accepts_older and version != question.version:
+            self._older[question.kind, version] += 1
         self._used.update(line.number for line in lines)
         models = dict.fromkeys(line.model for line in lines if line.model)
         if len(models) > 1:
@@ -94,8 +109,15 @@ class Replay(Judge):
         return self.known(question, repeat)
 
     def remarks(self) -> tuple[str, ...]:
-        """Labels of people that matched no question, and models that were made a panel."""
+        """Labels of people that matched no question, answers to older versions of questions, and
+        models that were made a panel."""
         remarks = []
+        for (kind, version), n in self._older.items():
+            answers = "1 answer is" if n == 1 else f"{n:,} answers are"
+            remarks.append(
+                f"{self._file.path.name}: {answers} to version {version} of {kind}, as "
+                "--accept-older allows"
+            )
         unused = self.unused()
         if unused:
             n = len(self._file.labels)
@@ -127,14 +149,26 @@ class Replay(Judge):
             detail = f"{where}: the file has changed since it was read ({error})"
             return Failure(question, Reason.FAILED, detail, Provenance(where, attempts=0), repeat)
 
-    def _missing(self, question: Question[Any], repeat: int) -> Failure:
-        n = self._file.counts[question.kind]
+    def _version(self, question: Question[Any], repeat: int) -> int:
+        """The version of the question that the file answers: the newest; its own where none is."""
+        versions = range(question.version, 0, -1)
+        found = (v for v in versions if self._file.matching(question, repeat, v))
+        return next(found, question.version)
+
+    def _missing(self, question: Question[Any], repeat: int, version: int) -> Failure:
+        n, name = self._file.counts[question.kind], self._file.path.name
         asked = f"{question.kind} question" + (f", repeat {repeat}" if repeat else "")
         detail = (
-            f"{self._file.path.name} has no answer to this {asked} ({n:,} to others of its kind); "
+            f"{name} has no answer to this {asked} ({n:,} to others of its kind); "
             "'ragassay explain' prints the line to add, which has the form "
             f"{example(type(question))}"
         )
+        if version != question.version:
+            number = self._file.matching(question, repeat, version)[-1].number
+            detail = (
+                f"{name}, line {number:,}, answers version {version} of {question.kind}; this is "
+                f"version {question.version}. Add --accept-older, or judge again"
+            )
         provenance = Provenance(self.label, attempts=0)
         return Failure(question, Reason.MISSING_INPUT, detail, provenance, repeat)
 

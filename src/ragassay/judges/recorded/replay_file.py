@@ -83,21 +83,26 @@ class ReplayFile:
         self._by_data: dict[str, dict[tuple[str, ...], dict[tuple[bytes, int], list[Line]]]] = {}
         self.hash = self._read()
 
-    def find(self, question: Question[Any], repeat: int = 0) -> list[Line]:
+    def find(
+        self, question: Question[Any], repeat: int = 0, version: int | None = None
+    ) -> list[Line]:
         """The lines that answer a question, in the order of the file; the last of each judge, and
         the last final one alone where there is any.
 
         Args:
             question: that is asked.
             repeat: which time it is asked, from 0.
+            version: of the question that recorded answers are to; its own where left out.
         """
         latest: dict[object, Line] = {}
-        for line in self.matching(question, repeat):
+        for line in self.matching(question, repeat, version):
             latest[line.who or line.number] = line
         lines = sorted(latest.values(), key=lambda line: line.number)
         return [line for line in lines if line.final][-1:] or lines
 
-    def matching(self, question: Question[Any], repeat: int) -> list[Line]:
+    def matching(
+        self, question: Question[Any], repeat: int, version: int | None = None
+    ) -> list[Line]:
         """All lines on a question, in the order of the file, with those that a later line corrects.
 
         Labels by people take precedence over recorded answers to the same question.
@@ -105,12 +110,14 @@ class ReplayFile:
         Args:
             question: that is asked.
             repeat: which time it is asked, from 0.
+            version: of the question that recorded answers are to; its own where left out.
         """
         lines: list[Line] = []
         for names, labels in self._by_data.get(question.kind, {}).items():
             name = _digest({name: getattr(question, name) for name in names})
             lines += labels.get((name, ANY_REPEAT), ()) or labels.get((name, repeat), ())
-        lines = lines or self._by_key.get((question.key, repeat), [])
+        key = question.key if version is None else question.key_at(version)
+        lines = lines or self._by_key.get((key, repeat), [])
         return sorted(lines, key=lambda line: line.number)
 
     def record(self, line: Line) -> dict[str, Any]:
