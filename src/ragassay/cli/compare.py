@@ -72,8 +72,8 @@ def compare(
         output: File to write: .html (everything, query by query), .md (for a pull request), .json,
             .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any tested metric is significantly worse after correction;
-            with 3 when a metric is worse by a verdict that is indicative only, when scores that the
-            new run should have, or queries of the old one, are missing and may hide it, or when no
+            with 3 when a metric is worse by a verdict that is indicative only, when scores that
+            should be there, or queries of the old run, are missing and may hide it, or when no
             metric has a verdict.
         fail_if_drop: METRIC>SIZE: exit with 1 when a drop by more than SIZE is shown, with 0 when
             it is excluded (also with the worst values for queries that only the old run has), else

@@ -303,7 +303,7 @@ def test_a_system_is_not_shown_to_be_no_worse_by_giving_no_answers() -> None:
     for n_answers in (20, 1, 0):
         gate = not_worse(old[:n_answers] + [None] * (40 - n_answers), [*old[:39], "blue"])
         assert gate.passed is None and gate.unscored == 2 * (40 - n_answers)
-        assert f"{gate.unscored} scores that A should have are missing" in gate.sentence
+        assert f"{gate.unscored} scores that should be there are missing" in gate.sentence
     # So few that A could not be shown to be worse were all of them wrong.
     assert not_worse([*old[:39], None], old).passed is True
     # The old run gave none there either, or the new one alone did.
@@ -320,7 +320,7 @@ def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
         assert "Run A on the same queries" in gate.sentence
     both = not_worse([*old[:20], *[None] * 10], old)
     assert both.unscored == 2 * 20
-    assert "20 scores that A should have are missing and 10 queries of B" in both.sentence
+    assert "20 scores that should be there are missing and 10 queries of B" in both.sentence
     # Few enough that A could not be shown to be worse were all of them wrong; queries that B gave
     # no answer to; queries that A alone has.
     assert not_worse(old[:38], old).passed is True
@@ -389,4 +389,4 @@ def test_a_metric_without_a_worst_value_may_be_worse_by_one_missing_score() -> N
     new = ragassay.evaluate([*data[:29], {"id": "29", "query": "q?"}], [words_said])
     compared = ragassay.compare(new, ragassay.evaluate(data, [words_said]))
     (gate,) = GatedComparison.of(compared, fail_if_worse=True).gates
-    assert gate.passed is None and "1 score that A should have is missing" in gate.sentence
+    assert gate.passed is None and "1 score that should be there is missing" in gate.sentence

@@ -131,11 +131,16 @@ def test_what_neither_system_retrieved_is_left_out_of_a_comparison_and_counted()
     assert not left_out(compared("r" * 40, "r" * 40)[0])
 
 
-@pytest.mark.parametrize(("new", "old"), [("n", "r"), ("e", "r")])
-def test_what_one_system_alone_left_out_counts_at_its_worst(new: str, old: str) -> None:
+@pytest.mark.parametrize(("new", "old"), [("n", "r"), ("e", "r"), ("w", "n")])
+def test_what_one_system_alone_left_out_counts_at_worst_and_best(new: str, old: str) -> None:
     found, drop, worse = compared("r" * 40 + new * 20, "r" * 40 + old * 20)
     assert (drop.passed, worse.passed) == (None, None)
     assert drop.unscored == worse.unscored == 20 and not left_out(found)
+
+
+def test_what_the_old_system_left_out_cannot_hide_a_drop_where_the_new_one_is_best() -> None:
+    _, drop, worse = compared("r" * 60, "r" * 40 + "n" * 20)
+    assert (drop.passed, worse.passed) == (True, True)
 
 
 def test_what_two_systems_left_out_for_other_reasons_is_counted_and_owed() -> None:

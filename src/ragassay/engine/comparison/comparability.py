@@ -138,8 +138,8 @@ def warnings_of(
     """
     sentences = []
     counts = (mask_a != mask_b).sum(axis=1)
-    one_sided, worst = int(counts.sum()), int(np.argmax(counts))
-    if one_sided:
+    if one_sided := int(counts.sum()):
+        worst = int(np.argmax(counts))
         of = "most of them:" if (counts > 0).sum() > 1 else "of"
         sentences.append(
             f"{plural(one_sided, 'score')} {either(one_sided, 'exists', 'exist')} in one run only "

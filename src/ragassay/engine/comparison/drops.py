@@ -107,17 +107,18 @@ def resolve(
     return margins
 
 
-def missing(n_owed: int, what: str, n_lacking: int) -> tuple[str, str]:
+def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
     """What is missing, empty where nothing is; and what to do about queries that are.
 
     Args:
         n_owed: scores that should be there.
-        what: the clause about these, after "that".
         n_lacking: queries of B that A lacks.
     """
     facts = []
     if n_owed:
-        facts.append(f"{plural(n_owed, 'score')} that {what} {either(n_owed, 'is', 'are')} missing")
+        facts.append(
+            f"{plural(n_owed, 'score')} that should be there {either(n_owed, 'is', 'are')} missing"
+        )
     if n_lacking:
         facts.append(f"{plural(n_lacking, 'query')} of B {either(n_lacking, 'is', 'are')} not in A")
     return " and ".join(facts), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
@@ -184,7 +185,7 @@ def decide(
         return result(None, f"{str(difference.why).rstrip('.')}{hint}")
     if difference.n < 2:
         return result(None, "fewer than two common queries have a score")
-    why, advice = missing(n_owed, "should be there", n_lacking)
+    why, advice = missing(n_owed, n_lacking)
     if why:
         low, high = metric.bounds
         # Bounds with owed scores are those of means: they say nothing about a percentile.

@@ -111,12 +111,13 @@ def _names(metrics: Sequence[Difference]) -> str:
 
 
 def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
-    """The tested metrics that could be worse by the scores that A owes where B has one, and by the
-    queries of B that A lacks; ``None`` where none could be. With a sentence about what is missing,
-    and how many scores are.
+    """The tested metrics that could be worse by the scores that one run owes where the other has
+    one, and by the queries of B that A lacks; ``None`` where none could be. With a sentence about
+    what is missing, and how many scores are.
 
-    Could be worse: each of them is taken for the worst value of its metric, and the test says so,
-    or too few queries could tell. A metric without a worst value could be, in any case.
+    Could be worse: what A lacks is taken for the worst value of its metric and what B owes for the
+    best, and the test says so, or too few queries could tell. A metric without such a value could
+    be, in any case.
     """
     tested = [
         d for d in comparison.differences
@@ -129,24 +130,29 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     names = [d.name for d in tested]
     matched = matched.with_queries(matched.lacking(names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    owed = np.array([matched.owed(a, name) for name in names]) * mask_b
+    by_one = mask_a | mask_b
+    owed_a = np.array([matched.owed(a, name) for name in names]) * mask_b
+    owed_b = np.array([matched.owed(b, name) for name in names]) * mask_a
     lacking = mask_b & np.array([query not in matched.rows_a for query in matched.queries])
-    missing = (owed > 0) | lacking
+    missing = (owed_a > 0) | (owed_b > 0) | lacking
     if not missing.any():
         return None
-    without_worst = set()
+    unbounded = set()
     for at in np.flatnonzero(missing.any(axis=1)):
         low, high = a.summary.metrics[names[at]].bounds
-        worst = low if tested[at].higher_is_better else high
-        if worst is None:
-            without_worst.add(at)
+        worst, best = (low, high) if tested[at].higher_is_better else (high, low)
+        if (worst is None and (owed_a[at] > 0).any() | lacking[at].any()) or (
+            best is None and (owed_b[at] > 0).any()
+        ):
+            unbounded.add(at)
         else:
-            values_a[at], mask_a[at] = matched.scores([names[at]], (worst, None))[0]
+            first, second = matched.scores([names[at]], (worst, best))
+            (values_a[at], mask_a[at]), (values_b[at], mask_b[at]) = first, second
     at_worst = compare_arrays(
         names,
         values_a,
         values_b,
-        mask=mask_a & mask_b,
+        mask=mask_a & mask_b & by_one,
         clusters=matched.clusters[0],
         higher_is_better=[d.higher_is_better for d in tested],
         n_resamples=comparison.n_resamples,
@@ -157,14 +163,13 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     could_be = [
         at
         for at, d in enumerate(at_worst)
-        if missing[at].any()
-        and (at in without_worst or d.found_worse or (d.too_few and d.seems_worse))
+        if missing[at].any() and (at in unbounded or d.found_worse or (d.too_few and d.seems_worse))
     ]
     if not could_be:
         return None
-    n_owed = int(owed[could_be].sum())
+    n_owed = int(owed_a[could_be].sum() + owed_b[could_be].sum())
     n_lacking = int(lacking[could_be].any(axis=0).sum())
-    what, advice = drops.missing(n_owed, "A should have", n_lacking)
+    what, advice = drops.missing(n_owed, n_lacking)
     them = either(n_owed + n_lacking, "it", "them")
     metrics = [tested[at] for at in could_be]
     why = f"{what}, and A may be worse by {them}: {_names(metrics)}{advice}"
