@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from question_examples import ANSWER, EXAMPLES, OTHER, PASSAGE, QUERY, name_of
+from ragassay.cli import call
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_admin import record_of
@@ -496,3 +497,17 @@ def test_an_empty_file_is_an_error_as_an_empty_data_file_is(tmp_path: Path) -> N
 def test_a_missing_file_name_is_said(word: str) -> None:
     with pytest.raises(UsageError, match=r"names no file\. Write replay:FILE"):
         Replay(word.partition(":")[2])
+
+
+def test_a_run_with_most_of_its_questions_unanswered_is_incomplete(
+    tmp_path: Path,
+) -> None:
+    sample = {"id": "1", "query": QUERY, "answer": "Paris.", "passages": [PASSAGE]}
+    (tmp_path / "data.jsonl").write_text(json.dumps(sample) + "\n", encoding="utf-8")
+    labels = write(tmp_path, LABEL)
+
+    def code(metrics: str) -> int:
+        return int(call(["run", f"{tmp_path}/data.jsonl", "-m", metrics, "-J", f"replay:{labels}"]))
+
+    assert code("umbrela") == code("umbrela,em") == 0
+    assert code("umbrela,rl_f,idk_eval") == 3

@@ -243,8 +243,8 @@ def status(label: str) -> Iterator[None]:
 
 
 def exit_code(gates: Sequence[GateResult], *summaries: Summary, is_incomplete: bool = False) -> int:
-    """1 when a gate failed, 3 when something went unscored that should not have, or most metrics
-    lack their input or recorded answers in all samples, else 0.
+    """1 when a gate failed, 3 when something went unscored that should not have, or the recorded
+    answers named as the judge answer fewer than half of the questions, else 0.
 
     Args:
         gates: what they found.
@@ -254,9 +254,9 @@ def exit_code(gates: Sequence[GateResult], *summaries: Summary, is_incomplete: b
     if any(gate.passed is False for gate in gates):
         return GATE_FAILED
     metrics = [one for summary in summaries for one in summary.metrics.values()]
-    lacking = [one for one in metrics if not one.n_scored and Reason.MISSING_INPUT in one.unscored]
+    judges = [one.judging for one in summaries if one.judging is not None]
     is_empty = bool(summaries) and not any(one.n_scored for one in metrics)
-    is_empty |= 2 * len(lacking) > len(metrics)
+    is_empty |= any(2 * j.failures.get(Reason.MISSING_INPUT, 0) > j.questions for j in judges)
     is_undecided = any(gate.passed is None for gate in gates)
     is_incomplete |= is_empty or is_undecided or any(one.incomplete for one in summaries)
     return INCOMPLETE if is_incomplete else OK
