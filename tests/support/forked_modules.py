@@ -159,10 +159,12 @@ def _line(answers: socket.socket) -> str:
 
 
 def _exactly(asker: socket.socket, size: int) -> bytes:
+    """So many bytes; none where the other end closed before."""
     found = b""
     while len(found) < size:
         read = asker.recv(size - len(found))
-        assert read
+        if not read:
+            return b""
         found += read
     return found
 
@@ -189,7 +191,12 @@ def _next_child(listener: socket.socket) -> list[Any]:
                 continue
             asker, _ = listener.accept()
             length, ends, _, _ = socket.recv_fds(asker, LENGTH, 3)
-            asked = json.loads(_exactly(asker, int.from_bytes(length)))
+            asked = _exactly(asker, int.from_bytes(length))
+            if not asked:  # the one that asks was killed before it had said what
+                for end in ends:
+                    os.close(end)
+                asker.close()
+                continue
             child = os.fork()
             if not child:
                 signal.set_wakeup_fd(-1)
@@ -201,7 +208,7 @@ def _next_child(listener: socket.socket) -> list[Any]:
                     os.dup2(end, number)
                 for end in (woken, wake, *ends):
                     os.close(end)
-                return list(asked)
+                return list(json.loads(asked))
             for end in ends:
                 os.close(end)
             children[child] = asker
