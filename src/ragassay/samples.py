@@ -29,6 +29,10 @@ class Answerability(StrEnum):
     UNDERSPECIFIED = "underspecified"
 
 
+ABSTAINING = (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
+"""Labels of queries for which a system may retrieve, claim and answer nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One earlier utterance of a conversation. ``speaker`` is ``user`` or ``agent``."""

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ragassay import (
+    Answerability,
     GoldPassage,
     InputError,
     Passage,
@@ -271,6 +272,18 @@ def test_a_judged_query_without_relevant_passages_scores_0(
 ) -> None:
     outcome = naming.parse(name).score(Sample(id="q", passages=(Passage(id="x"),), gold=gold))
     assert isinstance(outcome, Score) and outcome.value == 0.0
+
+
+@pytest.mark.parametrize("label", Answerability)
+def test_a_query_without_gold_that_is_labelled_to_have_none_is_not_scored(
+    label: Answerability,
+) -> None:
+    sample = Sample(id="q", passages=(Passage(id="x"),), gold=(), answerability=label)
+    outcome = naming.parse("nDCG@10").score(sample)
+    if label in ("unanswerable", "conversational"):
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+    else:
+        assert isinstance(outcome, Score) and outcome.value == 0.0
 
 
 @pytest.mark.parametrize("name", NUMERIC)

@@ -316,11 +316,17 @@ def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
     for n_queries in (20, 1):
         gate = not_worse(old[:n_queries], old)
         assert gate.passed is None and gate.unscored == 2 * (39 - n_queries + 1)
-        assert f"{40 - n_queries} queries of B are not in A, and A may be worse" in gate.sentence
-        assert "Run A on the same queries" in gate.sentence
+        assert (
+            f"lacks {40 - n_queries} queries of the old one, and the new run may be"
+            in gate.sentence
+        )
+        assert "Make both runs of the same queries" in gate.sentence
     both = not_worse([*old[:20], *[None] * 10], old)
     assert both.unscored == 2 * 20
-    assert "20 scores that should be there are missing and 10 queries of B" in both.sentence
+    assert (
+        "20 scores that should be there are missing and the new run lacks 10 queries"
+        in both.sentence
+    )
     # Few enough that A could not be shown to be worse were all of them wrong; queries that B gave
     # no answer to; queries that A alone has.
     assert not_worse(old[:38], old).passed is True
@@ -360,7 +366,7 @@ def test_a_drop_is_not_excluded_by_leaving_queries_out() -> None:
     assert drop(old, 0.2).passed is True
     gate = drop(old[:20], 0.2)
     assert gate.passed is None and gate.unscored == 20 and gate.low is not None and gate.low < -0.5
-    assert "20 queries of B are not in A. Run A on the same queries" in gate.sentence
+    assert "lacks 20 queries of the old one. Make both runs" in gate.sentence
     assert drop(old[:39], 0.2).passed is True
     # A drop that is shown is shown, whatever the other queries would give.
     assert drop(["blue"] * 20, 0.2).passed is False

@@ -21,6 +21,7 @@ from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
 from ragassay.judges.offline import LABEL
+from ragassay.reports.text.footnotes import summary_notes
 
 
 def records(answers: list[str], **more: object) -> list[dict]:
@@ -75,6 +76,14 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
     assert {d.verdict for d in trusted} == {"better"}
     (why,) = (str(d.why) for d in trusted if d.why)
     assert "--trust-offline" in why and "hint" not in why
+
+
+def test_a_run_whose_offline_judgments_are_trusted_calls_none_a_hint(judged) -> None:
+    summary = judged[0].summary
+    assert "answer_match: only a hint." in " ".join(summary_notes(summary))
+    asked = ragassay.evaluate(records(GOOD), ["answer_match"], trust_offline=True).summary
+    notes = " ".join(summary_notes(asked))
+    assert "--trust-offline" in notes and "hint" not in notes
 
 
 def test_what_has_no_verdict_weakens_no_other_metric(judged) -> None:
@@ -277,9 +286,9 @@ def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
     capsys.readouterr()
     words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-worse"]
     assert call(words) == 3
-    said = capsys.readouterr().out
-    assert "gate --fail-if-worse: undecided, n is too small to tell whether A is worse: em" in said
-    assert "4 queries are too few to show any difference in em." in " ".join(said.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert "undecided, n is too small to tell whether the new run is worse: em" in said
+    assert "4 queries are too few to show any difference in em." in said
     assert call(["compare", words[2], words[1], "--fail-if-worse"]) == 0, "A is not worse"
     assert "gate --fail-if-worse: passed\n" in capsys.readouterr().out
 

@@ -66,14 +66,14 @@ def test_one_repeated_query_is_enough_to_cluster_by_query(
     assert (None if found is None else found.tolist()) == clusters
     summary = summarise(data, [metric()], IntervalOptions())["f1"]
     assert summary.n_clusters == (None if clusters is None else len(set(clusters)))
-    clustered = "clustered by query" in averaged_over(data, ["answer"], None)
+    clustered = "clustered by query" in averaged_over(data, None)
     assert clustered is (clusters is not None)
 
 
 def test_what_a_mean_goes_over_is_told_in_singular_and_plural() -> None:
-    assert averaged_over(columns(["a"]), [], None) == "the one query, where it is scored"
-    assert averaged_over(columns(["a", "b"]), [], None) == "the scored among all 2 queries"
-    assert averaged_over(columns(["a", "a"]), [], None) == (
+    assert averaged_over(columns(["a"]), None) == "the one query, where it is scored"
+    assert averaged_over(columns(["a", "b"]), None) == "the scored among all 2 queries"
+    assert averaged_over(columns(["a", "a"]), None) == (
         "the scored among all 2 samples of 1 query; intervals clustered by query"
     )
 

@@ -19,4 +19,5 @@ from .standing import (
     JudgeAgreement as JudgeAgreement,
     agreements as agreements,
     judge_agreement as judge_agreement,
+    trusted as trusted,
 )

@@ -23,7 +23,7 @@ from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.standing import judge_agreement, trusted
 from ragassay.engine.results import (
     Comparison,
     Difference,
@@ -196,9 +196,9 @@ def _refusals(
 
 
 def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
-    """Notes on the queries for which both systems left a metric nothing to measure, one for all
-    metrics with equally many."""
-    by_count = grouped((matched.n_measured_by_neither(name), name) for name in names)
+    """Notes on the queries for which both systems left a metric nothing to measure, for the same
+    reason, one for all metrics with equally many."""
+    by_count = grouped((int(matched.inapplicable(name).sum()), name) for name in names)
     for n, alike in by_count.items():
         if n:
             yield Note("inapplicable_to_both", {"n": n}, tuple(alike))
@@ -280,7 +280,7 @@ def _standing(
     if weakest is not None and weakest.indicative:
         if not trust_offline:
             return "indicative", note
-        note = Note("offline_trusted", names=(name,))
+        note = trusted(weakest)
     return "tested", note
 
 

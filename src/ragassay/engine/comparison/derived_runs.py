@@ -69,9 +69,7 @@ def _only(result: Result, at: int, names: frozenset[str]) -> Result:
         result.summary,
         n_samples=len(columns),
         n_queries=columns.n_queries,
-        averaged_over=averaged_over(
-            columns, {metric.family for metric in metrics}, cluster_column(config.get("cluster_by"))
-        ),
+        averaged_over=averaged_over(columns, cluster_column(config.get("cluster_by"))),
         metrics=summarise(columns, metrics, options),
         slices=(),
         failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),

@@ -16,7 +16,7 @@ from ragassay.stats import Bounds, PairedResult
 _GATE = "no drop "
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
-_ON_THE_SAME_QUERIES = "Run A on the same queries, or compare with a run of B on those of A alone"
+_ON_THE_SAME_QUERIES = "Make both runs of the same queries"
 """What to do about queries that only the old run has."""
 
 
@@ -120,7 +120,7 @@ def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
             f"{plural(n_owed, 'score')} that should be there {either(n_owed, 'is', 'are')} missing"
         )
     if n_lacking:
-        facts.append(f"{plural(n_lacking, 'query')} of B {either(n_lacking, 'is', 'are')} not in A")
+        facts.append(f"the new run lacks {plural(n_lacking, 'query')} of the old one")
     return " and ".join(facts), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
 
 

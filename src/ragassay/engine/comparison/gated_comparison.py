@@ -93,13 +93,13 @@ def _not_worse(comparison: Comparison) -> tuple[GateResult, list[Difference]]:
     elif metrics := [
         d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
     ]:
-        why = f"n is too small to tell whether A is worse: {_names(metrics)}"
+        why = f"n is too small to tell whether the new run is worse: {_names(metrics)}"
     elif hidden := _hidden(comparison):
         metrics, why, unscored = hidden
     elif metrics := [d for d in differences if d.suspected]:
         why = (
-            f"A may be worse, by offline judgments that are only indicative and an uncorrected "
-            f"test: {_names(metrics)}; --trust-offline tests them with the others"
+            f"the new run may be worse, by offline judgments: {_names(metrics)}; --trust-offline "
+            "tests them with the others"
         )
     elif any(d.p_adjusted is not None and not d.doubtful for d in differences):
         passed, why = True, ""
@@ -112,7 +112,8 @@ def _names(metrics: Sequence[Difference]) -> str:
 
 def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     """The tested metrics that could be worse by the scores that one run owes where the other has
-    one, and by the queries of B that A lacks; ``None`` where none could be. With a sentence about
+    one or left nothing to measure for another reason, and by the queries of B that A lacks;
+    ``None`` where none could be. With a sentence about
     what is missing, and how many scores are.
 
     Could be worse: what A lacks is taken for the worst value of its metric and what B owes for the
@@ -130,9 +131,10 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     names = [d.name for d in tested]
     matched = matched.with_queries(matched.lacking(names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    by_one = mask_a | mask_b
-    owed_a = np.array([matched.owed(a, name) for name in names]) * mask_b
-    owed_b = np.array([matched.owed(b, name) for name in names]) * mask_a
+    by_both = np.array([matched.left_by_both(name) for name in names])
+    counted = mask_a | mask_b | by_both
+    owed_a = np.array([matched.owed(a, name) for name in names]) * (mask_b | by_both)
+    owed_b = np.array([matched.owed(b, name) for name in names]) * (mask_a | by_both)
     lacking = mask_b & np.array([query not in matched.rows_a for query in matched.queries])
     missing = (owed_a > 0) | (owed_b > 0) | lacking
     if not missing.any():
@@ -152,7 +154,7 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
         names,
         values_a,
         values_b,
-        mask=mask_a & mask_b & by_one,
+        mask=mask_a & mask_b & counted,
         clusters=matched.clusters[0],
         higher_is_better=[d.higher_is_better for d in tested],
         n_resamples=comparison.n_resamples,
@@ -172,5 +174,5 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     what, advice = drops.missing(n_owed, n_lacking)
     them = either(n_owed + n_lacking, "it", "them")
     metrics = [tested[at] for at in could_be]
-    why = f"{what}, and A may be worse by {them}: {_names(metrics)}{advice}"
+    why = f"{what}, and the new run may be worse by {them}: {_names(metrics)}{advice}"
     return metrics, why, n_owed + int(lacking[could_be].sum())

@@ -110,14 +110,17 @@ class MatchedRuns:
         reasons = [self._reasons(run, name) for run in (self.a, self.b)]
         return np.array([bool(a) and a == b for a, b in zip(*reasons, strict=True)], dtype=np.bool_)
 
-    def n_measured_by_neither(self, name: str) -> int:
-        """How many queries have no score by either system's doing, for whatever reasons.
+    def left_by_both(self, name: str) -> Mask:
+        """The queries for which both systems left a metric nothing to measure, for different
+        reasons, so that each counts at its worst and best, shape ``(n_queries,)``.
 
         Args:
             name: of the metric.
         """
         reasons = [self._reasons(run, name) for run in (self.a, self.b)]
-        return sum(bool(a) and bool(b) for a, b in zip(*reasons, strict=True))
+        return np.array(
+            [bool(a and b) and a != b for a, b in zip(*reasons, strict=True)], dtype=np.bool_
+        )
 
     def left_out_by_one(self, name: str) -> bool:
         """Whether one system left a metric nothing to measure where the other one did not, or for

@@ -44,6 +44,15 @@ class JudgeAgreement:
         return self.offline and not self.sufficient
 
 
+def trusted(judged: JudgeAgreement) -> Note:
+    """What is said of a judge that ``--trust-offline`` lets decide.
+
+    Args:
+        judged: of a metric.
+    """
+    return Note("offline_trusted", names=judged.note.names) if judged.indicative else judged.note
+
+
 def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
     """How far the judge of a metric is known to agree with people; ``None`` where nobody judged it,
     or recorded answers did.

@@ -14,7 +14,7 @@ from math import inf
 
 from ragassay.counts import grouped
 from ragassay.engine.results import MetricSummary, Rows, ScoreRow
-from ragassay.samples import Answerability, Sample
+from ragassay.samples import ABSTAINING, Answerability, Sample
 
 Reading = Callable[[ScoreRow, Sample], float | None]
 """The signal that a score gives; ``None`` for none."""
@@ -170,7 +170,7 @@ def _refused_by_label(row: ScoreRow, sample: Sample) -> float | None:
     """Whether the answer is a refusal, from whether refusing or not was right for the label."""
     if sample.answerability in (None, Answerability.UNDERSPECIFIED):
         return None
-    should = sample.answerability in (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
+    should = sample.answerability in ABSTAINING
     return float(bool(row.value) == should)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -131,7 +131,6 @@ def slice_summaries(
 
 def averaged_over(
     columns: ScoreColumns,
-    families: Collection[str],
     cluster_by: str | None,
     *,
     from_ids: bool = False,
@@ -140,7 +139,6 @@ def averaged_over(
 
     Args:
         columns: the scores.
-        families: of the metrics.
         cluster_by: the clustering column, if there is one.
         from_ids: whether only the ids of samples name conversations.
     """
@@ -149,8 +147,6 @@ def averaged_over(
     text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
     if n != n_queries:
         text = f"the scored among all {n:,} samples of {queries}"
-    if "retrieval" in families:
-        text += "; a judged query without relevant passages, or for which none came back, counts 0"
     if cluster_by is not None:
         text += f"; intervals clustered by {cluster_by}"
         if from_ids and cluster_by in CONVERSATION_KEYS:

@@ -189,7 +189,7 @@ class Summary(Displayed):
     embedded any; ``fingerprint`` names what was asked and expected, ``nuggets`` the nugget bank's
     hash, and ``totals`` are values of the run as a whole that a suite publishes. In the summary of
     a run's consistency, ``variances`` tells of each metric of the run where its variance comes
-    from.
+    from. ``trust_offline``: offline judgments decide its gates, whatever their agreement.
     """
 
     title: str
@@ -209,6 +209,7 @@ class Summary(Displayed):
     nuggets: str = ""
     totals: Mapping[str, float] = field(default_factory=dict)
     variances: Mapping[str, Components] = field(default_factory=dict)
+    trust_offline: bool = False
     schema_version: int = SCHEMA_VERSION
 
     def __getitem__(self, name: str) -> MetricSummary:

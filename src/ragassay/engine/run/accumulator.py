@@ -193,7 +193,6 @@ class Accumulator:
             )
             for name, m in self.metrics.items()
         ]
-        families = {metric.family for metric in described}
         summary_of = summarise(columns, described, self.intervals)
         return Summary(
             title=title,
@@ -202,7 +201,7 @@ class Accumulator:
             n_samples=len(columns),
             n_queries=columns.n_queries,
             averaged_over=averaged_over(
-                columns, families, self.clustered_by, from_ids=not self._names_conversations
+                columns, self.clustered_by, from_ids=not self._names_conversations
             ),
             metrics=summary_of,
             slices=slice_summaries(columns, described, self.intervals),
@@ -221,6 +220,7 @@ class Accumulator:
             fingerprint=fingerprint.of_run(columns.asked),
             nuggets=nuggets,
             totals=totals(suites, summary_of.values()),
+            trust_offline=config.trust_offline,
         )
 
     def _given(self, name: str) -> Given:

@@ -19,7 +19,7 @@ from ragassay.errors import warn_user
 from ragassay.judges import Asker
 from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window, reached
 from ragassay.models import Models
-from ragassay.samples import Answerability, Sample
+from ragassay.samples import ABSTAINING, Sample
 from ragassay.scores import Outcome, Reason, Unscored
 
 T = TypeVar("T")
@@ -85,10 +85,6 @@ def score_stream(
         yield scored()
 
 
-_ABSTAINING = (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
-"""Labels of queries for which a system may retrieve, claim and answer nothing."""
-
-
 def excused(sample: Sample, outcome: Outcome) -> Outcome:
     """An outcome, not the system's doing where it need not have given what a metric looks at: the
     query is labelled unanswerable or conversational, or the data set gave it no passages.
@@ -100,7 +96,7 @@ def excused(sample: Sample, outcome: Outcome) -> Outcome:
     if not isinstance(outcome, Unscored) or not outcome.reason.by_system:
         return outcome
     is_prescribed = outcome.reason is Reason.NOTHING_RETRIEVED and sample.passages_prescribed
-    if sample.answerability in _ABSTAINING or is_prescribed:
+    if sample.answerability in ABSTAINING or is_prescribed:
         return replace(outcome, reason=outcome.reason.excused)
     return outcome
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from ragassay.metrics.core import Metric, Window, not_applicable, param, register
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of, naming_metric, unread
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, READ, givers
-from ragassay.metrics.mtrag.mtrag_idk_table import ABSTAINABLE
 from ragassay.metrics.mtrag.mtrag_judged import IdkEval
-from ragassay.samples import Answerability, Sample
+from ragassay.samples import ABSTAINING, Answerability, Sample
 from ragassay.scores import Outcome, Score, Unscored
 
 
@@ -61,7 +60,7 @@ class AnswerabilityAccuracy(Metric):
     def _of(self, sample: Sample, idk: Outcome) -> Outcome:
         """Whether the verdict fits the label."""
         own = idk_of(sample) if self.given else None
-        should = sample.answerability in ABSTAINABLE
+        should = sample.answerability in ABSTAINING
         if own is not None:
             explanation, by = f"conditional_idk, {READ}", givers(sample, "conditional_idk")
             return Score((own == 1) == should, explanation=explanation, given=True, by=by)

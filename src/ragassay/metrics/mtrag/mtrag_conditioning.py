@@ -41,7 +41,7 @@ from ragassay.metrics.mtrag.mtrag_given import (
     impossible,
     values_of,
 )
-from ragassay.metrics.mtrag.mtrag_idk_table import ABSTAINABLE, NO_LABEL, Rule, idk_cell
+from ragassay.metrics.mtrag.mtrag_idk_table import NO_LABEL, Rule, idk_cell
 from ragassay.metrics.mtrag.mtrag_judged import (
     IdkEval,
     ReferenceJudge,
@@ -49,7 +49,7 @@ from ragassay.metrics.mtrag.mtrag_judged import (
     UnderspecifiedEval,
 )
 from ragassay.models.weights import BY_MODEL
-from ragassay.samples import Answerability, Sample
+from ragassay.samples import ABSTAINING, Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _CONTRADICTED = (
@@ -127,7 +127,7 @@ class _Conditioned(Metric):
             return unread(self.underspecified, sample)
         idk = idk_of(sample) if self.given else None
         lacking = None if idk is not None else unread(self.idk, sample)
-        return lacking if lacking is not None or label in ABSTAINABLE or idk == 1 else own
+        return lacking if lacking is not None or label in ABSTAINING or idk == 1 else own
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The base metric's outcomes, each conditioned by the table."""
@@ -187,7 +187,7 @@ class _Conditioned(Metric):
         if verdict is not None:
             cell = idk_cell(verdict.number, label, underspecified=verdict.number)
             return stands if cell is None else (cell,)
-        if label in (*ABSTAINABLE, Answerability.UNDERSPECIFIED):
+        if label in (*ABSTAINING, Answerability.UNDERSPECIFIED):
             return (0.0, 1.0)
         return None if stands is None else (0.0, *stands)
 
@@ -303,7 +303,7 @@ def idk_of(sample: Sample) -> float | None:
         return None
     if values_of(sample, "idk_eval") is not None:
         return None
-    return float((label in ABSTAINABLE) == bool(right[0]))
+    return float((label in ABSTAINING) == bool(right[0]))
 
 
 @register

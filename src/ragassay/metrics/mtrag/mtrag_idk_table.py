@@ -20,14 +20,11 @@ from __future__ import annotations
 from typing import Literal
 
 from ragassay.errors import InputError
-from ragassay.samples import Answerability
+from ragassay.samples import ABSTAINING, Answerability
 
 Rule = Literal["paper", "spec"]
 Idk = float | str | None
 """An ``idk_eval``: 1, 0.5 or 0; any other text, or ``None``, is a reply that was not understood."""
-
-ABSTAINABLE = (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
-"""The labels for which saying "I don't know" is right."""
 
 NO_LABEL = (
     "IDK conditioning needs the task's label: 'answerability' or 'Answerability', in the record or "
@@ -91,7 +88,7 @@ def idk_cell(
                 field="underspecified_eval",
             )
         return float(underspecified == 1)
-    if label in ABSTAINABLE:
+    if label in ABSTAINING:
         return None if abstained is None else float(abstained)
     return 0.0 if abstained else None
 

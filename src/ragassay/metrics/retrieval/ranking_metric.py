@@ -12,7 +12,7 @@ from ragassay.errors import CountedFact, warn_user
 from ragassay.metrics.core import Metric, Window, cutoff, missing, not_applicable, param
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import Floats, Rankings
-from ragassay.samples import Passage, Sample
+from ragassay.samples import ABSTAINING, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 SHOWN_RANKS = 10
@@ -36,7 +36,7 @@ class RankingMetric(Metric):
     decides between equal scores (in TREC runs it is trec_eval's: ids descending), and alone where
     scores are missing. A passage id that occurs again in a sample counts at its
     best rank only, and the explanation says so. A sample that was judged and has no relevant
-    passage counts 0, as in trec_eval.
+    passage counts 0, as in trec_eval, unless its query is labelled unanswerable or conversational.
     """
 
     family: ClassVar[str] = "retrieval"
@@ -101,6 +101,8 @@ def tabulate(window: Window) -> Table:
 
 
 def _unusable(sample: Sample) -> Unscored | None:
+    if sample.gold == () and sample.answerability in ABSTAINING:
+        return not_applicable(f"the query is labelled {sample.answerability} and has no gold")
     grades: dict[str, int] = {}
     for gold in sample.gold or ():
         if gold.id is None:

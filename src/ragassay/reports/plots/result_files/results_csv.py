@@ -137,7 +137,7 @@ def _result(
         system=system,
         n_samples=len(columns),
         n_queries=columns.n_queries,
-        averaged_over=averaged_over(columns, (), None),
+        averaged_over=averaged_over(columns, None),
         metrics=summarise(columns, metrics, IntervalOptions("auto", LEVEL)),
     )
     return Result(summary, columns, {}, None, lambda: iter(()), lambda: iter(()))

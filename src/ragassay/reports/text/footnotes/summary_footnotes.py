@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from ragassay.counts import share
-from ragassay.engine.comparison import judge_agreement
+from ragassay.engine.comparison import judge_agreement, trusted
 from ragassay.engine.results import Spending, Summary, lacks_no_sample, names_in, plain
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
@@ -70,8 +70,9 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
 
 def agreement_notes(summary: Summary) -> list[str]:
     """Notes on how far the offline judge is known to agree with people."""
-    found = map(judge_agreement, summary.metrics.values())
-    return all_said(joined(one.note for one in found if one is not None and one.offline))
+    found = [judge_agreement(metric) for metric in summary.metrics.values()]
+    offline = [one for one in found if one is not None and one.offline]
+    return all_said(joined(trusted(one) if summary.trust_offline else one.note for one in offline))
 
 
 def _total_notes(summary: Summary) -> list[str]:
