@@ -29,12 +29,15 @@ BENCHMARKS = (
 
 def main() -> int:
     """Runs each benchmark in its own process, so that none warms another up."""
-    failed = 0
+    failed = []
     for name in BENCHMARKS:
         print(f"\n=== {name}", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{name}", *sys.argv[1:]]
-        failed += subprocess.run(command, check=False).returncode != 0
-    return failed
+        if subprocess.run(command, check=False).returncode:
+            failed.append(name)
+    if failed:
+        print(f"\nFailed: {', '.join(failed)}")
+    return len(failed)
 
 
 if __name__ == "__main__":
