@@ -20,7 +20,6 @@ from approved import check, number, result
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citation_marks import marks
-from ragassay.metrics.citation.sentence_ends import sentence_spans
 from ragassay.metrics.core import Metric, naming, own
 from ragassay.metrics.core.metric_parameters import parameter_types
 from ragassay.metrics.core.window import Window
@@ -29,6 +28,7 @@ from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Score
+from ragassay.texts import sentences as sentence_spans
 
 APPROVED = Path(__file__).parent / "approved"
 LEVELS = {"levels": ["0.5;1"], "gains": ["1:3;2:9"], "of": ["em"], "tokens": ["ascii", "unicode"]}

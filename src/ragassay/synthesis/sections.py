@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import combinations
 
 from ragassay.golden import Document, GoldSpan, Heading
-from ragassay.judges.offline import content, sentences, weight
-from ragassay.texts import language_of, word_lists
+from ragassay.judges.offline import content, weight
+from ragassay.texts import language_of, sentences, word_lists
 
 MOST = 2_000
 """Characters of a section; a longer one is divided at blank lines."""
@@ -74,15 +74,7 @@ class Section:
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
         """Start and end of each sentence, as characters of the document."""
-        places: list[tuple[int, int]] = []
-        at = 0
-        for one in sentences(self.text):
-            at = self.text.find(one, at)
-            if at < 0:  # it was changed where it was made plain
-                return tuple(places)
-            places.append((self.start + at, self.start + at + len(one)))
-            at += len(one)
-        return tuple(places)
+        return tuple((self.start + begin, self.start + end) for begin, end in sentences(self.text))
 
 
 def part_of(place: float) -> str:

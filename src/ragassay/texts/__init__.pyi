@@ -4,4 +4,10 @@ from .languages import (
     without_yes_or_no as without_yes_or_no,
     word_lists as word_lists,
 )
+from .scripts import CHARACTERS as CHARACTERS, UNSPACED as UNSPACED
+from .sentence_cutting import (
+    begins_sentence as begins_sentence,
+    ends_sentence as ends_sentence,
+    sentences as sentences,
+)
 from .word_cutting import stemmed as stemmed, words as words

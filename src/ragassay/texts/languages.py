@@ -72,9 +72,26 @@ class WordLists:
 @cache
 def word_lists() -> Mapping[str, WordLists]:
     """The languages that have lists, by their code."""
+    return {code: _lists(one) for code, one in _files().items()}
+
+
+@cache
+def listed(kind: str) -> frozenset[str]:
+    """The words that the files of all languages list under a name, in small letters.
+
+    Args:
+        kind: the name, such as ``abbreviations``; what the names mean says ``en.yaml``.
+    """
+    lists = (one.get(kind, ()) for one in _files().values())
+    return frozenset(str(word).casefold() for words in lists for word in words)
+
+
+@cache
+def _files() -> Mapping[str, Mapping[str, Any]]:
+    """What each language's file holds, by the language's code."""
     folder = resources.files("ragassay.texts") / "data" / "languages"
     return {
-        file.name.removesuffix(".yaml"): _lists(value_of(file.read_text(encoding="utf-8"), file))
+        file.name.removesuffix(".yaml"): value_of(file.read_text(encoding="utf-8"), file)
         for file in sorted(folder.iterdir(), key=lambda one: one.name)
     }
 

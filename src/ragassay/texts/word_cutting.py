@@ -19,6 +19,8 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
+from ragassay.texts.scripts import CHARACTERS
+
 ARTICLES = frozenset({"a", "an", "the"})
 """The English articles."""
 
@@ -158,11 +160,7 @@ class _Replaced(dict[int, str]):
         return replacement
 
 
-_UNSPACED = frozenset(
-    "CJK IDEOGRAPHIC BOPOMOFO HIRAGANA KATAKANA HANGUL YI THAI LAO KHMER MYANMAR".split()  # noqa: SIM905
-)
-"""How the names of characters begin, of scripts without spaces between words."""
-
+_IS_ALONE = re.compile(f"[{CHARACTERS}]")
 _ZERO_WIDTH_SPACE, _TATWEEL = "\u200b", "\u0640"
 
 
@@ -178,11 +176,12 @@ def _replacement(character: str) -> str:
         return " " if character == _ZERO_WIDTH_SPACE else ""
     if category == "Cc" or category[0] in "ZPS":
         return " "
-    script = re.split("[ -]", unicodedata.name(character, ""), maxsplit=1)[0]
+    script = unicodedata.name(character, "").partition(" ")[0]
     if character == _TATWEEL or (category == "Mn" and script in ("ARABIC", "HEBREW")):
         return ""
     # A mark of such a script belongs to the character before it.
-    return f" {character}{_ENDED}" if script in _UNSPACED and category[0] != "M" else character
+    alone = category[0] != "M" and _IS_ALONE.match(character)
+    return f" {character}{_ENDED}" if alone else character
 
 
 def _digit(character: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from ragassay.counts import either, few, grouped, plural
 from ragassay.engine.golden.golden_findings import Remark
 from ragassay.engine.golden.golden_groups import plain
 from ragassay.golden import COPY, DOCUMENTS, MANIFEST, Document, GoldenSet
+from ragassay.texts import sentences
 
 _ALIKE = 0.8
 """Share of equal sentences from which two documents are told."""
@@ -19,7 +19,6 @@ _FEWEST = 3
 """Equal sentences of documents that are told: of shorter ones a heading may be most."""
 _HOLDERS = 20
 """Documents with one sentence that are all compared with each other."""
-_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
 
 
 def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Remark]:
@@ -121,5 +120,5 @@ def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
 
 def _sentences(text: str) -> Counter[int]:
     """Hashes of the sentences and headings of a text, with how often each stands there."""
-    words = (plain(one) for one in _ENDS.split(text))
+    words = (plain(text[slice(*span)]) for span in sentences(text))
     return Counter(hash(one) for one in words if one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from rapidfuzz import fuzz, process
 from ragassay.counts import grouped
 from ragassay.engine.results import conversations_of_ids, named_conversation
 from ragassay.golden import Document, GoldenItem, GoldSpan
+from ragassay.texts import sentences
 
 _ALIKE = 92.0
 """How alike two queries are that ask the same, 0 to 100."""
@@ -20,7 +22,6 @@ _LONG = 20
 """Characters of a sentence that does not stand in two documents by chance."""
 _SHORTEST = 3
 """Words of a first turn that tells a conversation: many begin with a greeting."""
-_SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？]|\n\s*(?:\n|[-*+|#]|\d+[.)])")
 
 Pair = tuple[int, int]
 
@@ -113,11 +114,12 @@ def _same_sentence(
     )
     for name, spans in places.items():
         text = documents[name].text if name in documents else ""
+        ends = [end for _, end in sentences(text)] if len(spans) > 1 else []
         reach, owner = 1, -1
         for start, end, at in sorted(spans):
             # The last character of a span may end its sentence.
-            between = text[reach - 1 : start]
-            if owner >= 0 and (start < reach or (between and not _SENTENCE_ENDS.search(between))):
+            ended = bisect_right(ends, reach - 1) < bisect_right(ends, start)
+            if owner >= 0 and (start < reach or (ends and not ended)):
                 yield owner, at
             if end > reach:
                 reach = end
@@ -130,8 +132,8 @@ def _same_words(items: Sequence[GoldenItem]) -> Iterator[Pair]:
         (at, sentence)
         for at, item in enumerate(items)
         for span in evidence(item)
-        for sentence in map(plain, _SENTENCE_ENDS.split(span.text))
-        if len(sentence) >= _LONG
+        for place in sentences(span.text)
+        if len(sentence := plain(span.text[slice(*place)])) >= _LONG
     )
 
 

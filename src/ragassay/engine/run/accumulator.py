@@ -45,9 +45,9 @@ from ragassay.metrics.core import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.suites import Suite
+from ragassay.texts import UNSPACED
 
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Letters of Thai, Lao, Burmese, Khmer, Chinese and Japanese, which put no spaces between words."""
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class Accumulator:

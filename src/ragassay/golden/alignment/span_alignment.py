@@ -14,12 +14,9 @@ import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
-UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Scripts in which a word is no run of letters between spaces: each character is a token."""
-_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
-_ENDS = frozenset(".!?…。！？")
-"""Characters that end a sentence."""
-_CLOSING = frozenset("\"'”’»)]")
+from ragassay.texts import CHARACTERS, ends_sentence
+
+_TOKEN = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+|[^\w\s]")
 _KNOWN = 3
 """Words that tell the first or last place of a span."""
 _BESIDE = 10
@@ -211,7 +208,7 @@ def _later(
     if following and (places := _places(words, following)):
         return theirs[last + places[0]].end
     is_end = at == len(theirs) - 1 and _precedes(text[theirs[at].end :], after)
-    if not following or is_end or tail[-1].word in _ENDS or _starts_line(after):
+    if not following or is_end or ends_sentence(f"{tail[-1].word} ") or _starts_line(after):
         return theirs[at].end
     return theirs[last].end
 
@@ -239,8 +236,7 @@ def _is_start(before: str) -> bool:
     bare = before.rstrip()
     if not bare or "\n" in before[len(bare) :]:
         return True
-    ended = bare.rstrip("".join(_CLOSING))
-    return len(bare) < len(before) and bool(ended) and ended[-1] in _ENDS
+    return ends_sentence(before)
 
 
 def _starts_line(after: str) -> bool:
@@ -250,7 +246,7 @@ def _starts_line(after: str) -> bool:
 def _finishes(text: str, one: _Token, following: _Token) -> bool:
     """Whether a sentence or a line ends with a token."""
     between = text[one.end : following.start]
-    return "\n" in between or (bool(between) and _is_start(text[one.start : following.start]))
+    return "\n" in between or ends_sentence(text[one.start : following.start])
 
 
 def _with_spaces(old: str, text: str, begin: int, stop: int) -> tuple[int, int]:

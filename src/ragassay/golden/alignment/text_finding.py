@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden.alignment.chunk_alignment import LEAST_ALIKE, PIECE, squeezed
-from ragassay.golden.alignment.span_alignment import UNSPACED, aligned, alike_parts, occurrences
+from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
 from ragassay.golden.documents import Document
+from ragassay.texts import CHARACTERS
 
 Likeness = Literal["exact", "but for white space", "but for markup", "nearly"]
 
@@ -116,9 +117,9 @@ def numbers(text: str) -> list[str]:
 
 
 _Forms = Callable[[str], tuple[str, NDArray[np.int32]]]
-_WORDS = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+_WORDS = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
-_LETTER = re.compile(rf"[^\W{UNSPACED}]")
+_LETTER = re.compile(rf"[^\W{CHARACTERS}]")
 _TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[-:| \t]*$|^[ \t]*[-+>][ \t]+|\|", re.MULTILINE)
 """Markup that parts words: rules, lines of tables between head and rows, marks of lists and
 quotations, sides of cells."""

@@ -24,6 +24,7 @@ from ragassay.judges.offline.words import (
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, Reply
 from ragassay.scores import Reason
+from ragassay.texts import ends_sentence
 
 FULL, PARTIAL = 0.75, 0.4
 """Smallest coverage of a statement for full and for partial support."""
@@ -45,7 +46,6 @@ longer one's weight that must be."""
 _CLAIMS = 40
 """Most claims that are taken for those of one sentence."""
 _TALK = pattern("talk")
-_END = (".", "!", "?", "…", "。", "！", "？")
 
 
 def held(statement: str, passages: Evidence) -> str:
@@ -70,7 +70,7 @@ def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
 def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
     """The phrases of the answer's sentences; what addresses the judge stays whole."""
     claims: list[str] = []
-    for sentence in sentences(plain(question.answer)):
+    for sentence in sentences(question.answer):
         if is_hostile(sentence):
             claims.append(sentence)
         elif not claims_nothing(sentence):
@@ -105,7 +105,7 @@ def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
     run: list[str] = []
     for at, claim in enumerate(claims, 1):
         run.append(claim)
-        end = claim.rstrip("\"'”’)]").endswith(_END) or len(run) == _CLAIMS
+        end = ends_sentence(f"{claim} ") or len(run) == _CLAIMS
         if end or at == len(claims):
             yield run
             run = []

@@ -18,7 +18,6 @@ from ragassay.judges.offline.words import (
     is_hostile,
     is_number,
     pattern,
-    plain,
     sentences,
     tokens,
     weight,
@@ -52,7 +51,7 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     """
     found: list[tuple[Kind, int, bool]] = []
     about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
-    for sentence in sentences(plain(answer)):
+    for sentence in sentences(answer):
         pieces = TURN.split(sentence) if _REFUSALS.search(sentence) else [sentence]
         refused = False
         for piece in pieces:

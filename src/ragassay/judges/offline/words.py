@@ -12,8 +12,10 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import takewhile
 
-from ragassay import discovery
+from ragassay import discovery, texts
+from ragassay.texts import UNSPACED
 
 LISTS = discovery.word_lists("ragassay.judges.offline", "data/words.txt")
 LONGEST = 200_000
@@ -24,14 +26,10 @@ WHOLE, LITTLE = 10, 3
 """Weight of a word, and of a common English one; a small word weighs nothing. Whole numbers, so
 that sums are exact everywhere."""
 
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf"
-    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 _TOKEN = re.compile(
-    rf"[{_UNSPACED}]+|\d+(?:[.,]\d+)*|°[cf]?|[%$€£¥]|(?:[^\W\d_{_UNSPACED}]\.){{2,}}"
-    rf"|[^\W\d_{_UNSPACED}](?:[^\W_{_UNSPACED}]|['’](?=[^\W\d_]))*"
+    rf"[{UNSPACED}]+|\d+(?:[.,]\d+)*|°[cf]?|[%$€£¥]|(?:[^\W\d_{UNSPACED}]\.){{2,}}"
+    rf"|[^\W\d_{UNSPACED}](?:[^\W_{UNSPACED}]|['’](?=[^\W\d_]))*"
 )
 _MONEY = re.compile(r"([$€£¥]) ?(\d[\d.,]*\d|\d)((?: ?[mb]illion)?)")
 _INVISIBLE = re.compile(
@@ -60,10 +58,14 @@ _LONG_UNITS = {form: unit for form, unit in _UNITS.items() if len(form) > 3 and 
 def visible(text: str) -> str:
     """The text in its compatibility form (NFKC), with single spaces and single line ends of one
     kind, and without invisible characters; no more than its first `LONGEST` characters."""
-    text = _LINE_END.sub("\n", text[:LONGEST])
+    text = _read(text)
     if not text.isascii():
         text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     return _single_spaced(text)
+
+
+def _read(text: str) -> str:
+    return _LINE_END.sub("\n", text[:LONGEST])
 
 
 def _single_spaced(text: str) -> str:
@@ -241,13 +243,6 @@ _MARKS = re.compile(
     r"|\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)",
     re.MULTILINE,
 )
-_STOP = re.compile(
-    r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|(?<!\s)\s*\n\s*|(?<=[؟।])\s+"
-)
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Fig|No|Vol|pp|vs|cf|ca|Inc|Ltd|Co|e\.g|i\.e"
-    r"|z\.B|d\.h|bzw|Nr|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|U\.S|U\.K|[ap]\.m)\.$"
-)
 _CUT = re.compile(
     r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*"
     r"|\s+(?=(?:and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who"
@@ -258,25 +253,24 @@ _CUT = re.compile(
 
 def plain(text: str) -> str:
     """The text without citations, link targets, Markdown marks and bullets."""
-    text = _CITATION.sub("", _LINK.sub(r"\1", visible(text)))
-    return _single_spaced(_MARKS.sub("", text))
+    return _single_spaced(_MARKS.sub("", _uncited(visible(text))))
+
+
+def _uncited(text: str) -> str:
+    return _CITATION.sub("", _LINK.sub(r"\1", text))
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a plain text, each stripped; a line end is an end.
+    """The sentences of a text, each `plain`; a line end is an end.
 
     Args:
-        text: without Markdown (`plain`).
+        text: as it was written.
     """
-    pieces: list[str] = []
-    start = 0
-    for gap in _STOP.finditer(text):
-        end = gap.start()
-        if "\n" in gap.group() or not _ABBREVIATION.search(text[max(start, end - 20) : end]):
-            pieces.append(text[start:end])
-            start = gap.end()
-    pieces.append(text[start:])
-    return [sentence for piece in pieces if (sentence := piece.strip())]
+    lines = _uncited(_read(text)).split("\n")
+    pieces = (
+        plain(line[start:end]).strip() for line in lines for start, end in texts.sentences(line)
+    )
+    return [piece for piece in pieces if piece]
 
 
 def phrases(sentence: str) -> list[str]:
@@ -312,9 +306,5 @@ def is_hostile(sentence: str) -> bool:
 def evidence_sentences(text: str) -> tuple[str, ...]:
     """The plain sentences of a text that may be evidence: none that addresses the judge, nothing
     after an explicit order."""
-    text = visible(text)
-    order = _ORDERS.search(text)
-    if order is not None:
-        cut = max(text.rfind(end, 0, order.start()) for end in ("\n", ". ", "! ", "? ", "。"))
-        text = text[: cut + 1]
-    return tuple(part for part in sentences(plain(text)) if not _PRAISE.search(part))
+    before_orders = takewhile(lambda one: not _ORDERS.search(one), sentences(text))
+    return tuple(part for part in before_orders if not _PRAISE.search(part))

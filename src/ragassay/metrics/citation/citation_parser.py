@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_marks import Mark, marks
-from ragassay.metrics.citation.sentence_ends import begins_sentence, sentence_spans
 from ragassay.samples import Answer, Passage, Statement
+from ragassay.texts import begins_sentence, ends_sentence, sentences as sentence_spans
 
 _BULLET = re.compile(r"\s*(?:[-*•–+>]\s+|#+\s+|\d{1,3}[.)]\s+)?")
 _LONE_BULLET = re.compile(r"[-*•–+>#]+|\d{1,3}[.)]")
@@ -218,7 +218,7 @@ class _Lines:
             return not above.isalnum() or _last_sign(text, mark.start, start) != ""
         # "[1] This is so. [2] That is so.": the line begins with one, this one begins a sentence.
         ended = _last_sign(text, mark.start, start)
-        return text[first_word] in "[【［" and ended in tuple(".!?。！？")
+        return text[first_word] in "[【［" and ends_sentence(f"{ended} ")
 
 
 def _line_starts(text: str) -> list[int]:

@@ -203,6 +203,8 @@ class _Citation(JudgedMetric):
 
 
 class _OfSentences(_Citation):
+    version = 4
+
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """Splits the text into sentences."""
         return citation_parser.sentences(text, passages)

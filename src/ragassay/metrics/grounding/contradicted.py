@@ -25,6 +25,7 @@ class Contradicted(SampleMetric):
     title = "Sentences that say the opposite of a passage or a reference, by rules"
     family = "answer"
     source = "our own"
+    version = 2
     needs = ("answer",)
     uses = ("passages", "references")
     higher_is_better = False

@@ -122,6 +122,7 @@ class HhemWindows(_Hhem):
     name = "hhem_windows"
     title = "Factual consistency of each sentence with its best passage by HHEM, the mean"
     source = "our own, after Open RAG Eval"
+    version = 2
     recommended_for = "which sentence of an answer is made up, however long the passages"
 
     def lacks(self, sample: Sample) -> Unscored | None:
