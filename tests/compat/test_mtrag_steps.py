@@ -823,17 +823,26 @@ def test_options_that_do_not_go_with_a_step_are_refused(
 
 
 @pytest.mark.parametrize("step", [["--step", "idk"], ["--step=idk"]])
+@pytest.mark.parametrize("command", [["run", "-s", "mtrag"], ["mtrag"]])
 def test_the_published_form_of_a_step_is_understood_with_a_note(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: list[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], step: list[str]
 ) -> None:
     source, out = written(tmp_path / "in.jsonl", [record()]), tmp_path / "out.jsonl"
-    words = ["run", str(source), "-s", "mtrag", *step, "-o", str(out), "--json"]
-    assert call(words) == 0
+    assert call([*command, *step, "-i", str(source), "-o", str(out), "--json"]) == 0
     found = capsys.readouterr()
     assert "ragassay mtrag idk" in found.err
     assert call(["mtrag", "idk", str(source), "-o", str(out), "--json"]) == 0
     direct, by_step = (json.loads(text)["metrics"] for text in (capsys.readouterr().out, found.out))
     assert direct == by_step and "idk_eval" in direct
+
+
+def test_all_steps_run_in_the_published_form(tmp_path: Path) -> None:
+    """As the benchmark's page has it: ``--step all -i ... -o ... --provider ...``."""
+    source, out = written(tmp_path / "in.jsonl", [record()]), tmp_path / "out.jsonl"
+    words = ["mtrag", "--step", "all", "-i", str(source), "-o", str(out), "--provider", "offline"]
+    call(words)
+    fields = {"Recall", "RB_agg", "idk_eval", "RL_F", "RB_llm", "RB_agg_idk", "RL_F_idk"}
+    assert fields <= lines(out)[0]["metrics"].keys()
 
 
 def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> None:

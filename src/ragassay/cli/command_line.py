@@ -138,7 +138,8 @@ def _call(words: list[str], *, debug: bool) -> int:
             warnings.showwarning = _show_warning
             if (published := published_form(words)) is not None:
                 warn_user(
-                    f"'run --step' is MT-RAG's form of 'ragassay {published[0]} {published[1]}'."
+                    f"'--step {published[1]}' is MT-RAG's form of "
+                    f"'ragassay {published[0]} {published[1]}'."
                 )
             words = _with_standard_input(published or words)
             everything = HELP_ALL in words

@@ -52,7 +52,7 @@ def mtrag(
     ragassay mtrag all tasks.jsonl -i predictions.jsonl -o out.jsonl --judge openai:gpt-4o
     ```
 
-    The published form `run --step idk -i in.jsonl -o out.jsonl` is understood.
+    The published form `mtrag --step idk -i in.jsonl -o out.jsonl` is understood.
 
     Args:
         step: algorithmic, idk, ragas, radbench, idk_condition or all.
@@ -126,13 +126,15 @@ def mtrag(
 
 
 def published_form(words: Sequence[str]) -> list[str] | None:
-    """The words of this command for those of the published form ``run --step STEP``; ``None`` where
-    they are not of that form.
+    """The words of this command for those of the published form ``run --step STEP`` or ``mtrag
+    --step STEP``; ``None`` where they are not of that form.
 
     Raises:
         UsageError: a step is not named, or another suite is.
     """
-    if [*words[:1]] != ["run"] or not any(word.partition("=")[0] == "--step" for word in words):
+    if not any(word.partition("=")[0] == "--step" for word in words[1:]):
+        return None
+    if words[0] not in ("run", SUITE):
         return None
     rest = [*words[1:]]
     step = _taken(rest, "--step")
