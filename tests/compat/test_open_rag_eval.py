@@ -114,7 +114,7 @@ def test_metrics_to_look_at_over_runs_are_checked_and_told_where_they_are_idle()
         with pytest.raises(UsageError, match="nonsense"):
             TRECEvaluator(options=options)
     with pytest.warns(RagassayWarning, match="run_consistency is not true"):
-        TRECEvaluator(options={"metrics_to_run_consistency": ["umbrela"]})
+        TRECEvaluator(options={"run_consistency": False, "metrics_to_run_consistency": ["umbrela"]})
 
 
 def test_a_field_is_unknown_only_where_something_may_be_lost_with_it() -> None:

@@ -185,6 +185,48 @@ def test_metrics_for_a_consistency_that_is_off_are_told(desk: Path) -> None:
         assert read_config(path, {}).config().consistency_of == []
 
 
+@pytest.mark.parametrize(
+    ("options", "n"),
+    [
+        ("run_consistency: false", 2),
+        ("k_values: [1]", 2),
+        ("run_consistency: true", 5),
+        ("metrics_to_run_consistency: [citation_f1_score]", 5),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_only_first_runs_are_judged_unless_runs_are_compared(
+    options: str, n: int, turned: bool, desk: Path, capsys
+) -> None:
+    """Whatever the order of the file, run 1 is the first."""
+    if turned:
+        head, *rows = ANSWERS.splitlines()
+        (desk / DATA).write_text("\n".join([head, *reversed(rows)]) + "\n")
+    config = written(f"evaluator:\n  type: TRECEvaluator\n  options:\n    {options}\n")
+    body = summary(capsys, DATA, "--config", str(config), "-o", "out")
+    kept = [json.loads(line) for line in (desk / "out" / "samples.jsonl").read_text().splitlines()]
+    assert body["n_samples"] == len(kept) == n
+    if n == 2:
+        assert {one["id"]: one["answer"] for one in kept} == {
+            "q1": "Jane Austen wrote Emma [1].",
+            "q2": "In 1815 [1].",
+        }
+        assert "3 further runs" in " ".join(body["warnings"])
+        again = summary(capsys, "out/run.yaml", "-o", "again")
+        assert again["metrics"] == body["metrics"]
+
+
+def test_a_consistency_evaluator_has_all_runs_and_a_note_says_that_all_are_judged(
+    desk: Path, capsys
+) -> None:
+    text = TOOL_LIST.replace("run_consistency: true", "run_consistency: false")
+    file = read_config(written(text))
+    assert any("judge all of them" in note for note in file.notes)
+    body = summary(capsys, DATA, "--config", str(written(text)))
+    assert body["n_samples"] == 5
+    assert body["consistency"]["metrics"]["consistency_rouge_score"]["n_scored"] == 2
+
+
 @pytest.mark.parametrize("data", [DATA, "answers.json", str(path_of("hybrid"))])
 def test_the_pages_trec_block_runs_as_printed(data: str, desk: Path, capsys) -> None:
     written(RECORDS, "answers.json")
@@ -244,6 +286,7 @@ def test_the_tools_file_is_suite_judge_data_and_folder(endpoint: LLMServer, desk
         "suite": ["trecrag"],
         "judge": ["openai:gpt-4o-mini"],
         "ks": [1, 3],
+        "first_runs": True,
     }
     told = "\n".join(file.notes)
     for key in ("input_queries", "eval_results_file", "metrics_file", "connector"):

@@ -85,8 +85,9 @@ class TRECEvaluator(Evaluator):
     Args:
         model: who is asked; the embedded judge where left out.
         options: ``k_values``, ``hallucination_metric`` (``model_name``, ``max_chars``),
-            ``run_consistency`` (the runs of each query are compared, too: `Result.consistency`)
-            with ``metrics_to_run_consistency`` (all, where it is empty), ``model_kwargs`` (sampling
+            ``run_consistency`` (all runs of each query are judged and compared:
+            `Result.consistency`; else only the first is judged) with
+            ``metrics_to_run_consistency`` (all, where it is empty), ``model_kwargs`` (sampling
             parameters, see `Part`), and parameters of metrics
             (``rel`` for the threshold of relevance, ``shots``, ``iterations`` ...).
 

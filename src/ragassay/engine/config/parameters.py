@@ -93,6 +93,9 @@ class Parameters(BaseModel):
     """Evaluate only samples up to this time, itself included; a date means all of that day."""
     limit: Annotated[int | None, Option(short="-n")] = Field(None, ge=1)
     """Evaluate only the first N samples."""
+    first_runs: bool = False
+    """Evaluate only the first run of each query where it was run several times, unless runs are
+    compared (suite consistency). The others are counted and left out."""
     slice_by: Annotated[
         list[str] | None, ONE_OR_MANY, Option(commas=True, default="those with few values")
     ] = None

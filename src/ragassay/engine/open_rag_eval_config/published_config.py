@@ -73,6 +73,12 @@ def translate(file: ConfigFile) -> None:
     for body, place in _listed(file):
         _evaluator(file, body, place, seen)
     _queries(file, "golden" in seen)
+    if "consistency" in seen and file.values.get("first_runs"):
+        file.note(
+            seen["consistency"][0],
+            "compares all runs of a query, so the other evaluators judge all of them, although "
+            "run_consistency is not true.",
+        )
     if file.over_runs and file.values.get("consistency_metrics"):
         # The spread of the TREC evaluator's metrics beside the similarities that are listed. Where
         # none are listed, the whole suite is computed anyway.

@@ -36,7 +36,7 @@ class TrecOptions(Keys):
     """``options`` of the TREC evaluator."""
 
     k_values: Annotated[list[Cutoff], Field(min_length=1)] | None = None
-    run_consistency: bool = False
+    run_consistency: bool | None = None
     metrics_to_run_consistency: list[str] | None = None
     hallucination_metric: Hallucination | None = None
     model_kwargs: dict[str, Any] | None = None
@@ -109,9 +109,13 @@ def _repeats(file: ConfigFile, options: TrecOptions, place: Place) -> None:
         except UsageError as error:
             raise file.wrong(here, str(error)) from error
         places |= dict.fromkeys(map(str, metrics), here)
-    if not options.run_consistency:
+    wanted = options.run_consistency
+    if wanted is None:  # as in the tool
+        wanted = bool(places)
+    if not wanted:
         if places:
             file.note(where, "is not looked at, because run_consistency is not true.")
+        file.put("first_runs", True, (*place, "run_consistency"))
         return
     file.over_runs = True
     file.add_suite("consistency", (*place, "run_consistency"))

@@ -96,7 +96,8 @@ def prepare(
     if config.judge_prompt:
         _warn_of_two_instructions(plan)
     counts_chunks = any(metric.counts_chunks for metric in plan.every.values())
-    opened = partial(open_source, data, config, refuse_joined=counts_chunks)
+    first_runs = config.first_runs and plan.consistency is None
+    opened = partial(open_source, data, config, refuse_joined=counts_chunks, first_runs=first_runs)
     source = opened()
     shown = {name: str(metric) for name, metric in plan.every.items()}
     spans = {name: (metric.low, metric.high) for name, metric in plan.every.items()}

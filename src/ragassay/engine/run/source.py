@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -12,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, golden
-from ragassay.counts import plural
+from ragassay.counts import either, plural
 from ragassay.engine.config import RunConfig
 from ragassay.engine.run import expected_answers
-from ragassay.errors import InputError, UsageError, warn_user
+from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.formats import mlcube, standard_input
 from ragassay.samples import Sample
 from ragassay.strict import dumps
@@ -99,7 +100,9 @@ def format_of(data: Data, config: RunConfig) -> str:
     return "mlcube" if mlcube.has_names(map(str, names)) else "memory"
 
 
-def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -> Source:
+def open_source(
+    data: Data, config: RunConfig, *, refuse_joined: bool = False, first_runs: bool = False
+) -> Source:
     """The samples of ``data``, with gold passages joined from ``config.qrels``, golden answers
     from ``config.references``, and both and more from ``config.golden``.
 
@@ -107,12 +110,13 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
         data: to be read.
         config: the options of reading.
         refuse_joined: whether a context that seems to hold several chunks, uncut, is an error.
+        first_runs: whether further runs of a query are left out.
 
     Raises:
         InputError: the data cannot be read (some faults show only while it streams).
     """
     own, of_references = _columns(data, config)
-    source = _opened(data, config, own, refuse_joined=refuse_joined)
+    source = _opened(data, config, own, refuse_joined, first_runs)
     if config.references is not None:
         path = Path(config.references)
         source.joined += (path,)
@@ -171,7 +175,7 @@ def _record_of(data: Any) -> Mapping[str, Any] | None:
 
 
 def _opened(
-    data: Data, config: RunConfig, columns: formats.Columns, *, refuse_joined: bool
+    data: Data, config: RunConfig, columns: formats.Columns, refuse_joined: bool, first_runs: bool
 ) -> Source:
     same = ("separator", "single_chunk", "system", "encoding", "sheet", "passages_from")
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
@@ -191,7 +195,8 @@ def _opened(
         n = len(data) if isinstance(data, Sized) and not isinstance(data, Mapping) else None
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, gold=qrels, **reading), digest)
-        inside = islice(_within(samples, config, None), config.limit)
+        inside = _within(samples, config, None)
+        inside = islice(_first_runs(inside) if first_runs else inside, config.limit)
         return Source(inside, title, "memory", joined=joined, n_records=n, _hash=digest)
     paths = formats.files_of(data_paths)
     name = format_of(data, config)
@@ -199,14 +204,18 @@ def _opened(
         raise UsageError(
             f"{paths[0]} is a TREC run, which holds no judgements. Name them with --qrels FILE."
         )
-    samples = formats.read(
-        paths,
-        format=config.format or (name if len(paths) == 1 else None),
-        **reading,
-        limit=None if _is_bounded(config) else config.limit,
-        gold=qrels,
-    )
-    inside = islice(_within(samples, config, paths[0]), config.limit)
+
+    def read() -> Iterator[Sample]:
+        samples = formats.read(
+            paths,
+            format=config.format or (name if len(paths) == 1 else None),
+            **reading,
+            limit=None if first_runs or _is_bounded(config) else config.limit,
+            gold=qrels,
+        )
+        return _within(samples, config, paths[0])
+
+    inside = islice(_first_runs(read(), read()) if first_runs else read(), config.limit)
     title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     return Source(inside, title + more, name, paths, joined)
@@ -247,6 +256,37 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
         )
     if left_out:
         warn_user(f"Samples left out by the time interval: {' and '.join(left_out)}.")
+
+
+def _first_runs(
+    samples: Iterable[Sample], again: Iterable[Sample] | None = None
+) -> Iterator[Sample]:
+    """The first run of each query and system, in the order of the samples. Warns of the others.
+
+    Args:
+        samples: all of them; held in memory where they can be read only once.
+        again: the same; they are read first, to find the runs that count.
+    """
+    if again is None:
+        samples = again = [*samples]
+    first: dict[tuple[str, str], int] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RagassayWarning)  # they are issued when samples are read
+        for sample in again:
+            run = sample.id, sample.system
+            first[run] = min(sample.repeat, first.get(run, sample.repeat))
+    left_out = 0
+    for sample in samples:
+        if sample.repeat == first[sample.id, sample.system]:
+            yield sample
+        else:
+            left_out += 1
+    if left_out:
+        warn_user(
+            f"{plural(left_out, 'further run')} of queries that were run several times "
+            f"{either(left_out, 'is', 'are')} left out: only first runs are evaluated "
+            "(first_runs; in Open RAG Eval's words, run_consistency is not true)."
+        )
 
 
 def _hashed(samples: Iterator[Sample], digest: hashlib._Hash) -> Iterator[Sample]:
