@@ -519,13 +519,42 @@ def test_conditioning_names_only_the_steps_that_are_really_missing(
         assert f"1 of 1 record lacks values of the {missing}, and" in said[0]
 
 
-def test_a_step_names_a_field_with_the_parameters_that_change_its_value(tmp_path: Path) -> None:
+CONDITIONED = ("RB_agg_idk", "RB_llm_idk", "RL_F_idk")
+
+
+def test_the_shorter_rule_keeps_the_published_fields_and_is_noted_beside_them(
+    tmp_path: Path,
+) -> None:
     given = {"idk_eval": [1.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.5], "RL_F_idk": [0.5]}
     source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
-    stepped("idk_condition", source, source, options={"rule": "spec"})
+    summary = stepped("idk_condition", source, source, options={"rule": "spec"})
     (found,) = lines(source)
-    assert found["metrics"]["RB_agg_idk(rule=spec)"] == [0.5]
-    assert "RB_agg_idk" not in found["metrics"]
+    assert [found["metrics"][name] for name in CONDITIONED] == [[0.5]] * 3
+    assert found["metrics_rule"] == "spec"
+    assert not [name for name in found["metrics"] if "(" in name]
+    assert [text for text in told(summary) if "rule=spec" in text] == [
+        "3 values after IDK conditioning follow the shorter rule of MT-RAG's metrics page "
+        "(rule=spec)."
+    ]
+    summary = stepped("idk_condition", source, source)
+    (found,) = lines(source)
+    assert [found["metrics"][name] for name in CONDITIONED] == [[0.0]] * 3
+    assert "metrics_rule" not in found
+
+
+def test_a_value_by_the_shorter_rule_is_never_taken_for_the_papers(tmp_path: Path) -> None:
+    """Its record lacks the verdict by which the paper's table would give another value."""
+    given = {"RL_F": [0.5], "RL_F_idk": [0.5]}
+    one = record(1, metrics=given)
+    for rules, kept in (({}, [0.5]), ({"metrics_rule": "spec"}, None)):
+        source = written(tmp_path / "in.jsonl", [one | rules])
+        stepped("idk_condition", source, source)
+        assert lines(source)[0]["metrics"]["RL_F_idk"] == kept
+
+
+def test_a_given_value_that_contradicts_its_record_is_made_anew(tmp_path: Path) -> None:
+    given = {"idk_eval": [1.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.5], "RL_F_idk": [0.5]}
+    source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
     summary = stepped("idk_condition", source, source)
     (found,) = lines(source)
     assert found["metrics"]["RB_agg_idk"] == found["metrics"]["RL_F_idk"] == [0.0]

@@ -128,7 +128,7 @@ def parameters() -> Iterator[str]:
     """Each parameter of each metric: its type, default, bounds and choices."""
     for name, cls in of_package().items():
         for spec in dataclasses.fields(cls):
-            rules = {key: one for key, one in spec.metadata.items() if key not in ("doc", "origin")}
+            rules = {key: one for key, one in spec.metadata.items() if key not in ("doc", "beside")}
             default = "" if spec.default is dataclasses.MISSING else f" = {spec.default}"
             kind = number(parameter_types(cls)[spec.name])
             yield f"{name} {spec.name}: {kind}{default} {number(rules)}"

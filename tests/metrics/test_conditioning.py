@@ -489,24 +489,30 @@ def test_values_that_were_published_without_the_label_are_all_told_and_made_anew
     assert told_of.n == changed
 
 
-def test_a_parameter_that_changes_a_value_shows_in_its_name_everywhere(
+def test_the_shorter_rule_keeps_the_published_names_and_is_told_beside_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = {"idk_eval": 1, "RL_F": OWN, "RB_llm": 0.5, "BertscoreR": 0.5, "BertKPrec": 0.5}
-    one = sample("ANSWERABLE", **given)
-    for rule, name, mean in (("paper", "RB_llm_idk", 0.0), ("spec", "RB_llm_idk(rule=spec)", 0.5)):
-        folder, data = tmp_path / rule, tmp_path / "data.jsonl"
-        data.write_text(json.dumps(to_record(one)) + "\n")
+    data = tmp_path / "data.jsonl"
+    data.write_text(json.dumps(to_record(sample("ANSWERABLE", **given))) + "\n")
+    for rule, mean in (("paper", 0.0), ("spec", 0.5)):
+        folder = tmp_path / rule
         words = ["--suite", "mtrag", "-o", str(folder), "--option", f"rule={rule}"]
         capsys.readouterr()
         assert call(["run", str(data), *words]) == 0
-        result = ragassay.open_run(folder)
-        assert result.summary.metrics[name].mean == mean
-        kept = [folder / name for name in ("report.md", "scores.csv", "scores.jsonl")]
-        for text in (capsys.readouterr().out, *(path.read_text() for path in kept)):
-            text = text.replace("\\_", "_")
-            assert ("RB_llm_idk(rule=spec)" in text) is (rule == "spec"), text
-        assert str(SUITE.resolve([name])[0]) == result.summary.metrics[name].metric
+        summary = ragassay.open_run(folder).summary
+        assert summary.metrics["RB_llm_idk"].mean == mean
+        assert ("rule=spec" in summary.metrics["RB_llm_idk"].signature) is (rule == "spec")
+        assert any("rule=spec" in note for note in summary.warnings) is (rule == "spec")
+        report = (folder / "report.md").read_text().replace("\\_", "_")
+        for text in (capsys.readouterr().out, report):
+            assert ("(rule=spec)" in text) is (rule == "spec"), text
+        again = ["run", str(folder / "run.yaml"), "-o", str(tmp_path / "again")]
+        assert call(again) == 0
+        repeated = ragassay.open_run(tmp_path / "again").summary
+        assert repeated.metrics["RB_llm_idk"] == summary.metrics["RB_llm_idk"]
+    assert call(["compare", str(tmp_path / "spec"), str(tmp_path / "paper")]) == 2
+    assert "RB_llm_idk" in capsys.readouterr().err
 
 
 # --- what is given --------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 from . import native as native
 from .benchmarks import (
+    METRICS_RULE as METRICS_RULE,
     Record as Record,
     Tasks as Tasks,
     extended as extended,

@@ -35,7 +35,7 @@ from ragassay.formats import Mapper, Record, Tasks, extended, json_files, packed
 from ragassay.judges import Asker
 from ragassay.judges.offline import offline_asker
 from ragassay.metrics.core import Metric
-from ragassay.metrics.mtrag import UnderspecifiedEval
+from ragassay.metrics.mtrag import Conditioned, UnderspecifiedEval
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -136,6 +136,7 @@ class Evaluated:
     sample: Sample
     outcomes: Mapping[str, Outcome]
     judged_by: Mapping[str, str]
+    rule: str | None
 
     @property
     def written(self) -> Record:
@@ -144,7 +145,7 @@ class Evaluated:
         beside = metrics.get(_BESIDE)
         if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
             del metrics[_BESIDE]
-        return extended(self.record, metrics, self.judged_by)
+        return extended(self.record, metrics, self.judged_by, self.rule)
 
 
 def run_step(
@@ -173,6 +174,8 @@ def run_step(
     mapper = Mapper(path)
     given_values = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
+    chosen = [one.rule for one in fields.values() if isinstance(one, Conditioned)]
+    rule = "spec" if "spec" in chosen else "" if chosen else None
 
     def samples() -> Iterator[Sample]:
         for line, record in records:
@@ -187,7 +190,7 @@ def run_step(
                 for name in fields
             }
             judges = {name: judge for name, judge in who.items() if judge is not None}
-            yield Evaluated(waiting.popleft(), sample, outcomes_of, judges)
+            yield Evaluated(waiting.popleft(), sample, outcomes_of, judges, rule)
 
 
 def run_steps(

@@ -24,6 +24,9 @@ UNSCORED = "metrics_unscored"
 JUDGE = "metrics_judge"
 """Beside ``metrics``: who was asked for a field, as ``{"RL_F": "offline-lexical/1"}``."""
 
+METRICS_RULE = "metrics_rule"
+"""Beside ``metrics``: the rule of IDK conditioning, where it is not the paper's table."""
+
 _OF_THE_TASK = ("input", "targets")
 """What a prediction repeats of its task, if anything: the same texts."""
 
@@ -32,16 +35,18 @@ def extended(
     record: Mapping[str, Any],
     outcomes: Mapping[str, Outcome],
     judged_by: Mapping[str, str] | None = None,
+    rule: str | None = None,
 ) -> Record:
     """The record with outcomes among its metrics: as lists, null where there is no score.
 
-    Beside them ``metrics_unscored`` says why a field is null, and ``metrics_judge`` who was asked
-    for it.
+    Beside them ``metrics_unscored`` says why a field is null, ``metrics_judge`` who was asked
+    for it, and ``metrics_rule`` by which rule the conditioned fields were made.
 
     Args:
         record: the record; it is not changed.
         outcomes: outcomes by field.
         judged_by: labels of judges by field; an empty label removes the record's own.
+        rule: of IDK conditioning; an empty one removes the record's own, ``None`` leaves it.
 
     Raises:
         InputError: the record's ``metrics`` are no object.
@@ -55,7 +60,11 @@ def extended(
             unscored[field] = outcome.words
         else:
             metrics[field] = list(outcome.parts.get("values") or [outcome.value])
-    beside = {UNSCORED: unscored, JUDGE: {name: who for name, who in judges.items() if who}}
+    beside: Record = {
+        UNSCORED: unscored,
+        JUDGE: {name: who for name, who in judges.items() if who},
+        METRICS_RULE: record.get(METRICS_RULE) if rule is None else rule,
+    }
     others = {key: value for key, value in record.items() if key not in beside}
     return {**others, METRICS: metrics, **{key: value for key, value in beside.items() if value}}
 

@@ -168,7 +168,8 @@ class Metric(ABC):
         return self.score_window(Window([sample]))[0]
 
     def called(self, name: str, usual: Metric) -> str:
-        """A published name of this metric, with the parameters that set it apart.
+        """A published name of this metric, with the parameters that set it apart, except those that
+        are told beside the values.
 
         Args:
             name: as it is published.
@@ -177,7 +178,7 @@ class Metric(ABC):
         params = [
             f"{spec.name}={spelling(value)}"
             for spec in dataclasses.fields(self)
-            if spec.metadata.get("role") is None and not spec.metadata.get("origin")
+            if spec.metadata.get("role") is None and not spec.metadata.get("beside")
             if (value := getattr(self, spec.name)) != getattr(usual, spec.name)
         ]
         return f"{name}({','.join(params)})" if params else name

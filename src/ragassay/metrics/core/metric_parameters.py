@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from ragassay.metrics.core.metric import Metric
 
 
-def param(default: Any, doc: str, *, origin: bool = False, **bounds: float) -> Any:
+def param(default: Any, doc: str, *, beside: bool = False, **bounds: float) -> Any:
     """A parameter written in parentheses: ``name(key=value)``.
 
     Args:
         default: the value when the name leaves it out.
         doc: what it does, in a few words; shown by ``ragassay metrics``.
-        origin: true where the parameter only says where values come from. Such a parameter does not
-            change what the metric is: it stands beside the values in every report, and a published
-            name does not show it.
+        beside: true where a published name does not show the parameter, because what it says is
+            told beside the values: where they come from, or which of two published rules they
+            follow.
         bounds: ``minimum`` and ``maximum``, the smallest and the largest value allowed, and
             ``exclusive=True`` where these themselves are not.
     """
-    return dataclasses.field(default=default, metadata={"doc": doc, "origin": origin, **bounds})
+    return dataclasses.field(default=default, metadata={"doc": doc, "beside": beside, **bounds})
 
 
 def cutoff(

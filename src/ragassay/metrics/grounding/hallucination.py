@@ -64,7 +64,7 @@ class Hhem(_Hhem):
     """
 
     given: bool = param(
-        True, "take the value that the record brings, where it has one", origin=True
+        True, "take the value that the record brings, where it has one", beside=True
     )
     max_chars: int = param(8192, "characters of the joined passages that are read", minimum=1)
 

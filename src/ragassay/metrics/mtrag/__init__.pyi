@@ -1,4 +1,5 @@
 from .mtrag_aggregate import ranking_score as ranking_score
+from .mtrag_conditioning import Conditioned as Conditioned
 from .mtrag_given import (
     explained as explained,
     given_value as given_value,

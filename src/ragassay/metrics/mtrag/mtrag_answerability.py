@@ -20,7 +20,7 @@ class AnswerabilityAccuracy(Metric):
     labelled underspecified call for a question back and are left out.
     """
 
-    given: bool = param(True, GIVEN, origin=True)
+    given: bool = param(True, GIVEN, beside=True)
 
     name = "answerability_accuracy"
     says = "flag"

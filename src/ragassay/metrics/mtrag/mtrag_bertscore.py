@@ -54,7 +54,7 @@ class ByBertScore(OnScale):
     """
 
     rescale: bool = param(True, RESCALE)
-    given: bool = param(True, GIVEN, origin=True)
+    given: bool = param(True, GIVEN, beside=True)
 
     @property
     def shared_parameters(self) -> dict[str, Any]:

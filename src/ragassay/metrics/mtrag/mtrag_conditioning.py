@@ -14,7 +14,8 @@ The verdicts are those of ``idk_eval`` and ``underspecified_eval``, the value is
 each is the record's own or a judge's. Where the record brings only ``conditional_idk``, a full "I
 don't know" follows from it and the label, and no verdict is needed.
 
-A record may also bring conditioned values (``RB_agg_idk``, ``rb_agg_idk`` and the like). Published
+A record may also bring conditioned values (``RB_agg_idk``, ``rb_agg_idk`` and the like), by the
+paper's table unless ``metrics_rule`` beside them names the shorter rule. Published
 ones are wrong where the label was not found (the benchmark's issue 23). So they count only where
 the record's other values do not give them; but they are preferred to asking a judge now, and count
 where the value could not be computed. A value that the table cannot give for the record's label and
@@ -29,6 +30,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from ragassay.errors import CountedFact
+from ragassay.formats import METRICS_RULE
 from ragassay.metrics.core import Metric, Window, missing, param, register
 from ragassay.metrics.mtrag.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore
@@ -59,6 +61,12 @@ _CONTRADICTED = (
 )
 
 
+_SHORTER = (
+    "{n} {value after IDK conditioning follows|values after IDK conditioning follow} the shorter "
+    "rule of MT-RAG's metrics page (rule=spec)."
+)
+
+
 class _Cell(NamedTuple):
     """The table's entry (``None``: the metric's own value stands), and how it was found.
 
@@ -73,11 +81,13 @@ class _Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Conditioned(Metric):
+class Conditioned(Metric):
+    """A metric after IDK conditioning."""
+
     rule: Rule = param(
-        "paper", "paper: the whole table; spec: the shorter rule of the metrics page"
+        "paper", "paper: the whole table; spec: the shorter rule of the metrics page", beside=True
     )
-    given: bool = param(True, GIVEN, origin=True)
+    given: bool = param(True, GIVEN, beside=True)
 
     published: ClassVar[tuple[str, ...]]
 
@@ -155,10 +165,16 @@ class _Conditioned(Metric):
         return outcome if decided or brought is None or wrong is not None else brought
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
-        """How many given values contradict the table, and how many are impossible under any."""
+        """How many given values contradict the table, and how many are impossible under any; how
+        many values follow the shorter rule."""
         n = sum(self.contradicts(sample) is not None for sample in window.samples)
         wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
-        return [CountedFact(_CONTRADICTED, n), impossible(self, self.published[0], wrong)]
+        shorter = len(window.samples) if self.rule == "spec" else 0
+        return [
+            CountedFact(_CONTRADICTED, n),
+            impossible(self, self.published[0], wrong),
+            CountedFact(_SHORTER, shorter),
+        ]
 
     def contradicts(self, sample: Sample) -> float | None:
         """The conditioned value that the record brings, where the table cannot give it; else
@@ -199,6 +215,8 @@ class _Conditioned(Metric):
         """The conditioned value that the record brings, which follows the paper's table; `Unscored`
         where it is not valid, ``None`` where there is none."""
         if sample.answerability is None or self.rule != "paper" or not self.given:
+            return None
+        if sample.metadata.get(METRICS_RULE, self.rule) != self.rule:
             return None
         return given_value(self, sample, *self.published, self.name, made=self._read)
 
@@ -307,7 +325,7 @@ def idk_of(sample: Sample) -> float | None:
 
 
 @register
-class RBAggIdk(ByBertScore, _Conditioned):
+class RBAggIdk(ByBertScore, Conditioned):
     """``rb_agg`` after IDK conditioning: the paper's RBalg."""
 
     name = "rb_agg_idk"
@@ -322,7 +340,7 @@ class RBAggIdk(ByBertScore, _Conditioned):
 
 
 @register
-class RBLlmIdk(_Conditioned):
+class RBLlmIdk(Conditioned):
     """``rb_llm`` after IDK conditioning: the paper's RBllm."""
 
     name = "rb_llm_idk"
@@ -337,7 +355,7 @@ class RBLlmIdk(_Conditioned):
 
 
 @register
-class RLFIdk(_Conditioned):
+class RLFIdk(Conditioned):
     """``rl_f`` after IDK conditioning: the paper's RLF."""
 
     name = "rl_f_idk"

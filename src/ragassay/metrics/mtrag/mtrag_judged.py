@@ -65,7 +65,7 @@ def conversation(sample: Sample) -> str:
 class _Judged(JudgedMetric):
     """A judge's value: the record's own, or the answer to a question."""
 
-    given: bool = param(True, GIVEN, origin=True)
+    given: bool = param(True, GIVEN, beside=True)
 
     published: ClassVar[str]
     verdicts: ClassVar[tuple[float, ...]] = ()
