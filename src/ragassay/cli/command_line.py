@@ -26,7 +26,7 @@ from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
 from ragassay.cli.output import GLOBAL_OPTIONS, LOG, global_options, interrupt, show
-from ragassay.cli.peers import build, mtrag, plot, published_form, trec
+from ragassay.cli.peers import build, mtrag, open_rag_eval_form, plot, published_form, trec
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
@@ -141,6 +141,9 @@ def _call(words: list[str], *, debug: bool) -> int:
                     f"'--step {published[1]}' is MT-RAG's form of "
                     f"'ragassay {published[0]} {published[1]}'."
                 )
+            elif (published := open_rag_eval_form(words)) is not None:
+                ours = " ".join(["ragassay", *published])
+                warn_user(f"'{words[0]}' is Open RAG Eval's name for '{ours}'.")
             words = _with_standard_input(published or words)
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]

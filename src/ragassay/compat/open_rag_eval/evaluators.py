@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragassay import suites
-from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
+from ragassay.compat.open_rag_eval.judge_models import (
+    LLMJudgeModel,
+    ProviderModel,
+    judge_keywords,
+)
 from ragassay.compat.open_rag_eval.metric_classes import (
     AutoNuggetMetric,
     CitationMetric,
@@ -23,6 +27,7 @@ from ragassay.compat.open_rag_eval.options import (
     with_options,
 )
 from ragassay.compat.open_rag_eval.query_data import samples_of
+from ragassay.errors import warn_user
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
@@ -39,6 +44,9 @@ class Evaluator:
         values: keywords of `ragassay.evaluate` that they are evaluated with.
         model: who is asked; nobody where left out.
     """
+
+    plotted: ClassVar[Literal["trec", "consistency", "golden_answer"]]
+    """What `ragassay plot` calls it."""
 
     def __init__(
         self,
@@ -78,6 +86,37 @@ class Evaluator:
             **{**self._values, **options, "models": models},
         )
 
+    @classmethod
+    def plot_metrics(
+        cls,
+        csv_files: Sequence[str | Path],
+        output_file: str | Path = "metrics_comparison.png",
+        metrics_to_plot: Sequence[str] | None = None,
+    ) -> None:
+        """Draws result files beside each other, as ``ragassay plot`` does.
+
+        Args:
+            csv_files: result files or run folders.
+            output_file: picture to write: .png or .svg.
+            metrics_to_plot: under their published names or ours; the main ones where left out.
+
+        Raises:
+            InputError: a file cannot be read.
+            UsageError: an unknown metric, or a picture that cannot be written.
+        """
+        from ragassay.reports.charts import drawing
+        from ragassay.reports.plots import picture, sources
+
+        target = Path(output_file)
+        drawing.renderer()
+        drawing.check_suffix(target)
+        opened = sources.opened([*map(Path, csv_files)], cls.plotted, "cai")
+        metrics = sources.chosen(opened, metrics_to_plot)
+        named = metrics_to_plot is not None
+        for remark in picture.remarks(opened, metrics, chosen=named):
+            warn_user(remark)
+        drawing.save(picture.draw(opened, metrics, chosen=named), target)
+
 
 class TRECEvaluator(Evaluator):
     """The whole suite ``trecrag``.
@@ -94,6 +133,8 @@ class TRECEvaluator(Evaluator):
     Raises:
         UsageError: an option that there is not, an unknown metric, or an impossible value.
     """
+
+    plotted = "trec"
 
     def __init__(
         self,
@@ -163,6 +204,8 @@ class ConsistencyEvaluator(Evaluator):
         UsageError: an option or a metric that there is not, or an impossible value.
     """
 
+    plotted = "consistency"
+
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
         from ragassay.engine.open_rag_eval_config import Similarities
 
@@ -202,12 +245,14 @@ class GoldenAnswerEvaluator(Evaluator):
             semantic similarity is unscored.
     """
 
+    plotted = "golden_answer"
+
     def __init__(
         self,
         model: LLMJudgeModel | Judge | str = "offline",
         embedding_model: LLMJudgeModel | str | None = None,
     ) -> None:
-        if isinstance(embedding_model, LLMJudgeModel):
+        if isinstance(embedding_model, ProviderModel):
             embedding_model = embedding_model.word
         self.embedder = embedding_model
         super().__init__(["golden"], {"embedder": embedding_model}, model)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ragassay.compat.open_rag_eval.options import check
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,13 +17,24 @@ if TYPE_CHECKING:
 PAGE_MODEL = "gpt-4o"
 """What Open RAG Eval's page asks by default."""
 
+_MODEL_OPTIONS = {"name": "model_name", "api_key": "api_key", "base_url": "base_url"}
+"""Our attribute for each key of the tool's ``model_options``."""
+
+
+class LLMJudgeModel:
+    """A model that judges: one of the subclasses here, or a subclass of your own with
+    ``call(prompt, model_kwargs=None)``, which returns the reply as a text. It is asked by our
+    questions; its ``parse`` is not called.
+    """
+
 
 @dataclass(frozen=True)
-class LLMJudgeModel:
-    """A model that judges. Use one of the subclasses.
+class ProviderModel(LLMJudgeModel):
+    """A model at a provider. Use one of the subclasses.
 
     Attributes:
-        model_name: the model's name at its provider.
+        model_name: the model's name at its provider; or the tool's mapping with ``name``,
+            ``api_key`` and ``base_url``.
         api_key: the key; left out, the provider's usual environment variable counts.
         base_url: another server that speaks OpenAI's protocol.
     """
@@ -32,6 +45,14 @@ class LLMJudgeModel:
 
     provider: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        options: Any = self.model_name
+        if not isinstance(options, Mapping):
+            return
+        check(options, type(self).__name__, _MODEL_OPTIONS)
+        for key, value in {"name": PAGE_MODEL, **options}.items():
+            object.__setattr__(self, _MODEL_OPTIONS[key], value)
+
     @property
     def word(self) -> str:
         """The judge's name, as ``--judge`` takes it."""
@@ -41,7 +62,7 @@ class LLMJudgeModel:
 
 
 @dataclass(frozen=True)
-class OpenAIModel(LLMJudgeModel):
+class OpenAIModel(ProviderModel):
     """A model of OpenAI's, or of any server that speaks its protocol; GPT-4o, the page's default,
     where none is named."""
 
@@ -51,21 +72,21 @@ class OpenAIModel(LLMJudgeModel):
 
 
 @dataclass(frozen=True)
-class AnthropicModel(LLMJudgeModel):
+class AnthropicModel(ProviderModel):
     """A model of Anthropic's."""
 
     provider = "anthropic"
 
 
 @dataclass(frozen=True)
-class GeminiModel(LLMJudgeModel):
+class GeminiModel(ProviderModel):
     """A model of Google's."""
 
     provider = "google"
 
 
 @dataclass(frozen=True)
-class TogetherModel(LLMJudgeModel):
+class TogetherModel(ProviderModel):
     """A model at Together."""
 
     provider = "together"
@@ -76,10 +97,16 @@ def judge_keywords(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     the environment, and is kept nowhere else.
 
     Raises:
-        UsageError: the model needs a key and there is none, or it cannot be sent.
+        UsageError: the model needs a key and there is none, or it cannot be sent; or a model of
+            the user's own has no ``call``.
     """
-    if not isinstance(model, LLMJudgeModel):
+    if callable(getattr(model, "call", None)) or not isinstance(model, LLMJudgeModel):
         return {"judge": model}
+    if not isinstance(model, ProviderModel):
+        raise UsageError(
+            f"{type(model).__name__} has no method call(prompt, model_kwargs=None) that returns "
+            "the reply as a text; parse alone cannot answer our questions."
+        )
     from ragassay.transport import OWN_KEY, Secret, from_environment, providers
 
     if model.api_key is None:

@@ -36,8 +36,10 @@ _METHODS = (
     ("complete", "text"),
     ("achat", "messages"),
     ("chat", "messages"),
+    ("call", "text"),
 )
-"""Methods of chat models, the one that is preferred first, and what each takes."""
+"""Methods of chat models and (``call``) of Open RAG Eval's judges, the one that is preferred first,
+and what each takes."""
 
 _CUT: Mapping[Any, Finish] = {
     "length": "length",
