@@ -44,7 +44,7 @@ def item(number: int, **more: Any) -> dict[str, Any]:
 
 
 def add(store: Store, task: Task, items: Sequence[dict[str, Any]]) -> Ingested:
-    return add_records(store, task.id, read_batch(items, task.options.separator))
+    return add_records(store, task.id, read_batch(items, task.options))
 
 
 def a_job(store: Store, name: str = "x") -> str:

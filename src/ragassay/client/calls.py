@@ -52,7 +52,7 @@ def create_task(project_id: str, name: str, **options: Any) -> Call[Task]:
     Args:
         project_id: of the project.
         name: not that of another task of the project.
-        options: separator, default_answer, multi_turn, language, judge, budget.
+        options: separator, single_chunk, default_answer, multi_turn, language, judge, budget.
     """
     body = {"name": name, "options": options}
     return Call("POST", _path("projects", project_id, "tasks"), shaped(Task), body)

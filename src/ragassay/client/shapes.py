@@ -34,7 +34,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Ingested:
-    """Counts of a stored batch: records by outcome, and empty chunks that were dropped."""
+    """Counts of a stored batch: records by outcome, and chunks without text."""
 
     new: int
     changed: int

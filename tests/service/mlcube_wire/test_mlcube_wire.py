@@ -20,7 +20,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 
 from ragassay.service import create_app
-from ragassay.service.store import Store, get_upload, read_page
+from ragassay.service.store import Store, get_upload, read_page, read_samples
 
 DRIVER = Path(__file__).resolve().parents[2] / "support" / "published_mlcube_client.py"
 
@@ -276,3 +276,34 @@ def test_who_is_not_let_in_reads_it_in_the_same_form(wire: tuple[TestClient, Sto
     found = client.get("/sdk/v1/company", headers={"host": "evil.example"})
     assert found.status_code == 403 and found.json()["errorCode"] == "REFUSED"
     assert client.get("/api/v1/projects", headers={"host": "evil.example"}).json()["status"] == 403
+
+
+@pytest.mark.parametrize(
+    ("context", "status", "n_chunks"), [("One.\n\nStill one.", 200, 1), ("a<<sep>>b", 422, 0)]
+)
+def test_a_context_of_a_task_without_a_separator_is_one_chunk_with_its_paragraphs(
+    wire: tuple[TestClient, Store], context: str, status: int, n_chunks: int
+) -> None:
+    client, store = wire
+    task = a_task(client)
+    rows = [{"id": "1", "timestamp": 5.0, "user_input": "why?", "retrieved_context": context}]
+    inputs = sent(client, task, json.dumps(rows).encode(), "json")
+    answer = client.post("/sdk/v1/data/production", json={"task_id": task, "inputs": inputs})
+    assert (answer.status_code == 200) == (status == 200), answer.text
+    page, _ = read_page(store, task)
+    chunks = [chunk for one in page for chunk in one.record["passages"]]
+    assert len(chunks) == n_chunks
+    if not n_chunks:
+        assert "separator" in answer.text
+
+
+def test_attribution_counts_the_chunks_that_were_sent(wire: tuple[TestClient, Store]) -> None:
+    client, store = wire
+    task = a_task(client, rag_contexts_separator="|")
+    rows = [{"id": "1", "timestamp": 5.0, "user_input": "why?", "retrieved_context": "a||c"}]
+    inputs = sent(client, task, json.dumps(rows).encode(), "json")
+    assert client.post(
+        "/sdk/v1/data/production", json={"task_id": task, "inputs": inputs}
+    ).is_success
+    (sample,) = read_samples(store, task)
+    assert [one.text for one in sample.passages or ()] == ["a", "", "c"]

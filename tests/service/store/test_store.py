@@ -170,18 +170,29 @@ def test_systems_and_repeats_of_one_query_are_records_of_their_own(store: Store)
     assert {(one.system, one.repeat) for one in page} == {("a", 0), ("b", 0), ("a", 1)}
 
 
-def test_empty_chunks_are_dropped_and_counted(store: Store) -> None:
+def test_empty_chunks_are_counted_and_keep_their_place(store: Store) -> None:
     task = a_task(store)
     done = add(store, task, [item(1, retrieved_context=f"a{SEPARATOR} {SEPARATOR}b{SEPARATOR}")])
     assert (done.new, done.empty_chunks) == (1, 2)
     (sample,) = read_samples(store, task.id)
-    assert [one.text for one in sample.passages or ()] == ["a", "b"]
+    assert [one.text for one in sample.passages or ()] == ["a", " ", "b", ""]
+
+
+@pytest.mark.parametrize("context", ["One.\n\nStill one.", "a<<sep>>b"])
+def test_contexts_of_a_task_of_single_chunks_are_one_chunk_each(store: Store, context: str) -> None:
+    with pytest.raises(InputError, match="single_chunk of the task"):
+        read_batch([item(1, retrieved_context=context)], TaskOptions())
+    single = TaskOptions(single_chunk=True)
+    (one,) = read_batch([item(1, retrieved_context=context)], single)
+    assert [passage.text for passage in one.passages or ()] == [context]
+    with pytest.raises(ValueError, match="leave one of them out"):
+        TaskOptions(single_chunk=True, separator="|")
 
 
 def test_joined_chunks_without_a_separator_are_refused(store: Store) -> None:
     with pytest.raises(InputError, match="separator"):
-        read_batch([item(1)], None)
-    (one,) = read_batch([item(1, retrieved_context=["a", "b"])], None)
+        read_batch([item(1)], TaskOptions())
+    (one,) = read_batch([item(1, retrieved_context=["a", "b"])], TaskOptions())
     assert [passage.text for passage in one.passages or ()] == ["a", "b"]
 
 

@@ -388,7 +388,7 @@ def test_who_may_only_read_is_shown_no_form_that_writes(tmp_path: Path) -> None:
         with_tokens.store, create_project(with_tokens.store, "p").id, "t", TaskOptions()
     )
     logged = [{"id": "a", "timestamp": 1.0, "user_input": "Why?", "response": "So."}]
-    add_records(with_tokens.store, task.id, read_batch(logged, None))
+    add_records(with_tokens.store, task.id, read_batch(logged, TaskOptions()))
     report, _ = create_report(with_tokens.store, task.id, "r", 0.0, 2.0)
     paths = ["/", f"/projects/{task.project_id}", f"/tasks/{task.id}", f"/tasks/{task.id}/records"]
     paths += [f"/tasks/{task.id}/records/a", f"/reports/{report.id}"]

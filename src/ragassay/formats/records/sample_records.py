@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.records import aliases, record_parts
@@ -38,7 +38,7 @@ class MapperOptions(TypedDict, total=False):
     columns: Columns | None
     separator: str | None
     single_chunk: bool
-    refuse_joined: bool
+    refuse_joined: bool | Literal["marks"]
     system: str | None
     encoding: str | None
     sheet: str | None

@@ -68,7 +68,7 @@ class Deleted(BaseModel):
 def post_records(task: TaskToWrite, batch: Batch, store: InStore) -> Ingested:
     """Stores records. Sent again unchanged, a record changes nothing; changed, it becomes a new
     version."""
-    return add_records(store, task.id, read_batch(batch.records, task.options.separator))
+    return add_records(store, task.id, read_batch(batch.records, task.options))
 
 
 @router.get("/tasks/{task_id}/records", responses=READS)

@@ -95,7 +95,9 @@ def samples_of(
             raise InputError(f"the predictions have no column {model!r}", field=model)
         predicted = _by_id(f"the predictions of {model}", rows, key, ids)
         answers[model] = {name: row.get(model) for name, row in predicted.items()}
-    return read_batch(list(_records(columns, key, inputs, by_id, answers)), task.options.separator)
+    records = list(_records(columns, key, inputs, by_id, answers))
+    # A published task needs a separator only where contexts have several chunks.
+    return read_batch(records, task.options, "marks")
 
 
 def _by_id(

@@ -1,6 +1,6 @@
 """From an uploaded file to records of its task: first a look at it, then the import.
 
-Both read it as `ragassay run` does, in every format, and with the separator of the task.
+Both read it as `ragassay run` does, in every format, and cuts contexts as the task says.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from pydantic import BaseModel, Field
 
 from ragassay import formats
 from ragassay.errors import InputError
-from ragassay.formats import Notes, PlacingMapper, to_record
+from ragassay.formats import MapperOptions, Notes, PlacingMapper, to_record
 from ragassay.samples import Sample
 from ragassay.service.store.database import Store
-from ragassay.service.store.projects import get_task
+from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import Ingested, add_records
 from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.uploads import Upload, delete_upload, upload_on_disk
@@ -75,8 +75,8 @@ def preview_upload(
         InputError: no format fits the file.
         UsageError: an unknown format or field.
     """
-    with _opened(store, key, format) as (upload, path, reader, separator):
-        mapper = _PreviewMapper(path, separator, columns)
+    with _opened(store, key, format) as (upload, path, reader, task):
+        mapper = _PreviewMapper(path, **task.options.reading(columns=columns))
         samples: list[Sample] = []
         problem: InputError | None = None
         try:
@@ -125,14 +125,14 @@ def import_upload(
         NotThere: there is no such upload.
         Conflict: it was not sent yet.
         InputError: a record cannot be read, with its line and field; it has no time; or several
-            chunks stand in one string and the task has no separator.
+            chunks stand in one string and the task does not say how it is read.
         UsageError: an unknown format or field.
     """
     now = time.time()
-    with _opened(store, key, format) as (upload, path, reader, separator):
+    with _opened(store, key, format) as (upload, path, reader, task):
 
         def samples() -> Iterator[Sample]:
-            mapper = ServiceMapper(path, separator=separator, columns=columns)
+            mapper = ServiceMapper(path, **task.options.reading(columns=columns))
             for number, sample in enumerate(reader.read(path, mapper), 1):
                 if number > MOST_RECORDS:
                     raise InputError(
@@ -162,11 +162,9 @@ def import_upload(
 class _PreviewMapper(PlacingMapper, ServiceMapper):
     """Notes the first record that cannot be read, and the samples that stand for such records."""
 
-    def __init__(
-        self, path: Path, separator: str | None, columns: Mapping[str, str] | None
-    ) -> None:
-        self.notes = Notes()
-        super().__init__(path, separator=separator, columns=columns, notes=self.notes)
+    def __init__(self, path: Path, **options: Unpack[MapperOptions]) -> None:
+        options["notes"] = self.notes = Notes()
+        super().__init__(path, **options)
         self.problem: InputError | None = None
         self.unread_ids: set[str] = set()
 
@@ -188,13 +186,13 @@ def _cut(value: Any) -> Any:
 @contextmanager
 def _opened(
     store: Store, key: str, kind: str | None
-) -> Iterator[tuple[Upload, Path, formats.Format, str | None]]:
-    """An upload, its file, the format that reads it, and the separator of its task. Errors name the
-    file as its owner does, without its path on the server."""
+) -> Iterator[tuple[Upload, Path, formats.Format, Task]]:
+    """An upload, its file, the format that reads it, and its task. Errors name the file as its
+    owner does, without its path on the server."""
     with upload_on_disk(store, key) as (upload, path):
         try:
             reader = formats.get(kind) if kind is not None else formats.detect(path)
-            yield upload, path, reader, get_task(store, upload.task_id).options.separator
+            yield upload, path, reader, get_task(store, upload.task_id)
         except InputError as error:
             raise _without_path(error, upload, path) from error
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from ragassay.formats import MapperOptions
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.schema import models, projects, tasks
 from ragassay.service.store.store_errors import Conflict
@@ -31,6 +32,9 @@ class TaskOptions(BaseModel):
     separator: str | None = Field(
         None, description="what stands between the chunks of a retrieved context that is one string"
     )
+    single_chunk: bool = Field(
+        False, description="whether a retrieved context that is one string is one chunk"
+    )
     default_answer: str | None = Field(
         None, description="what the system says where it has no answer: it counts as none"
     )
@@ -50,6 +54,23 @@ class TaskOptions(BaseModel):
     budget: str | None = Field(
         None, description="most that one report may spend: 5.00, '200 calls', '2M tokens'"
     )
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> TaskOptions:
+        if self.single_chunk and self.separator:
+            raise ValueError(
+                f"the separator {self.separator!r} cuts contexts into chunks, and with "
+                "single_chunk each is one: leave one of them out"
+            )
+        return self
+
+    def reading(self, **options: Unpack[MapperOptions]) -> MapperOptions:
+        """How records of the task are read: contexts that are one string as it says.
+
+        Args:
+            options: further ones.
+        """
+        return {**options, "separator": self.separator, "single_chunk": self.single_chunk}
 
 
 class Task(BaseModel):

@@ -10,9 +10,8 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from pydantic import BaseModel, Field
@@ -22,7 +21,7 @@ from ragassay.errors import InputError
 from ragassay.formats import from_records, map_records, to_record
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
-from ragassay.service.store.projects import get_task
+from ragassay.service.store.projects import TaskOptions, get_task
 from ragassay.service.store.schema import records
 from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.store_errors import NotThere
@@ -45,7 +44,7 @@ class Ingested(BaseModel):
         new: records whose id was not there.
         changed: new versions of records that were there.
         unchanged: records that were there already, or that the batch holds before.
-        empty_chunks: chunks without text, which were dropped.
+        empty_chunks: chunks without text; they keep their place among the chunks.
     """
 
     new: int = 0
@@ -85,7 +84,7 @@ def add_records(
         InputError: a record's id cannot stand in an address.
     """
     now = time.time() if received is None else received
-    dropped = repeated = 0
+    n_empty = repeated = 0
     incoming: dict[Identity, dict[str, Any]] = {}
     for sample in batch:
         if sample.id in (".", ".."):
@@ -94,11 +93,12 @@ def add_records(
                 hint="In an address it means another page.",
             )  # fmt: skip
         repeated += sample.identity in incoming
-        cleaned, empty = _without_empty_chunks(sample)
-        dropped += empty
-        incoming[sample.identity] = _row(cleaned, now)
+        n_empty += sum(
+            one.text is not None and not one.text.strip() for one in sample.passages or ()
+        )
+        incoming[sample.identity] = _row(sample, now)
     get_task(store, task_id)
-    done = Counter[str](empty_chunks=dropped, unchanged=repeated)
+    done = Counter[str](empty_chunks=n_empty, unchanged=repeated)
     with store.writing() as connection:
         if not store.is_sqlite:
             # Writers of one task come one after the other, as they do in SQLite: two of them may
@@ -110,20 +110,26 @@ def add_records(
     return Ingested(**done)
 
 
-def read_batch(items: Sequence[Mapping[str, Any]], separator: str | None) -> list[Sample]:
+def read_batch(
+    items: Sequence[Mapping[str, Any]],
+    options: TaskOptions,
+    refuse_joined: bool | Literal["marks"] = True,
+) -> list[Sample]:
     """The samples of a batch that came over REST or from a client.
 
     A record without an id is known by its content: the same content twice is the same sample twice.
 
     Args:
         items: records under any of the names that files may have for their parts.
-        separator: the task's, for contexts that are one string.
+        options: of the task, for contexts that are one string.
+        refuse_joined: whether one of them that seems to hold several chunks, uncut, is refused; see
+            `ContextSplitter`.
 
     Raises:
         InputError: an item cannot be read, with its number as the line; two items have one id; or
-            several chunks stand in one string and the task has no separator.
+            several chunks stand in one string and nothing says how it is read.
     """
-    mapper = ServiceMapper(cells=True, separator=separator)
+    mapper = ServiceMapper(cells=True, **options.reading(refuse_joined=refuse_joined))
     return list(map_records(items, mapper))
 
 
@@ -304,14 +310,6 @@ def _store(
         connection.execute(insert(records), rows)
     n_new = len(rows) - len(changed)
     return {"new": n_new, "changed": len(changed), "unchanged": len(batch) - len(rows)}
-
-
-def _without_empty_chunks(sample: Sample) -> tuple[Sample, int]:
-    if sample.passages is None:
-        return sample, 0
-    passages = tuple(one for one in sample.passages if one.text is None or one.text.strip())
-    dropped = len(sample.passages) - len(passages)
-    return (replace(sample, passages=passages), dropped) if dropped else (sample, 0)
 
 
 def _row(sample: Sample, now: float) -> dict[str, Any]:

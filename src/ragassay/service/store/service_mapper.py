@@ -32,8 +32,8 @@ class BatchWords(OptionWords):
         return f"Name what separates the chunks as the separator of the task, {mark!r}"
 
     def single_chunk(self) -> str:
-        """Nothing: a list says that a context is one chunk."""
-        return ""
+        """What says that a context is one chunk."""
+        return "give each as a list of chunks, or say that each is one (single_chunk of the task)"
 
 
 class FileWords(BatchWords):
@@ -54,14 +54,16 @@ class ServiceMapper(Mapper):
 
     Args:
         path, cells, options: as of `Mapper`. Contexts of several chunks are refused where
-            there is no separator.
+            neither a separator nor ``single_chunk`` is given.
     """
 
     def __init__(
         self, path: Any = None, *, cells: bool = False, **options: Unpack[MapperOptions]
     ) -> None:
         options["words"] = BatchWords() if path is None else FileWords()
-        options["refuse_joined"] = options.get("separator") is None
+        options["refuse_joined"] = not options.get("separator") and options.get(
+            "refuse_joined", True
+        )
         super().__init__(path, cells=cells, **options)
         self.line: int | None = None
         self.lacks_ids = False

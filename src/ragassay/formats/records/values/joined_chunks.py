@@ -4,6 +4,7 @@ several chunks."""
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.records.notes import Notes
@@ -53,8 +54,8 @@ class ContextSplitter:
             hands it on, matches a line end or tab, and also the two characters themselves.
         single: each text is one chunk, whatever it holds.
         refused: whether a text that seems to hold several chunks and is not cut is an error,
-            because metrics that count chunks would count wrongly. Otherwise it is a note; a text
-            with blank lines alone causes none.
+            because metrics that count chunks would count wrongly; ``marks``: one with blank lines
+            alone is accepted. Otherwise it is a note; a text with blank lines alone causes none.
         notes: collects remarks about the contexts.
         words: how errors name the options that say how such a text is read.
 
@@ -68,7 +69,7 @@ class ContextSplitter:
         notes: Notes,
         *,
         single: bool = False,
-        refused: bool = False,
+        refused: bool | Literal["marks"] = False,
         words: OptionWords,
     ) -> None:
         if single and separator:
@@ -120,7 +121,7 @@ class ContextSplitter:
     def _check_uncut(self, text: str, field: str, line: int) -> None:
         mark = _between(_MARK, _HEADING.sub(lambda line: line[0].replace("#", " "), text))
         by = f"joined by '{mark}'"
-        if mark is None and self._refused and not self.separator:
+        if mark is None and self._refused is True and not self.separator:
             # A task with a separator may retrieve one chunk, with paragraphs of its own.
             mark = None if _between(_BLANK_LINE, text) is None else r"\n\n"
             by = "joined by blank lines"
