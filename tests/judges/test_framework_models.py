@@ -1,5 +1,5 @@
-"""Chat models of the real packages LangChain, LlamaIndex and LiteLLM as judges, where these are
-installed."""
+"""Chat models of the real packages LangChain, LlamaIndex, datapizza and LiteLLM as judges, where
+these are installed."""
 
 from __future__ import annotations
 
@@ -90,6 +90,24 @@ def test_a_model_of_llamaindex_judges_and_is_told_apart_by_its_fields() -> None:
     assert (spent.calls, spent.input_tokens, spent.output_tokens) == (3, 27, 12)
     assert judged(Own())[1].cached == 3
     assert judged(Own(rules="be mild"))[1].cached == 0
+
+
+def test_a_client_of_datapizza_judges_and_is_told_apart_by_its_settings() -> None:
+    package = pytest.importorskip(
+        "datapizza.clients.openai_like", reason="needs datapizza-ai-clients-openai-like"
+    )
+    with LLMServer() as server:
+
+        def made(**more: Any) -> Any:
+            at = {"base_url": server.url, "api_key": "key-of-a-test"}
+            return package.OpenAILikeClient(model="tiny", **at, **more)
+
+        values, spent = judged(made())
+        assert None not in values and spent.judge == "python:OpenAILikeClient:tiny"
+        assert spent.calls == 3 and spent.input_tokens > 0 < spent.output_tokens
+        assert {body["messages"][-1]["role"] for body in server.bodies} == {"user"}
+        assert judged(made())[1].cached == 3
+        assert judged(made(system_prompt="Be mild."))[1].cached == 0
 
 
 def test_litellm_asks_waits_and_does_without_what_a_server_rejects(

@@ -481,6 +481,18 @@ class _Llm:
         return SimpleNamespace(text=SAID, raw={})
 
 
+class _Client:
+    """As datapizza's clients look from outside."""
+
+    model_name = "pizza"
+
+    def invoke(self, input: Any, tools: Any = None, system_prompt: str | None = None) -> Any:  # noqa: A002
+        if not isinstance(input, str):
+            raise AssertionError(input)
+        usage = SimpleNamespace(prompt_tokens=10, completion_tokens=4)
+        return SimpleNamespace(text=SAID, content=[object()], usage=usage, stop_reason="stop")
+
+
 class _Chat:
     model = "tiny"
 
@@ -494,6 +506,7 @@ class _Chat:
         (_ChatModel(), "python:_ChatModel:big", 40),
         (_Llm(), "python:_Llm:small", 0),
         (_Chat(), "python:_Chat:tiny", 0),
+        (_Client(), "python:_Client:pizza", 40),
     ],
 )
 def test_chat_models_are_asked_by_the_methods_that_they_have(

@@ -1,4 +1,5 @@
-"""A judge in Python: a user's function, or a chat model of LangChain or LlamaIndex.
+"""A judge in Python: a user's function, a chat model of LangChain or LlamaIndex, or a client
+of datapizza.
 
 It is asked as any model is: the ledger, limits, budget and strict reading of replies are those of
 `LLMJudge`. Its answers are stored in the ledger where the object can be distinguished from one that

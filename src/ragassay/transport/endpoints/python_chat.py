@@ -1,4 +1,5 @@
-"""A judge in Python: a function, or a chat model of LangChain or LlamaIndex.
+"""A judge in Python: a function, a chat model of LangChain or LlamaIndex, or a client of
+datapizza.
 
 Nothing of these packages is imported: an object is asked by the methods that it has.
 """
@@ -117,9 +118,11 @@ class PythonChat(Endpoint):
         read, written = _tokens(value)
         metadata = getattr(value, "response_metadata", None)
         metadata = metadata if isinstance(metadata, Mapping) else {}
+        ended = metadata.get("finish_reason") or metadata.get("stop_reason")
+        ended = ended or getattr(value, "stop_reason", None)
         return Completion(
             text,
-            _CUT.get(metadata.get("finish_reason") or metadata.get("stop_reason"), "stop"),
+            _CUT.get(ended if isinstance(ended, str) else None, "stop"),
             model=str(metadata.get("model_name") or metadata.get("model") or ""),
             input_tokens=read or 0,
             output_tokens=written or 0,
@@ -128,14 +131,16 @@ class PythonChat(Endpoint):
 
 
 def _tokens(value: Any) -> tuple[int | None, int | None]:
-    """The tokens that a message of LangChain or a response of LlamaIndex says were read and
-    written."""
+    """The tokens that a message of LangChain, a response of LlamaIndex or one of datapizza says
+    were read and written."""
     for where, names in (
         ("usage_metadata", ("input_tokens", "output_tokens")),
         ("additional_kwargs", ("prompt_tokens", "completion_tokens")),
+        ("usage", ("prompt_tokens", "completion_tokens")),
     ):
         usage = getattr(value, where, None)
-        if isinstance(usage, Mapping) and names[0] in usage:
+        usage = usage if isinstance(usage, Mapping) else getattr(usage, "__dict__", {})
+        if names[0] in usage:
             return counted(usage[names[0]]), counted(usage.get(names[1]))
     return None, None
 
@@ -215,11 +220,12 @@ def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
         for method, takes in _METHODS:
             call = getattr(judge, method, None)
             if callable(call):
-                return call, takes == "text"
+                return call, takes == "text" or _names_a_text(call)
     if not callable(judge):
         raise UsageError(
             f"The judge {name} is {_kind(judge)}, which cannot be asked. Give a function that "
-            "takes a text and returns a text, or a chat model of LangChain or LlamaIndex."
+            "takes a text and returns a text, a chat model of LangChain or LlamaIndex, or a client "
+            "of datapizza."
         )
     try:
         signature = inspect.signature(judge)
@@ -233,6 +239,16 @@ def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
             f"The judge {name} is called with one argument, the prompt as a text; it takes {names}."
         ) from None
     return judge, next(iter(signature.parameters)) != "messages"
+
+
+def _names_a_text(call: Callable[..., Any]) -> bool:
+    """Whether a method takes the prompt as one text, as datapizza's ``invoke(input, ...)`` does;
+    LangChain's has a ``config`` beside its ``input`` and takes messages."""
+    try:
+        names = list(inspect.signature(call).parameters)
+    except (TypeError, ValueError):
+        return False
+    return names[:1] in (["input"], ["prompt"], ["text"]) and "config" not in names
 
 
 def _text(value: Any) -> str | None:
