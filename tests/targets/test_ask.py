@@ -340,15 +340,57 @@ def test_one_system_under_two_names_keeps_two_answers(desk: Path) -> None:
         targets = ["a=mine.yaml", "b=mine.yaml"]
         found = [ask("queries.jsonl", targets, ledger="kept.sqlite") for _ in range(2)]
         n_asked = len(server.asked)
-        alone = ask("queries.jsonl", "c=mine.yaml", ledger="kept.sqlite")
+        alone = ask("queries.jsonl", "b=mine.yaml", ledger="kept.sqlite")
         assert len(server.asked) == n_asked
         (first, second) = plan_asking("queries.jsonl", targets, ledger="kept.sqlite")
     assert first.to_send == second.to_send == 0
     said = [[one.answer_text for one in each.samples] for each in found]
     assert said[0] == said[1] and len(set(said[0])) == len(said[0]) == n_asked
     assert [one.answer_text for one in alone.samples] == [
-        one.answer_text for one in found[0].of("a")
+        one.answer_text for one in found[0].of("b")
     ]
+
+
+def test_a_system_that_was_changed_is_asked_anew_under_its_new_name(desk: Path) -> None:
+    """`ask -t v1=rag.yaml`, another version is deployed, `ask -t v2=rag.yaml`."""
+    version = ["old"]
+    with SystemServer(lambda number, sent: {"answer": version[0]}) as server:
+        Path("rag.yaml").write_text(
+            f'url: {server.url}\nbody: {{q: "{{{{query}}}}"}}\nanswer: answer\n'
+        )
+        assert call(["ask", "queries.jsonl", "-t", "v1=rag.yaml", "-o", "v1.jsonl"]) == 0
+        version[0] = "new"
+        assert call(["ask", "queries.jsonl", "-t", "v2=rag.yaml", "-o", "v2.jsonl"]) == 0
+    assert {one.answer_text for one in load("v1.jsonl")} == {"old"}
+    assert {one.answer_text for one in load("v2.jsonl")} == {"new"}
+
+
+def test_runs_of_the_same_recorded_replies_are_not_compared(desk: Path) -> None:
+    def mine(query: str) -> str:
+        return "the same"
+
+    first, again = (ask(QUERIES, {"mine": mine}, ledger="kept.sqlite") for _ in range(2))
+    asked_anew = ask(QUERIES, {"mine": mine}, ledger="kept.sqlite", refresh=True)
+    other = ask(QUERIES, {"other": mine}, ledger="kept.sqlite")
+    old, new = (ragassay.evaluate(one.samples, "em") for one in (first, again))
+    with pytest.raises(
+        UsageError, match=r"same recorded replies to 5 of 5 common queries \(for example 'q0'\).*"
+        r"--refresh, or with another name",
+    ):  # fmt: skip
+        ragassay.compare(new, old)
+    # In part only, and from folders.
+    mixed = [*asked_anew.samples[1:], again.samples[0]]
+    ragassay.evaluate(mixed, "em", save="mixed")
+    ragassay.evaluate(first.samples, "em", save="old")
+    with pytest.raises(UsageError, match=r"to 1 of 5 common queries \(for example 'q0'\)"):
+        ragassay.compare("mixed", "old")
+    assert call(["compare", "mixed", "old"]) == 2
+    forced = ragassay.compare(new, old, force=True)
+    assert {one.standing for one in forced.differences} == {"not comparable"}
+    assert any("same recorded replies" in one for one in forced.warnings)
+    for one in (asked_anew, other):  # the same answers, given another time
+        found = ragassay.compare(ragassay.evaluate(one.samples, "em"), old)
+        assert {one.standing for one in found.differences} == {"tested"} and not found.warnings
 
 
 def test_earlier_turns_that_are_no_queries_of_the_data_count_and_mix_with_none(desk: Path) -> None:

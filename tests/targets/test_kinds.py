@@ -242,7 +242,7 @@ def test_a_command_is_called_after_its_script_or_program(command: str, name: str
     (made,) = make_targets(f"command:{command}", AskOptions())
     assert made.name == name
     (named,) = make_targets(f"mine=command:{command}", AskOptions())
-    assert named.name == "mine" and named.fingerprint == made.fingerprint
+    assert named.name == "mine" and named.identity == made.identity
 
 
 def test_a_python_object_is_called_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

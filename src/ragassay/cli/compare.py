@@ -80,7 +80,8 @@ def compare(
             with 3. Other metrics do not weaken it. Repeatable.
         trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
         force: Compare although the metrics were not computed alike (judge, prompt, parameters), or
-            the queries differ in what they ask or expect; what differs is told as a note.
+            the queries differ in what they ask or expect, or both runs hold the same recorded
+            replies; that is told as a note.
         junit: File to write the gates to as JUnit XML, a test case for each.
         badge: SVG file to write: the difference of the first metric that a gate is on, coloured by
             the gates. With more than two runs: one file each, numbered.

@@ -20,7 +20,6 @@ from ragassay.targets.asking import (
     Asking,
     AskPlan,
     SystemsRun,
-    ledger_names,
     plan_of,
     questions_of,
 )
@@ -141,10 +140,7 @@ def plan_asking(
     targets = make_targets(target, chosen)
     opened = Ledger(ledger) if ledger is not None and is_there(ledger) else nullcontext()
     with opened as earlier:
-        return [
-            plan_of(asked, one, chosen, earlier, name)
-            for one, name in zip(targets, ledger_names(targets), strict=True)
-        ]
+        return [plan_of(asked, one, chosen, earlier) for one in targets]
 
 
 def _options(options: Mapping[str, Any]) -> AskOptions:

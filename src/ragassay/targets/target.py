@@ -200,12 +200,13 @@ class Target(ABC):
     @property
     @abstractmethod
     def identity(self) -> Mapping[str, Any]:
-        """What makes it the system that it is, as JSON; never holds a secret."""
+        """What makes it the system that it is, beside its name, as JSON; never holds a secret."""
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 digits that differ where the identity does. Answers are kept under it."""
-        body = orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        """16 digits that differ where the name or the identity does. Answers are kept under it."""
+        known = {**self.identity, "name": self.name}
+        body = orjson.dumps(known, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
         return hashlib.sha256(body).hexdigest()[:16]
 
     @property

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ragassay.counts import either, grouped, plural
+from ragassay.counts import either, grouped, plural, share
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
 from ragassay.engine.results import Result, fingerprint, missing_by_accident, names_in
 
@@ -99,7 +99,7 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
     """
     if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
         return []
-    asked_a, asked_b = _asked(a), _asked(b)
+    asked_a, asked_b = (_by_query(run, run.columns.asked) for run in (a, b))
     different = [query for query in common if asked_a.get(query) != asked_b.get(query)]
     if not different or not asked_a or not asked_b:
         return []
@@ -112,11 +112,38 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
     ]
 
 
-def _asked(run: Result) -> dict[str, set[int]]:
-    """The numbers of what each query asks and expects."""
-    rows = zip(run.columns.identities, run.columns.asked, strict=False)
-    numbers = grouped((identity[0], number) for identity, number in rows)
-    return {query: set(of_query) for query, of_query in numbers.items()}
+def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[str]:
+    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold.
+
+    Args:
+        a: the new run.
+        b: the old run.
+        common: ids of the queries that both have.
+
+    Returns:
+        One sentence where there are such replies, else nothing.
+    """
+    of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
+    same = [
+        query
+        for query in common
+        if (of_a.get(query, set()) & of_b.get(query, set())) - {fingerprint.NO_REPLY}
+    ]
+    if not same:
+        return []
+    n = share(len(same), len(common), "common query")
+    return [
+        f"The two runs hold the same recorded replies to {n} (for example {same[0]!r}). "
+        "'ragassay ask' takes from the ledger what a system of the same name was asked before: ask "
+        "the new system with --refresh, or with another name (-t NAME=TARGET)."
+    ]
+
+
+def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
+    """The numbers of a run's samples, by query."""
+    rows = zip(run.columns.identities, numbers, strict=False)
+    found = grouped((identity[0], number) for identity, number in rows)
+    return {query: set(of_query) for query, of_query in found.items()}
 
 
 def warnings_of(

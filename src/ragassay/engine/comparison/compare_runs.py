@@ -16,6 +16,7 @@ from ragassay.engine.comparison.comparability import (
     differing_queries,
     incomparable_metrics,
     own_nuggets,
+    same_replies,
     warnings_of,
 )
 from ragassay.engine.comparison.compared_arrays import compare_arrays
@@ -88,8 +89,9 @@ def compare(
             test; a note says so where another one is asked for.
         trust_offline: give verdicts on metrics judged offline, whatever the judge's agreement with
             people.
-        force: compare although the metrics were not computed alike, or common queries differ in
-            what they ask or expect. What differs is then a warning, and has no verdict.
+        force: compare although the metrics were not computed alike, common queries differ in
+            what they ask or expect, or both runs hold the same recorded replies. That is then a
+            warning, and what it concerns has no verdict.
 
     Raises:
         UsageError: no common queries or metrics, a run whose system failed for every sample, an
@@ -180,7 +182,10 @@ def _refusals(
     """
     a, b = matched.a, matched.b
     by_metric = incomparable_metrics(a, b, names)
-    by_query = differing_queries(a, b, matched.queries)
+    by_query = [
+        *differing_queries(a, b, matched.queries),
+        *same_replies(a, b, matched.queries),
+    ]
     reasons_against = [*dict.fromkeys(by_metric.values()), *by_query]
     if reasons_against and not force:
         advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""

@@ -1,11 +1,15 @@
-"""What a run asked and expected, as numbers: two runs compare only where these agree."""
+"""What a run asked and expected, and the replies that were recorded, as numbers: two runs compare
+only where the former agree and the latter differ."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ragassay.samples import Sample
+
+NO_REPLY = 0
+"""In place of the number of a reply, where none was recorded."""
 
 FACTS = (
     "query",
@@ -23,6 +27,16 @@ def of_sample(sample: Sample) -> int:
     """64 bits of the hash of a sample's query id and facts, the same in every process."""
     facts = [sample.id, *(getattr(sample, name) for name in FACTS)]
     return int.from_bytes(_digest(repr(facts).encode("utf-8", "surrogatepass"))[:8], "big")
+
+
+def of_reply(sample: Sample) -> int:
+    """64 bits for the reply that ``ragassay ask`` recorded in ``metadata["asked"]``: whose it
+    is, when it came and how long it took; `NO_REPLY` where none was recorded."""
+    asked = sample.metadata.get("asked")
+    if not isinstance(asked, Mapping):
+        return NO_REPLY
+    reply = [asked.get(name) for name in ("fingerprint", "at", "latency")]
+    return NO_REPLY if None in reply else int.from_bytes(_digest(repr(reply).encode())[:8], "big")
 
 
 def of_run(asked: Iterable[int]) -> str:

@@ -44,6 +44,7 @@ class ScoreColumns:
         clusters: each sample's cluster (a conversation, a document), when clustering was asked for.
         asked: a number for what each sample asks and expects (see
             `ragassay.engine.results.fingerprint`); empty where that is not known.
+        replies: likewise a number for the reply of each sample that ``ragassay ask`` recorded.
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
@@ -51,6 +52,7 @@ class ScoreColumns:
         self.slices: dict[str, list[str | None]] = {}
         self.clusters: list[str] | None = None
         self.asked = array("Q")
+        self.replies = array("Q")
         self._values = {name: array("d") for name in metrics}
         self._codes = {name: array("I") for name in self._values}
         self._kinds: list[_Kind] = []
@@ -104,6 +106,8 @@ class ScoreColumns:
             copied.clusters = [self.clusters[at] for at in chosen]
         if self.asked:
             copied.asked = array("Q", [self.asked[at] for at in chosen])
+        if self.replies:
+            copied.replies = array("Q", [self.replies[at] for at in chosen])
         copied._values = {n: array("d", self.values(n)[rows].tobytes()) for n in self.metrics}
         copied._codes = {n: array("I", self._code_array(n)[rows].tobytes()) for n in self.metrics}
         return copied

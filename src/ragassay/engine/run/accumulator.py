@@ -109,6 +109,7 @@ class Accumulator:
         for sample in samples:
             self.columns.identities.append(sample.identity)
             self.columns.asked.append(fingerprint.of_sample(sample))
+            self.columns.replies.append(fingerprint.of_reply(sample))
             self.systems[sample.system] += 1
             if sample.failure:
                 self.failures[" ".join(sample.failure.split())] += 1

@@ -1,6 +1,6 @@
 from .ask_plan import AskPlan as AskPlan, plan_of as plan_of
 from .ask_summary import AskSummary as AskSummary
-from .asked_queries import ledger_names as ledger_names, questions_of as questions_of
+from .asked_queries import questions_of as questions_of
 from .asked_table import (
     ask_table as ask_table,
     failure_lines as failure_lines,

@@ -52,7 +52,6 @@ def plan_of(
     target: Target,
     options: AskOptions,
     ledger: Ledger | None,
-    ledger_name: str,
 ) -> AskPlan:
     """What asking a system would do. Sends nothing.
 
@@ -61,12 +60,11 @@ def plan_of(
         target: who.
         options: how.
         ledger: with earlier answers; ``None`` where there is none yet.
-        ledger_name: what its answers are kept under there, see `ledger_names`.
     """
     certain = [one for one in queries if options.history != "own" or not one.history]
     measured: list[Mapping[str, Any]] = []
     if ledger is not None:
-        answers = SystemAnswers(ledger, target.name, ledger_name)
+        answers = SystemAnswers(ledger, target.name, target.fingerprint)
         for query, repeat in product(certain, range(options.repeat)):
             record = answers.find(request_of(query, query.history, repeat, options).body())
             if record is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.errors import UsageError
 from ragassay.samples import Sample, Turn
 from ragassay.targets.asking.measurements import ASKED, NO_ANSWER
-from ragassay.targets.target import Request, Target
+from ragassay.targets.target import Request
 from ragassay.targets.target_factory import AskOptions
 
 _NO_SYSTEM: Mapping[str, Any] = {
@@ -73,17 +73,3 @@ def gold_texts(query: Sample) -> tuple[str, ...]:
         query: of the data.
     """
     return tuple(one.text for one in query.gold or () if one.grade > 0 and one.text)
-
-
-def ledger_names(targets: Sequence[Target]) -> list[str]:
-    """What the answers of each target are kept under: its fingerprint. Of one system that is asked
-    under several names, to see how far its answers differ by themselves, each has its own.
-
-    Args:
-        targets: that are asked together.
-    """
-    names: list[str] = []
-    for at, one in enumerate(targets):
-        earlier = sum(other.fingerprint == one.fingerprint for other in targets[:at])
-        names.append(f"{one.fingerprint}-{earlier + 1}" if earlier else one.fingerprint)
-    return names

@@ -18,7 +18,7 @@ from ragassay.formats import native
 from ragassay.judges.ledger import KeptFailure, Ledger, SystemAnswers
 from ragassay.samples import Sample, Turn
 from ragassay.scores import Reason
-from ragassay.targets.asking.asked_queries import ledger_names, request_of
+from ragassay.targets.asking.asked_queries import request_of
 from ragassay.targets.asking.asked_system import AskedQuery, AskedSystem, Key, advice
 from ragassay.targets.asking.asking_budget import AskingBudget
 from ragassay.targets.asking.measurements import (
@@ -117,8 +117,7 @@ class SystemsRun:
         options = self._options
         budget = None if options.budget is None else Budget.parse(options.budget)
         async with AsyncExitStack() as stack:
-            for target, name in zip(self.targets, ledger_names(self.targets), strict=True):
-                self._systems.append(self._system(target, name, budget))
+            self._systems = [self._system(target, budget) for target in self.targets]
             if self.stopped:
                 self._stop()
             await self._open(stack)
@@ -129,7 +128,7 @@ class SystemsRun:
                 *(self._hand_over(at, take) for at in range(len(self._systems))),
             )
 
-    def _system(self, target: Target, ledger_name: str, budget: Budget | None) -> AskedSystem:
+    def _system(self, target: Target, budget: Budget | None) -> AskedSystem:
         options = self._options
         own = None if budget is None else AskingBudget(budget, target.price)
         sender = Sender(
@@ -140,7 +139,7 @@ class SystemsRun:
             timeout=options.timeout,
             attempts=options.retries + 1,
         )
-        answers = SystemAnswers(self._ledger, target.name, ledger_name)
+        answers = SystemAnswers(self._ledger, target.name, target.fingerprint)
         if answers.has_answered:
             sender.breaker.succeeded()  # by an answer of an earlier run
         asked = {"fingerprint": target.fingerprint, "ragassay": __version__}

@@ -143,6 +143,7 @@ def _columns(
     for sample in read_samples(folder):
         columns.identities.append(sample.identity)
         columns.asked.append(fingerprint.of_sample(sample))
+        columns.replies.append(fingerprint.of_reply(sample))
         slicer.add(sample)
         clusters.append(cluster_of(sample, column))
         for metric in summary.metrics:
