@@ -714,3 +714,59 @@ def test_passages_that_stand_at_several_places_are_told(desk: Path) -> None:
     result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
     assert "several places" not in " ".join(result.summary.warnings)
     assert result.summary.metrics["CharR"].mean == 1.0
+
+
+@pytest.mark.parametrize("name", ["{id}", "{id}.md", "docs/{id}.md", "/srv/docs/{id}.md"])
+def test_a_document_is_known_by_its_path_in_the_data_and_in_passages(desk: Path, name: str) -> None:
+    known = next(one for one in GoldenSet.open(Path("golden")).items if one.gold)
+    (span, *_) = known.gold or ()
+    # The same text stands elsewhere: only the name tells which place is meant.
+    Path("docs/a-copy.md").write_text(f"A copy.\n\n{span.text}\n")
+    called = name.format(id=span.document)
+    place = {"filename": called, "start_char_offset": span.start, "end_char_offset": span.end}
+    by_source = {"page_content": span.text, "metadata": {"source": called}}
+    records = [
+        {"id": "place", "query": "Where?", "references": ["x"], "gold": [place]},
+        {"id": "source", "query": "Where else?", "references": ["x"], "gold": [by_source]},
+    ]
+    Path("named.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    command = ["golden", "import", "named.jsonl", "--documents", "docs", "-o", "named", "--accept"]
+    assert call(command) == 0
+    found = [one.gold for one in GoldenSet.open(Path("named")).items]
+    assert [(g.document, g.start, g.text) for [g] in found if g] == [
+        (span.document, span.start, span.text)
+    ] * 2
+    passages = [by_source, {"id": "p", **place}]
+    answers = [{"id": "place", "answer": "x", "passages": [one]} for one in passages]
+    for answer in answers:
+        result = ragassay.evaluate([answer], metrics=["CharR", "SpanR@1"], golden="named")
+        assert [one.mean for one in result.summary.metrics.values()] == [1.0, 1.0]
+        assert "several places" not in " ".join(result.summary.warnings)
+    # A set that a person wrote by hand.
+    lines = Path("named/queries.jsonl").read_text()
+    Path("named/queries.jsonl").write_text(
+        lines.replace(json.dumps(span.document), json.dumps(called))
+    )
+    result = ragassay.evaluate(answers[:1], metrics=["CharR"], golden="named")
+    assert result.summary.metrics["CharR"].mean == 1.0
+    assert call(["golden", "check", "named"]) == 0
+
+
+def test_an_ambiguous_name_of_a_document_is_an_error(desk: Path, capsys) -> None:
+    for folder in ("a", "b"):
+        Path("twice", folder).mkdir(parents=True)
+        Path("twice", folder, "pool.md").write_text(f"The pool {folder} opens at nine.")
+    gold = [{"filename": "pool.md", "start_char_offset": 0, "end_char_offset": 8}]
+    record = {"id": "q", "query": "When?", "references": ["nine"], "gold": gold}
+    Path("q.jsonl").write_text(json.dumps(record))
+    command = ["golden", "import", "q.jsonl", "--documents", "twice", "-o", "of-two", "--accept"]
+    assert call(command) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "q.jsonl, line 1, field 'gold.0.document': 'pool.md' may be any of 2 documents" in told
+    assert "(a/pool, b/pool). Name it with its folder." in told
+    gold[0]["filename"] = "docs/a/pool.md"
+    Path("q.jsonl").write_text(json.dumps(record))
+    assert call(command) == 0
+    answers = [{"id": "q", "answer": "x", "passages": [{"text": "The pool", "document": "pool"}]}]
+    with pytest.raises(InputError, match=r"a passage of 'q' names .* 'pool' may be any of 2"):
+        ragassay.evaluate(answers, metrics=["CharR"], golden="of-two")

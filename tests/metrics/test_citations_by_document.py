@@ -115,3 +115,11 @@ def test_marks_of_other_languages_are_citations(mark: str, ranks: list[int]) -> 
     citable = Citable(passages)
     found = [at for key in statement.citations for at in citable.find_all(key)]
     assert found == ranks
+
+
+def test_a_citation_of_a_document_is_read_as_every_other_name_of_a_document() -> None:
+    passages = [Passage("x", document=one) for one in ("docs/a/pool.md", "docs/b/pool.md", "sauna")]
+    citable = Citable(passages)
+    assert citable.find_all("a/pool.md") == citable.find_all("/srv/docs/a/pool") == (0,)
+    assert citable.find_all("pool.md") == (0, 1)  # all that it may name
+    assert citable.find_all("docs/sauna.md") == (2,) and citable.find_all("pool.txt") == ()

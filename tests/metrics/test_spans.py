@@ -212,3 +212,26 @@ def test_parameters_out_of_range_are_usage_errors(name) -> None:
 def test_names_are_printed_as_they_are_read() -> None:
     for name in ("SpanR(by=iou,threshold=0.3)@5", "SpanHit(threshold=0.8)@1", "CharIoU", "CharP@5"):
         assert str(naming.parse(name)) == name
+
+
+def test_a_document_is_known_by_its_path() -> None:
+    gold = [("pool", 0, 10)]
+    for name in ("pool", "pool.md", "docs/pool.md", "/srv/docs/pool.md"):
+        assert value("CharR", sample([(name, 0, 5)], gold)) == 0.5
+    # Two spellings of one document.
+    assert value("CharR", sample([("pool.md", 0, 5), ("docs/pool.md", 0, 6)], gold)) == 0.6
+    assert value("CharR", sample([("a/pool.md", 0, 5)], [("b/pool.md", 0, 10)])) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "gold"),
+    [
+        (["pool.md"], ["a/pool.md", "b/pool.md"]),
+        (["a/pool.md", "b/pool.md"], ["pool.md"]),
+    ],
+)
+def test_an_ambiguous_name_of_a_document_is_not_scored(retrieved, gold) -> None:
+    one = sample([(name, 0, 5) for name in retrieved], [(name, 0, 5) for name in gold])
+    found = parse("CharR").score(one)
+    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert "may be any of" in found.detail and "a/pool.md, b/pool.md" in found.detail

@@ -13,6 +13,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.golden.document_readers import READERS, Heading, Reader
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.samples import GoldPassage
+from ragassay.texts import DocumentNames
 
 MOST_BYTES = 200 * 1024**2
 """Bytes of a file that is read as a document."""
@@ -72,6 +73,15 @@ def text_at(documents: Mapping[str, Document], place: GoldPassage | GoldSpan) ->
     if one is None or place.start is None or place.end is None:
         return ""
     return one.text[place.start : place.end]
+
+
+def names_of(documents: Mapping[str, Document]) -> DocumentNames:
+    """Finds the documents by what systems, files and people call them.
+
+    Args:
+        documents: by id.
+    """
+    return DocumentNames({name: one.path for name, one in documents.items()})
 
 
 SKIP = "--skip-unreadable"

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError, UsageError, json_problem
 from ragassay.files import atomic, write_bytes
-from ragassay.golden.documents import Document, load, load_documents, text_at
+from ragassay.golden.documents import Document, load, load_documents, names_of, text_at
 from ragassay.golden.golden_card import refresh_card, write_card
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 
@@ -87,12 +87,25 @@ class GoldenSet:
         return self.documents_in or self.folder / DOCUMENTS
 
     def documents(self) -> dict[str, Document]:
-        """The documents by id, without those that were left out when the set was made.
+        """The documents by id, without those that were left out when the set was made. Gold that
+        names them otherwise (`DocumentNames`) has their ids afterwards.
 
         Raises:
-            InputError: there are none, or one cannot be read.
+            InputError: there are none, one cannot be read, or gold names one that may be several.
         """
-        return load_documents(self.documents_folder, self.left_out)
+        documents = load_documents(self.documents_folder, self.left_out)
+        names = names_of(documents)
+        for item in self.items:
+            try:
+                ids = [names.one(one.document) or one.document for one in item.gold or ()]
+            except InputError as error:
+                problem = f"gold of {item.id!r} names a document: {error.problem}"
+                raise error.but(path=self.folder / QUERIES, problem=problem) from error
+            item.gold = item.gold and [
+                one if one.document == name else one.model_copy(update={"document": name})
+                for one, name in zip(item.gold, ids, strict=True)
+            ]
+        return documents
 
     def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
         """Documents that were left out and can be read now, without those that have the id or text

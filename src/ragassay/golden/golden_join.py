@@ -35,7 +35,8 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         drafts: whether items that nobody accepted yet count, too.
 
     Raises:
-        InputError: no golden set, no accepted item, or no sample belongs to it.
+        InputError: no golden set, no accepted item, no sample belongs to it, or a passage names a
+            document that may be several of its documents.
     """
     golden = GoldenSet.open(folder)
     items = golden.with_status("accepted", "draft") if drafts else golden.with_status("accepted")
@@ -60,9 +61,8 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         aligner = ChunkAligner(documents)
         for sentence in misplaced(golden, items, documents):
             warn_user(sentence)
-        queries = {
-            name: replace(one, gold=_placed(one.gold, documents)) for name, one in queries.items()
-        }
+        named = (item.to_sample() for item in items)  # by ids of documents, since these are read
+        queries = {one.id: replace(one, gold=_placed(one.gold, documents)) for one in named}
     joined_ids: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
@@ -80,7 +80,13 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         passages = sample.passages
         sizes += [len(passage.text) for passage in passages or () if passage.text]
         if aligner is not None and passages:
-            passages = tuple(map(aligner.passage, passages))
+            try:
+                passages = tuple(map(aligner.passage, passages))
+            except InputError as error:
+                problem = (
+                    f"a passage of {sample.id!r} names a document of {folder}: {error.problem}"
+                )
+                raise error.but(problem=problem, field="passages.document") from error
             n_unplaced += bool(item.gold) and any(one.start is None for one in passages)
         yield replace(
             sample,

@@ -1,4 +1,4 @@
-"""What a word, a sentence and a language are, for all that compares texts."""
+"""What a word, a language and the name of a document are, for all that compares texts."""
 
 from ragassay.exports import exports
 

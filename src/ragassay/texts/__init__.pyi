@@ -1,3 +1,4 @@
+from .document_names import DocumentNames as DocumentNames, same_document as same_document
 from .languages import (
     code_of as code_of,
     language_of as language_of,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from ragassay.golden.alignment.span_alignment import occurrences
-from ragassay.golden.documents import Document
+from ragassay.golden.documents import Document, names_of
 from ragassay.samples import Passage
 
 PIECE = 16
@@ -50,8 +50,7 @@ class ChunkAligner:
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.counts = Counts()
         self._documents = documents
-        self._names = {one.path: key for key, one in documents.items()}
-        self._names |= {key: key for key in documents}
+        self._names = names_of(documents)
         self._texts: dict[str, str] = {}
         self._offsets: dict[str, NDArray[np.int32]] = {}
         self._pieces: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
@@ -67,8 +66,11 @@ class ChunkAligner:
 
         Args:
             passage: of a system; ``document`` may say where to look first.
+
+        Raises:
+            InputError: its ``document`` may be several of the documents.
         """
-        document_id = self._names.get(passage.document or "")
+        document_id = self._names.one(passage.document)
         if passage.start is not None and passage.end is not None and document_id is not None:
             stands = self._documents[document_id].text[passage.start : passage.end]
             # Offsets may count in the documents as they were before an edit.

@@ -14,7 +14,7 @@ from ragassay import formats
 from ragassay.errors import InputError
 from ragassay.formats import Columns
 from ragassay.golden.alignment import TextFinder
-from ragassay.golden.documents import Document
+from ragassay.golden.documents import Document, names_of
 from ragassay.golden.exchange.gold_placing import (
     Placing,
     joined_errors,
@@ -90,13 +90,17 @@ def imported(
     items: list[GoldenItem] = []
     placings: list[Placing] = []
     wrong: list[InputError] = []
-    finder = TextFinder(documents)
+    finder, names = TextFinder(documents), names_of(documents)
     for sample, own in _one_a_query(samples, mapper.own, path):
         file, line = mapper.places.get(sample.identity, (path, None))
-        of_item = [
-            placed(Placing(sample.id, file, line, number, one), documents, finder)
-            for number, one in enumerate(sample.gold or ())
-        ]
+        of_item = []
+        for number, one in enumerate(sample.gold or ()):
+            try:
+                said = replace(one, document=names.one(one.document) or one.document)
+            except InputError as error:
+                wrong.append(error.but(field=f"gold.{number}.document").at(path=file, line=line))
+                continue
+            of_item.append(placed(Placing(sample.id, file, line, number, said), documents, finder))
         placings += of_item
         gold = tuple(one.gold for one in of_item if one.gold is not None)
         lost = [one for one in of_item if one.gold is None]

@@ -32,6 +32,7 @@ from ragassay.metrics.core import (
 )
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
+from ragassay.texts import DocumentNames, same_document
 
 Overlap = Literal["containment", "iou"]
 _ROUNDING = 1e-9
@@ -133,7 +134,29 @@ def _spans(sample: Sample, rel: int) -> Spans | Unscored:
             f"{share(n_without, len(sample.passages or ()), 'passage')} "
             f"{either(n_without, 'lacks', 'lack')} document, start or end",
         )
-    return Spans(retrieved, tuple(dict.fromkeys(spans)))
+    named = _named_alike(retrieved, spans)
+    return named if isinstance(named, Unscored) else Spans(named, tuple(dict.fromkeys(spans)))
+
+
+def _named_alike(
+    retrieved: tuple[Span, ...], gold: tuple[Span, ...]
+) -> tuple[Span, ...] | Unscored:
+    """The retrieved spans with the names that the gold has for their documents."""
+    names = DocumentNames({span.document: span.document for span in gold})
+    named: dict[str, str] = {}
+    for document in dict.fromkeys(span.document for span in retrieved):
+        found = names.find(document)
+        others = [one for one, of_gold in named.items() if of_gold in found]
+        if len(found) > 1:
+            return _ambiguous(document, found)
+        if found and not all(same_document(document, one) for one in others):
+            return _ambiguous(found[0], (*others, document))
+        named[document] = found[0] if found else document
+    return tuple(span._replace(document=named[span.document]) for span in retrieved)
+
+
+def _ambiguous(name: str, documents: Sequence[str]) -> Unscored:
+    return Unscored(Reason.UNDEFINED, f"the document {name!r} may be any of {', '.join(documents)}")
 
 
 def _complete_spans(chunks: Sequence[Passage | GoldPassage]) -> tuple[Span, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from ragassay.samples import Passage
+from ragassay.texts import DocumentNames
 
 PREFIX = (
     r"(?:documents?|docs?|passages?|sources?|src|references?|refs?|contexts?|chunks?|citations?"
@@ -72,8 +73,8 @@ class Citable:
     A citation refers to the passage with that id; brackets and case do not matter. Where no passage
     has the id, these rules hold in turn:
 
-    - The name of its document, with or without folders, ending and page, its title or its address,
-      or the file name that its text begins with, refers to all passages that have it.
+    - The name of its document (see `DocumentNames`), with or without the page, its title or its
+      address, or the file name that its text begins with, refers to all passages that have it.
     - Where ids are numbers of up to three digits (``[2]``, ``7``), a number is an id and no rank;
       one that is no id refers to nothing that was retrieved.
     - A number with a word (``[doc 2]``) is that of an id with a word and a number (``doc-2``).
@@ -89,11 +90,10 @@ class Citable:
             if passage.id is not None:
                 self._by_name.setdefault(bare(passage.id), index)
             label = _LABEL.match(passage.text or "")
-            sources = (passage.document, *passage.names, label and label[1])
-            forms = {form for one in sources if one for form in _forms(one)}
-            forms.add(_PLACE.sub("", bare(passage.id or "")))
-            for form in forms:
-                self._by_source.setdefault(form, []).append(index)
+            sources = (passage.document, *passage.names, label and label[1], passage.id)
+            whole = [bare(one) for one in sources if one]
+            for name in {*whole, *(_PLACE.sub("", one) for one in whole)} - {""}:
+                self._by_source.setdefault(name, []).append(index)
         self.names_sources = any(one.document or one.names for one in passages) or any(
             _LABEL.match(one.text or "") for one in passages
         )
@@ -102,10 +102,15 @@ class Citable:
         """Whether a name, in its `bare` form, is that of a passage or its source."""
         return isinstance(name, str) and bool(name in self._by_name or self._of_source(name))
 
+    @cached_property
+    def _sources(self) -> DocumentNames:
+        return DocumentNames({name: name for name in self._by_source})
+
     def _of_source(self, name: str) -> list[int]:
         if not name or name.isdecimal():
             return []
-        return self._by_source.get(name) or self._by_source.get(_PLACE.sub("", name)) or []
+        found = self._sources.find(name) or self._sources.find(_PLACE.sub("", name))
+        return sorted({index for one in found for index in self._by_source[one]})
 
     def find(self, citation: str) -> int | None:
         """The index of the first passage that a citation refers to; ``None`` where none was
@@ -147,11 +152,3 @@ class Citable:
             if name.isdecimal() != with_word and numbered is not None and numbered < 10**_LONGEST:
                 indices.setdefault(numbered, index)
         return indices
-
-
-def _forms(source: str) -> Iterator[str]:
-    """The bare names by which a document, a title or an address may be cited."""
-    whole = bare(source)
-    last = re.split(r"[/\\]", whole.rstrip("/"))[-1]
-    for name in (whole, last):
-        yield from (name, _PLACE.sub("", name), re.sub(r"\.[a-z]{2,5}$", "", name))

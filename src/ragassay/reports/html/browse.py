@@ -21,6 +21,7 @@ from ragassay.reports.text import AnswerPiece, answer_pieces, verdict_text
 from ragassay.samples import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.scores import Value, label_of
 from ragassay.strict import dumps
+from ragassay.texts import same_document
 
 MAX_ROWS = 20_000
 """Queries that a report lists; its means and plots are over all of them."""
@@ -248,7 +249,9 @@ def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[s
 
 def _overlap(passage: Passage, gold: GoldPassage) -> bool:
     """Whether the spans lie in one document and have characters in common."""
-    if gold.document is None or gold.document != passage.document:
+    if gold.document is None or passage.document is None:
+        return False
+    if not same_document(gold.document, passage.document):
         return False
     if gold.start is None or gold.end is None or passage.start is None or passage.end is None:
         return False

@@ -46,9 +46,10 @@ _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
 }
 """How a part of a passage is read, and its names; ``source`` names a document in metadata only."""
 
-_NESTED = frozenset({"id", "score", "document", "start", "end"})
+_PLACE = frozenset({"document", "start", "end"})
+_NESTED = _PLACE | {"id", "score"}
 _PASSAGE = _NESTED | {"text"}
-_GOLD = frozenset({"id", "text", "grade", "document", "start", "end"})
+_GOLD = _PLACE | {"id", "text", "grade"}
 
 
 def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
@@ -329,9 +330,7 @@ def _passage(item: Any, field: str) -> Passage:
     if has_name and parts.get("text", "") is None:  # another name may hold it
         others = {key: part for key, part in item.items() if part is not None}
         parts["text"] = _parts(others, frozenset({"text"}), field).get("text")
-    if isinstance(item.get("metadata"), dict):
-        lacking = _NESTED.difference(part for part in parts if parts[part] is not None)
-        parts |= _parts(item["metadata"], lacking, f"{field}.metadata")
+    parts |= _in_metadata(item, parts, _NESTED, field)
     if not has_name and parts.get("id") is None and parts.get("document") is None:
         raise InputError(
             f"a passage has neither text nor id; it has {', '.join(map(repr, item)) or 'no keys'}",
@@ -339,6 +338,16 @@ def _passage(item: Any, field: str) -> Passage:
             hint="Call them 'text' and 'id'.",
         )
     return Passage(**parts, names=_names(item, parts))
+
+
+def _in_metadata(
+    item: Mapping[str, Any], parts: Mapping[str, Any], wanted: frozenset[str], field: str
+) -> dict[str, Any]:
+    """The parts that an object lacks and that its metadata has."""
+    if not isinstance(item.get("metadata"), dict):
+        return {}
+    lacking = wanted.difference(part for part in parts if parts[part] is not None)
+    return _parts(item["metadata"], lacking, f"{field}.metadata")
 
 
 _NAMES = ("title", "url", "uri", "link", "address", "source_url", "web_url", "file_path", "path")
@@ -366,6 +375,7 @@ def _gold(item: Any, field: str) -> GoldPassage:
         del parts["grade"]
     if "grade" not in parts:
         _refuse_other_grade(item, field)
+    parts |= _in_metadata(item, parts, _PLACE, field)
     return GoldPassage(**parts)
 
 

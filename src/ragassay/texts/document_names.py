@@ -1,0 +1,101 @@
+"""Which of some documents a name means: ``pool``, ``pool.md``, ``docs/pool.md`` or a whole path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ragassay.counts import few
+from ragassay.errors import InputError
+
+_ENDING = re.compile(r"(?<=.)\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
+
+Parts = tuple[str, ...]
+
+
+class DocumentNames:
+    """Finds documents by their names.
+
+    A name means the document with this id; else the one with this path, with or without the ending;
+    else the one whose path ends with the name, or with whose path the name ends: of several the one
+    that has most folders in common with it.
+
+    Args:
+        paths: of the documents, by id.
+    """
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._ids = paths.keys()
+        # By the last parts of their paths, and by all parts.
+        self._by_tail: dict[Parts, list[tuple[Parts, str]]] = {}
+        self._by_path: dict[Parts, list[tuple[Parts, str]]] = {}
+        for document_id, path in paths.items():
+            parts = _parts(path)
+            for last in _forms(parts):
+                for n in range(len(parts)):
+                    tail = (*parts[n:-1], last)
+                    self._by_tail.setdefault(tail, []).append((parts, document_id))
+                self._by_path.setdefault((*parts[:-1], last), []).append((parts, document_id))
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def find(self, name: str) -> tuple[str, ...]:
+        """The ids of the documents that a name may mean: several where it is ambiguous.
+
+        Args:
+            name: of a document.
+        """
+        if name not in self._known:
+            self._known[name] = (name,) if name in self._ids else self._alike(_parts(name))
+        return self._known[name]
+
+    def one(self, name: str | None) -> str | None:
+        """The id of the document that a name means; ``None`` where it means none of them.
+
+        Args:
+            name: of a document; ``None`` means none.
+
+        Raises:
+            InputError: it may mean several.
+        """
+        found = self.find(name) if name else ()
+        if len(found) > 1:
+            raise InputError(
+                f"{name!r} may be any of {len(found)} documents ({few(found)})",
+                field="document",
+                hint="Name it with its folder.",
+            )
+        return found[0] if found else None
+
+    def _alike(self, parts: Parts) -> tuple[str, ...]:
+        for n in range(len(parts)):
+            index = self._by_path if n else self._by_tail
+            found = {
+                document_id: (len(other) == len(parts), other[-1] == parts[-1])
+                for last in _forms(parts)
+                for other, document_id in index.get((*parts[n:-1], last), ())
+                if _same_file(other[-1], parts[-1])
+            }
+            if found:
+                best = max(found.values())
+                return tuple(one for one, alike in found.items() if alike == best)
+        return ()
+
+
+def same_document(name: str, other: str) -> bool:
+    """Whether two names may be of one document, as `DocumentNames` matches them."""
+    return bool(DocumentNames({other: other}).find(name))
+
+
+def _parts(path: str) -> Parts:
+    """The folders and the name of a path or address."""
+    return tuple(one for one in re.split(r"[/\\]+", path.strip()) if one not in ("", "."))
+
+
+def _forms(parts: Parts) -> set[str]:
+    """The last part, with and without its ending."""
+    return {form for last in parts[-1:] for form in (last, _ENDING.sub("", last))}
+
+
+def _same_file(one: str, other: str) -> bool:
+    """Whether two names of files are the same, or one is the other without its ending."""
+    return one == other or other == _ENDING.sub("", one) or one == _ENDING.sub("", other)

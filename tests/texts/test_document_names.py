@@ -1,0 +1,63 @@
+"""Which document a name means."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragassay.errors import InputError
+from ragassay.texts import DocumentNames, same_document
+
+NAMES = DocumentNames(
+    {
+        "pool": "pool.md",
+        "guides/pool": "guides/pool.pdf",
+        "guides/sauna": "guides/sauna.md",
+        "old/sauna": "old/sauna.md",
+        "v1.2": "v1.2.md",
+        "release-1": "release-1.md",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("pool", {"pool"}),
+        ("pool.md", {"pool"}),  # whole, although guides/pool ends with it, too
+        ("./pool.md", {"pool"}),
+        ("docs/pool.md", {"pool"}),
+        ("/srv/docs/pool.md", {"pool"}),
+        ("file:///srv/docs/pool.md", {"pool"}),
+        ("C:\\docs\\pool.md", {"pool"}),
+        ("guides/pool.pdf", {"guides/pool"}),
+        ("/srv/guides/pool.pdf", {"guides/pool"}),  # two parts in common, where pool has one
+        ("guides/pool", {"guides/pool"}),
+        ("sauna.md", {"guides/sauna", "old/sauna"}),
+        ("sauna", {"guides/sauna", "old/sauna"}),
+        ("old/sauna.md", {"old/sauna"}),
+        ("pool.txt", set()),  # another file
+        ("ol.md", set()),
+        ("other/sauna.md", set()),
+        ("v1.2.md", {"v1.2"}),
+        ("release-1.2", set()),  # .2 is no ending
+        ("", set()),
+        ("/", set()),
+    ],
+)
+def test_a_name_means_the_document_whose_path_it_shares(name: str, found: set[str]) -> None:
+    assert set(NAMES.find(name)) == found
+
+
+def test_an_ambiguous_name_is_an_error_that_says_which_there_are() -> None:
+    assert NAMES.one("docs/pool.md") == "pool" and NAMES.one("nowhere") is NAMES.one(None) is None
+    with pytest.raises(InputError, match=r"'sauna\.md' may be any of 2 documents \(guides/sauna"):
+        NAMES.one("sauna.md")
+
+
+def test_two_names_are_of_one_document_in_either_order() -> None:
+    for one, other, same in [
+        ("a/pool.md", "pool", True),
+        ("a/pool.md", "b/pool.md", False),
+        ("pool.md", "pool.txt", False),
+    ]:
+        assert same_document(one, other) is same_document(other, one) is same
