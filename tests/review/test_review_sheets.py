@@ -192,7 +192,7 @@ def test_a_file_that_is_no_sheet_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no column decision, version"):
         read_sheet(store, tmp_path / "a.csv", "ann")
     (tmp_path / "a.xlsx").write_bytes(b"no workbook")
-    with pytest.raises(InputError, match="is no Excel workbook"):
+    with pytest.raises(InputError, match="no readable XLSX file"):
         read_sheet(store, tmp_path / "a.xlsx", "ann")
     assert call(["golden", "review", str(tmp_path / "g"), "--read", "a.csv"]) == 2
     assert call(["golden", "review", str(tmp_path / "g"), "--csv", "a.txt"]) == 2

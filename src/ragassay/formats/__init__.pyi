@@ -66,6 +66,7 @@ from .sources import (
     kind as kind,
     opening as opening,
     standard_input as standard_input,
+    workbooks as workbooks,
 )
 from .trec import (
     Moments as Moments,

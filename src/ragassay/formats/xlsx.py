@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, did_you_mean, extra_needed
+from ragassay.errors import InputError, did_you_mean
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.frames import plain
 from ragassay.formats.records import FIELD_OF, Mapper, folded
-from ragassay.formats.sources import delimited, opening, placed, standard_input
+from ragassay.formats.sources import delimited, placed, workbooks
 from ragassay.samples import Sample
 
-_MOST_PACKED = 100
-_LARGE = 1 << 26
-"""Bytes that fit any memory."""
 _MOST_TITLES = 10
 """Rows in which a header is looked for."""
 _MOST_COLUMNS = 16_384
@@ -44,26 +39,14 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a row cannot be read.
         UsageError: openpyxl is not installed.
     """
-    with extra_needed("To read XLSX, install the extra 'excel'", "excel"):
-        import openpyxl
     mapper.cells = True
-    with opening.opened(path):
-        pass  # says at once what is wrong with the file as such
-    _check_size(path)
+    for line, row in workbooks.guarded(_records(path, mapper), path):
+        yield mapper.sample(row, line)
 
-    def opened(*, values: bool) -> Any:
-        """The workbook with the values that were saved with its formulas, or with the formulas."""
-        file = standard_input.on_disk(path).open("rb")
-        book = openpyxl.load_workbook(file, read_only=True, data_only=values)
-        for sheet in book.worksheets:
-            # Some programs write a size that is too small, beyond which nothing would be read.
-            sheet.reset_dimensions()
-        return book
 
-    try:
-        book = opened(values=True)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
-        raise InputError(f"this is no readable XLSX file ({error})", path=path) from None
+def _records(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the values of each row of the chosen sheet."""
+    book = workbooks.load(path, values=True)
     # More than a header.
     with_content = [one for one in book.worksheets if len(list(islice(_filled_rows(one), 2))) == 2]
     if mapper.sheet is not None:
@@ -86,23 +69,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         )
 
     def formulas() -> Iterator[tuple[int, tuple[Any, ...]]]:
-        yield from enumerate(opened(values=False)[chosen.title].iter_rows(), 1)
+        yield from enumerate(workbooks.load(path, values=False)[chosen.title].iter_rows(), 1)
 
-    for line, row in _rows(chosen, path, mapper, formulas()):
-        yield mapper.sample(row, line)
-
-
-def _check_size(path: Path) -> None:
-    """Refuses an archive that unpacks to far more than it is: it may fill the memory."""
-    with suppress(zipfile.BadZipFile), zipfile.ZipFile(standard_input.on_disk(path)) as archive:
-        parts = archive.infolist()
-        size = sum(part.file_size for part in parts)
-        if size > max(_LARGE, _MOST_PACKED * sum(part.compress_size for part in parts)):
-            raise InputError(
-                f"the workbook unpacks to more than {_MOST_PACKED} times its size",
-                path=path,
-                hint="It is damaged, or made to fill the memory: save it as CSV and look.",
-            )
+    yield from _rows(chosen, path, mapper, formulas())
 
 
 def _filled(cells: Iterable[Any]) -> list[Any]:

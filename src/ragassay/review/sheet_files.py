@@ -17,7 +17,7 @@ from pathlib import Path
 from ragassay import files
 from ragassay.counts import either, plural
 from ragassay.errors import InputError, RagassayError, UsageError, extra_needed
-from ragassay.formats import delimited
+from ragassay.formats import delimited, workbooks
 
 LONGEST = 32_767
 """Characters of a cell, by Excel's limit."""
@@ -216,21 +216,17 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    with extra_needed("Reading an Excel workbook needs its package", "excel"):
-        import openpyxl
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=False)
-        sheet = book.worksheets[0]
-        for number, row in enumerate(sheet.iter_rows(), start=1):
-            cells = []
-            for cell in row:
-                if cell.data_type == "f":
-                    cells.append(_IS_FORMULA)
-                else:
-                    cells.append("" if cell.value is None else str(cell.value))
-            yield number, cells
-        book.close()
-    except (RagassayError, OSError):
-        raise
-    except Exception as error:  # the library raises many
-        raise InputError(f"is no Excel workbook ({error})", path=path) from error
+    return workbooks.guarded(_cells_of(path), path)
+
+
+def _cells_of(path: Path) -> Iterator[tuple[int, list[str]]]:
+    book = workbooks.load(path, values=False)
+    for number, row in enumerate(book.worksheets[0].iter_rows(), start=1):
+        cells = []
+        for cell in row:
+            if cell.data_type == "f":
+                cells.append(_IS_FORMULA)
+            else:
+                cells.append("" if cell.value is None else str(cell.value))
+        yield number, cells
+    book.close()

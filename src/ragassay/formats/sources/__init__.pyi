@@ -6,6 +6,7 @@ from . import (
     opening as opening,
     standard_input as standard_input,
     unpacking as unpacking,
+    workbooks as workbooks,
 )
 from .delimited import Row as Row
 from .json_files import cleaned as cleaned, exact as exact, refuse_repeats as refuse_repeats
