@@ -12,7 +12,7 @@ import re
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, KeysView, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
@@ -216,14 +216,33 @@ class Ledger:
         Args:
             key: of the request.
         """
-        wait = FIRST_WAIT_S
-        while not self._place.take(key):
-            await asyncio.sleep(wait)
-            wait = min(2 * wait, LAST_WAIT_S)
+        await self.claim(key)
         try:
             yield
         finally:
-            self._place.release(key)
+            self.release(key)
+
+    async def claim(self, key: str, given_up: Callable[[], bool] = lambda: False) -> bool:
+        """Waits for the lease of a request. What is claimed is to be released.
+
+        Args:
+            key: of the request.
+            given_up: whether to wait no longer.
+
+        Returns:
+            Whether it is held now.
+        """
+        wait = FIRST_WAIT_S
+        while not self._place.take(key):
+            if given_up():
+                return False
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, LAST_WAIT_S)
+        return True
+
+    def release(self, key: str) -> None:
+        """Gives the lease of a request back."""
+        self._place.release(key)
 
     def select(self, query: str, values: _Values = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, for administration and reports.

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from ragassay.judges.ledger.ledger_file import MEMORY
 from ragassay.judges.ledger.store import Ledger
 
 _COLUMNS = "key, system, fingerprint, query, repeat, record, created"
@@ -69,8 +71,29 @@ class SystemAnswers:
     def find(self, request: bytes) -> str | None:
         """The record of the answer to a request; ``None`` where it was not answered before."""
         key = self._key(request)
-        if key not in self._answered:
+        return self._read(key) if key in self._answered else None
+
+    async def claim(self, request: bytes, given_up: Callable[[], bool]) -> str | None:
+        """Waits until no other process of this ledger asks for a request, which is then to be
+        released.
+
+        Args:
+            request: as it is sent.
+            given_up: whether to wait no longer; then nothing is claimed.
+
+        Returns:
+            The record of the answer that another process has kept meanwhile.
+        """
+        key = self._key(request)
+        if self._ledger.path == MEMORY or not await self._ledger.claim(key.hex(), given_up):
             return None
+        return self._read(key)
+
+    def release(self, request: bytes) -> None:
+        """Lets other processes ask for a request."""
+        self._ledger.release(self._key(request).hex())
+
+    def _read(self, key: bytes) -> str | None:
         rows = self._ledger.select("SELECT record FROM answers WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else None
 

@@ -230,7 +230,7 @@ class SystemsRun:
             history = await self._history(at, query, repeat)
             one.request = request_of(query, history, repeat, self._options)
             one.body = one.request.body()
-            record = None if self._options.refresh else system.answers.find(one.body)
+            record = None if self._options.refresh else await self._kept(one)
             if record is None:
                 await self._send(one)
             else:
@@ -244,6 +244,16 @@ class SystemsRun:
         except EndpointError as error:
             self._fail(one, error)
         return self._samples[key]
+
+    async def _kept(self, one: AskedQuery) -> str | None:
+        """The record of a query's answer that the ledger holds. Where it holds none, no other
+        process asks the query until its answer here is kept."""
+        answers = one.system.answers
+        record = answers.find(one.body)
+        if record is None:
+            record = await answers.claim(one.body, lambda: self.stopped)
+            self._samples[one.key].add_done_callback(lambda _: answers.release(one.body))
+        return record
 
     def _fail(self, one: AskedQuery, error: EndpointError) -> None:
         """Makes a sample of a failure. The failure of a request that was asked is kept; that of an

@@ -1,0 +1,117 @@
+"""Two processes that ask one system with one ledger share what they ask."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay import load
+from system_server import Reply, SystemServer, echo
+
+N = 40
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    records = ({"id": f"q{n}", "query": f"What is {n}?"} for n in range(N))
+    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, records)))
+    return tmp_path
+
+
+def started(output: str, *words: str) -> subprocess.Popen[str]:
+    command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-o", output, *words]
+    return subprocess.Popen(
+        [sys.executable, "-m", "ragassay", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def slow(number: int, asked: Any) -> Any:
+    time.sleep(0.1)
+    return echo(number, asked)
+
+
+def questions(server: SystemServer) -> Counter[str]:
+    return Counter(one["question"] for one in server.asked)
+
+
+@pytest.mark.parametrize("outputs", [("answers.jsonl", "answers.jsonl"), ("a.jsonl", "b.jsonl")])
+def test_two_processes_ask_each_query_once(outputs: tuple[str, str]) -> None:
+    with SystemServer(slow) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        both = [started(output, "-j", "4") for output in outputs]
+        for process in both:
+            _, told = process.communicate(timeout=120)
+            assert process.returncode == 0, told
+        assert questions(server) == {f"What is {n}?": 1 for n in range(N)}
+    answers = [[one.answer_text for one in load(output)] for output in outputs]
+    assert answers[0] == answers[1] == [f"about What is {n}?" for n in range(N)]
+
+
+def test_what_one_process_cannot_get_the_other_asks() -> None:
+    """A failure is nobody's answer: the query is free again."""
+    failed = threading.Event()
+
+    def rule(number: int, asked: Any) -> Any:
+        if asked["question"] == "What is 0?" and not failed.is_set():
+            failed.set()
+            time.sleep(1.0)
+            return Reply(status=400)
+        return echo(number, asked)
+
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        first = started("a.jsonl", "-j", "1")
+        assert failed.wait(60)
+        second = started("b.jsonl", "-j", "1")
+        first.communicate(timeout=120)
+        second.communicate(timeout=120)
+        assert (first.returncode, second.returncode) == (3, 0)
+        assert questions(server) == {f"What is {n}?": 1 + (n == 0) for n in range(N)}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_who_waits_for_another_process_can_be_interrupted_and_a_killed_one_holds_nothing() -> None:
+    hold, begun = threading.Event(), threading.Event()
+
+    def rule(number: int, asked: Any) -> Any:
+        begun.set()
+        return Reply(hold=hold, drop=True) if number == 0 else echo(number, asked)
+
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        first = started("a.jsonl", "-j", "1")
+        assert begun.wait(60)
+        second = started("b.jsonl", "-j", "1")
+        time.sleep(4.0)  # it has started, and waits
+        second.send_signal(signal.SIGINT)
+        _, told = second.communicate(timeout=20)
+        assert second.returncode == 130 and len(told.strip().splitlines()) == 1, told
+        assert len(server.asked) == 1
+        first.kill()
+        first.wait()
+        hold.set()
+        third = started("c.jsonl")
+        _, told = third.communicate(timeout=60)
+        assert third.returncode == 0, told
+
+
+def test_refresh_asks_again_whoever_else_asks() -> None:
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        for _ in range(2):
+            ragassay.ask("queries.jsonl", "mine.yaml", ledger="l.sqlite", refresh=True)
+        assert set(questions(server).values()) == {2}
