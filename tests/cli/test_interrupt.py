@@ -116,6 +116,35 @@ def test_a_name_longer_than_names_may_be_is_one_sentence(
     assert "the name is too long" in error and "defect" not in error and error.count("\n") == 1
 
 
+@pytest.mark.parametrize("module", ["cyclopts", "numpy"])
+@pytest.mark.parametrize("raised", ["", "raise ImportError('half imported')"])
+def test_an_interrupt_during_imports_is_one_sentence(
+    tmp_path: Path, module: str, raised: str
+) -> None:
+    """Of what every command imports, and of what a run does; also where a package turns the
+    interrupt into an error of its own."""
+    (tmp_path / f"{module}.py").write_text(
+        "import os, signal\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    import time; time.sleep(5)\n"
+        f"except KeyboardInterrupt:\n    {raised or 'raise'}\n"
+    )
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": "1", "query": "Who?", "answer": "I."}\n')
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from ragassay.cli import main; main(['run', 'data.jsonl', '-m', 'answer_words'])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 130
+    assert ended.stderr.startswith("ragassay: Interrupted.") and ended.stderr.count("\n") == 1
+
+
 def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(
     tmp_path: Path,
 ) -> None:

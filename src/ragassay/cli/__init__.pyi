@@ -1,1 +1,2 @@
-from .command_line import EXIT_CODES as EXIT_CODES, HELP as HELP, call as call, main as main
+from .command_line import EXIT_CODES as EXIT_CODES, HELP as HELP, call as call
+from .start import main as main

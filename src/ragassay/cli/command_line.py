@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
@@ -43,9 +42,6 @@ from ragassay.errors import (
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
-
-COLLECTED_AFTER = (20_000, 20, 100)
-"""Objects after which the process of a command looks for circles, and for older ones."""
 
 COMMANDS: tuple[Callable[..., int | None], ...] = (
     *(demo, ask, run, compare, diagnose, explain, report, plot, trec, mtrag),
@@ -104,14 +100,6 @@ def install_completion(
         )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the command line and exits with its code."""
-    # Samples and scores stay, and few are in circles: with Python's own thresholds, looking through
-    # them again and again takes a seventh of a run of 20,000 samples.
-    gc.set_threshold(*COLLECTED_AFTER)
-    sys.exit(call(list(sys.argv[1:] if argv is None else argv)))
-
-
 def call(argv: list[str]) -> int:
     """Runs one command and returns its exit code. Errors are one sentence on standard error."""
     if sys.stderr is None:  # it was closed
@@ -163,12 +151,7 @@ def _call(words: list[str], *, debug: bool) -> int:
             )
             sys.stdout.flush()
     except KeyboardInterrupt:
-        interrupt.settle()
-        return _complain(
-            "Interrupted. No file is half-written. What judges and endpoints answered is kept: the "
-            "same command asks only for what is missing.",
-            show.INTERRUPTED,
-        )
+        return _interrupted()
     except CycloptsError as error:
         return _complain(_of_words(error), show.USAGE)
     except BrokenPipeError:
@@ -180,12 +163,23 @@ def _call(words: list[str], *, debug: bool) -> int:
             return show.PIPE_CLOSED
         raise
     except Exception as error:
+        if interrupt.is_received():  # a package has made another error of it
+            return _interrupted()
         if debug:
             raise
         return _complain(_in_words(error), show.USAGE)
     finally:
         formats.BY_FLAGS.reset(by_flags)
     return result if isinstance(result, int) else 0
+
+
+def _interrupted() -> int:
+    interrupt.settle()
+    return _complain(
+        "Interrupted. No file is half-written. What judges and endpoints answered is kept: the "
+        "same command asks only for what is missing.",
+        show.INTERRUPTED,
+    )
 
 
 _ELSEWHERE = {

@@ -10,11 +10,12 @@ work calls `check` now and then.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 _received = threading.Event()
@@ -22,8 +23,24 @@ _received = threading.Event()
 _ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-_DEFAULT = (signal.default_int_handler, signal.SIG_DFL)
-"""The default handlers of a signal."""
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    # No exception: it would be raised within whatever is being imported, which may drop it.
+    with suppress(OSError):
+        os.write(2, b"ragassay: Interrupted.\n")
+    os._exit(130)
+
+
+_DEFAULT = (signal.default_int_handler, signal.SIG_DFL, _end)
+"""The handlers of a signal that nobody else has set."""
+
+
+def end_at_once() -> None:
+    """Lets Ctrl-C end the process, which has begun nothing yet, in one sentence."""
+    main_thread = threading.current_thread() is threading.main_thread()
+    if main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
 
 
 @contextmanager
@@ -47,6 +64,11 @@ def remembered() -> Iterator[None]:
         sys.unraisablehook = unraisable
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def is_received() -> bool:
+    """Whether there was such a signal since they are remembered."""
+    return _received.is_set()
 
 
 def check() -> None:
