@@ -35,12 +35,11 @@ from benchmarks.perturbations import perturbed
 from ragassay import load
 from ragassay.judges.offline import answer_to, supported_share
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
-from ragassay.metrics.core import Metric
+from ragassay.metrics.core import Metric, conversation
 from ragassay.metrics.mtrag import (
     IdkEval,
     ReferenceJudge,
     ReferencelessFaithfulness,
-    conversation,
 )
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Score

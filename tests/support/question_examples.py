@@ -8,7 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.answering import (
+    AnswerAttempted,
+    AnswerContent,
+    SaysIdk,
+    SaysUnderspecified,
+)
 from ragassay.judges.questions.context_report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
@@ -29,6 +34,7 @@ EXAMPLES: list[Question[Any]] = [
     RelevanceGrade(QUERY, PASSAGE, "few"),
     AnswerAttempted(QUERY, ANSWER),
     SaysIdk(f"user: {QUERY}", ANSWER),
+    AnswerContent(f"user: {QUERY}", ANSWER),
     SaysUnderspecified(f"user: {QUERY}", ANSWER),
     ExtractNuggets(QUERY, (PASSAGE, OTHER)),
     ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968", "bridge over harbour")),

@@ -30,6 +30,8 @@ def _ends(asked: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             return _pair((0, 3), lambda n: {"match": n, "trust": n, "grade": n})
         case "answer_attempted":
             return {"answered": "no"}, {"answered": "yes"}
+        case "answer_content":
+            return {"holds": "nothing"}, {"holds": "answer"}
         case "says_idk":
             return {"says_idk": "no"}, {"says_idk": "yes"}
         case "says_underspecified":

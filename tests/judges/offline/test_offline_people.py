@@ -57,8 +57,12 @@ def test_the_rating_is_no_worse_than_the_published_judges(llm: list[benchmark.Re
 
 
 def test_i_dont_know_is_told_apart(records: list[benchmark.Record]) -> None:
-    assert sum(record.declined for record in records) == 15
-    assert benchmark.balanced_accuracy(records) >= 0.90
+    small = benchmark.Answerability.CONVERSATIONAL
+    # The paper's file has 1 for three replies to "Thank you!", which its prompt labels as none
+    # (all 13 such replies in idk_585.jsonl are 0).
+    asked = [one for one in records if one.sample.answerability is not small]
+    assert sum(record.declined for record in asked) == 12
+    assert benchmark.balanced_accuracy(asked) >= 0.99
 
 
 def test_correlations_are_scipys() -> None:

@@ -16,6 +16,7 @@ from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.questions import (
     AnswerAttempted,
+    AnswerContent,
     AnswerMatch,
     AssignNuggets,
     CitationSupport,
@@ -77,7 +78,9 @@ REFUSALS = {
     "Les documents ne mentionnent pas ce prix.": "yes",
     "No tengo información sobre eso.": "yes",
     "文档中没有提到这一点。": "yes",
-    "You're welcome!": "yes",
+    "You're welcome!": "no",
+    "I do not have it, but here is a site where you may find more.": "partial",
+    "I don't know. Please ask the harbour office.": "yes",
     "": "yes",
     "The bridge was opened in 1968.": "no",
     "There is no cure for the disease.": "no",
@@ -100,10 +103,22 @@ def test_beside_a_refusal_only_words_about_the_conversation_are_an_answer() -> N
     assert says_idk(answer, f"user: {QUERY}") == "yes"
 
 
-def test_small_talk_attempts_an_answer_to_small_talk_alone() -> None:
-    for query, answered in (("Thank you!", "yes"), (QUERY, "no")):
+def test_small_talk_is_an_attempt_as_published_and_an_answer_to_small_talk_alone() -> None:
+    for query, holds in (("Thank you!", "small_talk"), (QUERY, "nothing")):
         found = answer_to(AnswerAttempted(query, "You're welcome!"))
-        assert found is not None and found.answered == answered
+        assert found is not None and found.answered == "yes"
+        own = answer_to(AnswerContent(f"user: Hello\nagent: Hi!\nuser: {query}", "You're welcome!"))
+        assert own is not None and own.holds == holds
+
+
+@pytest.mark.parametrize("answer", REFUSALS)
+def test_what_declines_holds_nothing_wherever_it_points(answer: str) -> None:
+    found = answer_to(AnswerContent(f"user: {QUERY}", answer))
+    small = answer == "You're welcome!"
+    pointed = "here is a site" in answer
+    wanted = "yes" if small or pointed else REFUSALS[answer]
+    assert found is not None
+    assert found.holds == {"yes": "nothing", "partial": "part", "no": "answer"}[wanted]
 
 
 CITED = {

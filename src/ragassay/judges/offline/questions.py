@@ -197,10 +197,21 @@ def assign(question: asked.AssignNuggets) -> asked.NuggetAssignments:
 
 
 def attempted(question: asked.AnswerAttempted) -> asked.Attempt:
-    """``yes`` for any answer that is no refusal; small talk is an answer to small talk."""
-    small = is_small_talk(question.answer) and is_small_talk(question.query)
-    answers = small or not refuses(question.answer, question.query)
+    """``yes`` for any answer that is no refusal, small talk included."""
+    answers = is_small_talk(question.answer) or not refuses(question.answer, question.query)
     return asked.Attempt(answered="yes" if answers else "no")
+
+
+def content_of(question: asked.AnswerContent) -> asked.Content:
+    """``small_talk`` where it meets small talk, ``nothing`` for another answer that refuses or is
+    small talk, ``part`` beside a refusal, else ``answer``."""
+    query = question.conversation.rpartition("user: ")[2]
+    if is_small_talk(question.answer) and is_small_talk(query):
+        return asked.Content(holds="small_talk")
+    if refuses(question.answer, question.conversation):
+        return asked.Content(holds="nothing")
+    partial = says_idk(question.answer, question.conversation) == "partial"
+    return asked.Content(holds="part" if partial else "answer")
 
 
 def rating(question: asked.ReferenceRating) -> asked.Rating:
@@ -263,6 +274,7 @@ def _matched(query: str, answer: str, reference: str) -> float:
 
 _ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.AnswerAttempted: attempted,
+    asked.AnswerContent: content_of,
     asked.AnswerMatch: match,
     asked.AssignNuggets: assign,
     asked.CitationSupport: lambda q: asked.Support.model_validate(

@@ -24,7 +24,7 @@ from ragassay.judges.offline.words import (
 )
 
 _REFUSALS, _SMALL_TALK = pattern("refusals"), pattern("small_talk")
-_COURTESIES = pattern("courtesies")
+_COURTESIES, _PLACES = pattern("courtesies"), pattern("places")
 TURN = re.compile(
     r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"
     r"|cependant|pero|aunque|ma|tuttavia|mas|maar|но|однако)\b,?|；|;|，?(?:但是?|不过|然而)|けど、|が、",
@@ -118,15 +118,18 @@ def refuses(answer: str, conversation: str = "") -> bool:
 
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
-    """``yes`` for an answer that `refuses`, ``partial`` for another one with a refusal in it, else
-    ``no``.
+    """MT-RAG's label: ``yes`` for an answer that `refuses` and names no place to look, ``partial``
+    for any other with a refusal in it, else ``no``, small talk included.
 
     Args:
         answer: its text.
         conversation: the query with its earlier turns.
     """
+    if is_small_talk(answer):
+        return "no"
     if refuses(answer, conversation):
-        return "yes"
+        own = [one for one in sentences(plain(answer)) if not is_hostile(one)]
+        return "partial" if any(map(_PLACES.search, own)) else "yes"
     return "partial" if "refusal" in dict(parts(answer, conversation)) else "no"
 
 

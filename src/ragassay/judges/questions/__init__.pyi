@@ -1,7 +1,9 @@
 from .answering import (
     AnswerAttempted as AnswerAttempted,
+    AnswerContent as AnswerContent,
     Attempt as Attempt,
     Clarification as Clarification,
+    Content as Content,
     Idk as Idk,
     SaysIdk as SaysIdk,
     SaysUnderspecified as SaysUnderspecified,

@@ -10,10 +10,7 @@ from ragassay.judges.reply import WORD, Reply
 
 
 class Attempt(Reply):
-    """Yes: an answer was attempted, right or wrong; no: the system said that it cannot answer.
-
-    Small talk is an answer to small talk, and to nothing else.
-    """
+    """Yes: an answer was attempted, right or wrong; no: the system said that it cannot answer."""
 
     answered: Annotated[Literal["yes", "no"], WORD]
 
@@ -26,23 +23,22 @@ class AnswerAttempted(Question[Attempt]):
     answer: str
 
     kind = "answer_attempted"
+    version = 2
     reply = Attempt
     output_tokens = 15
 
 
 class Idk(Reply):
-    """Yes: no part of an answer, only "I don't know" or only small talk; partial: an answer beside
-    an "I don't know" about the rest; no: an answer, be it a negation about the world or hedged.
-    """
+    """Yes: information is said to be missing, and nothing is given; partial: it is said to be
+    missing, and a part, something near it or a place to find it is given; no: nothing is said to be
+    missing (small talk, too), or the answer is given all the same."""
 
-    # Small talk alone is *yes* because MT-RAG's table scores a CONVERSATIONAL turn 1 for *yes* and
-    # 0 for all else, and its published values for "You're welcome!" are 1.
     says_idk: Annotated[Literal["yes", "partial", "no"], WORD]
 
 
 @dataclass(frozen=True)
 class SaysIdk(Question[Idk]):
-    """Does the response say that it does not know the answer (MT-RAG's IDK judge)?
+    """Does the response say that information is missing (MT-RAG's IDK judge, as published)?
 
     ``conversation`` is the query with its earlier turns, as lines ``speaker: text``.
     """
@@ -51,7 +47,30 @@ class SaysIdk(Question[Idk]):
     answer: str
 
     kind = "says_idk"
+    version = 2
     reply = Idk
+    output_tokens = 15
+
+
+class Content(Reply):
+    """What a response holds of an answer: all that it can tell, a part beside an "I don't know",
+    small talk in reply to small talk, or nothing."""
+
+    holds: Annotated[Literal["answer", "part", "small_talk", "nothing"], WORD]
+
+
+@dataclass(frozen=True)
+class AnswerContent(Question[Content]):
+    """What does the response hold of an answer to the query?
+
+    ``conversation`` is the query with its earlier turns, as lines ``speaker: text``.
+    """
+
+    conversation: str
+    answer: str
+
+    kind = "answer_content"
+    reply = Content
     output_tokens = 15
 
 

@@ -31,9 +31,11 @@ class _Attempt(JudgedMetric):
 @register
 class NoAnswer(_Attempt):
     """``yes``: an answer was attempted, right or wrong; ``no``: the system said that it cannot
-    answer, or said nothing."""
+    answer, or said nothing. As published, small talk is an attempt; ``attempted`` takes it for none
+    where the query is none."""
 
     name = "no_answer"
+    version = 2
     says = "label"
     title = "Whether the system tried to answer, as the label yes or no"
 
@@ -52,6 +54,7 @@ class Answered(_Attempt):
     """
 
     name = "answered"
+    version = 2
     says = "flag"
     title = "Share of questions that the system tried to answer"
     recommended_for = "seeing whether a better score was bought with refusals"

@@ -17,6 +17,8 @@ from .metric import (
     Metric as Metric,
     Need as Need,
     SampleMetric as SampleMetric,
+    conversation as conversation,
+    earlier_turns as earlier_turns,
     harmonic as harmonic,
     missing as missing,
     not_applicable as not_applicable,

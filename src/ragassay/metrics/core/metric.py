@@ -276,6 +276,17 @@ def passage_texts(sample: Sample) -> tuple[str, ...]:
     return tuple(passage.text or "" for passage in sample.passages or ())
 
 
+def earlier_turns(sample: Sample) -> str:
+    """The turns before the query, as lines ``speaker: text``; empty for a first turn."""
+    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
+
+
+def conversation(sample: Sample) -> str:
+    """The query with the turns before it, as lines ``speaker: text``."""
+    asked = f"user: {sample.query}"
+    return f"{earlier_turns(sample)}\n{asked}" if sample.history else asked
+
+
 _CLASSES: dict[str, type[Metric]] = {}
 
 

@@ -11,6 +11,5 @@ from .mtrag_judged import (
     ReferenceJudge as ReferenceJudge,
     ReferencelessFaithfulness as ReferencelessFaithfulness,
     UnderspecifiedEval as UnderspecifiedEval,
-    conversation as conversation,
 )
 from .mtrag_overlap import no_contexts as no_contexts

@@ -28,6 +28,8 @@ from ragassay.metrics.core import (
     JudgedMetric,
     Need,
     Window,
+    conversation,
+    earlier_turns,
     missing,
     not_applicable,
     param,
@@ -48,17 +50,6 @@ from ragassay.metrics.mtrag.mtrag_given import (
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
-
-
-def earlier_turns(sample: Sample) -> str:
-    """The turns before the query, as lines ``speaker: text``; empty for a first turn."""
-    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
-
-
-def conversation(sample: Sample) -> str:
-    """The query with the turns before it, as lines ``speaker: text``."""
-    asked = f"user: {sample.query}"
-    return f"{earlier_turns(sample)}\n{asked}" if sample.history else asked
 
 
 @dataclass(frozen=True)
@@ -142,16 +133,19 @@ class _Classified(_Judged):
 
 @register
 class IdkEval(_Classified):
-    """Whether the answer says "I don't know": 1 fully, 0.5 beside an answer, 0 not at all.
+    """Whether the answer says that information is missing: 1 and gives nothing, 0.5 and gives a
+    part, 0 not, as MT-RAG's judge labels it.
 
-    An answer of nothing but small talk ("You're welcome!") is 1: it holds no part of an answer, and
-    MT-RAG's conditioning table gives a right reply to a CONVERSATIONAL turn 1 only then. The judge
+    Small talk ("You're welcome!") says of nothing that it is missing, so it is 0, and MT-RAG's
+    conditioning table gives it 0 in reply to a CONVERSATIONAL turn. "I do not have it, but here is
+    a site" is 0.5. ``declines`` is 1 for both. The judge
     sees the whole conversation, because "I don't know" may be what was asked about. An
     InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``); it does not
     replace this metric, because it tells a full "I don't know" but not 0 from 0.5.
     """
 
     name = "idk_eval"
+    version = 2
     title = "Does the answer say that it does not know? (MT-RAG idk_eval)"
     source = "MT-RAG benchmark, step 2"
     published = "idk_eval"
@@ -164,8 +158,8 @@ class IdkEval(_Classified):
 
 
 _IDK = {
-    "yes": (1.0, "the answer says only that it does not know, or is small talk alone"),
-    "partial": (0.5, "the answer says of a part that it does not know, and answers another"),
+    "yes": (1.0, "the answer says only that it does not know"),
+    "partial": (0.5, "the answer says that it does not know, and gives a part or a place to look"),
     "no": (0.0, "the answer does not say that it does not know"),
 }
 

@@ -1,0 +1,77 @@
+"""What an answer holds: our own definitions beside those of MT-RAG and Open RAG Eval.
+
+Both metrics read one question, so they agree with each other and cost one call.
+"""
+
+from __future__ import annotations
+
+from ragassay.judges import Ask
+from ragassay.judges.questions import AnswerContent
+from ragassay.metrics.core import JudgedMetric, conversation, register
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Score
+
+_EMPTY = "the answer is empty; the judge was not asked"
+
+
+class _OnContent(JudgedMetric):
+    family = "answer"
+    needs = ("query", "answer")
+    uses = ("history",)
+    higher_is_better = None
+    asks = (AnswerContent,)
+
+    async def _holds(self, sample: Sample, ask: Ask) -> tuple[str, str]:
+        """What the answer holds, and an explanation."""
+        if not sample.answer_text.strip():
+            return "nothing", _EMPTY
+        reply = await ask(AnswerContent(conversation(sample), sample.answer_text))
+        return reply.holds, f"of an answer it holds: {reply.holds.replace('_', ' ')}"
+
+
+@register
+class Declines(_OnContent):
+    """1 where the answer holds no part of an answer, 0.5 where it says of a part that it does not
+    know it, else 0.
+
+    It differs from MT-RAG's ``idk_eval`` in two cases. Small talk is 1: it holds no part of an
+    answer. "I do not have it, but here is a site" is 1, too: where to look is no part of an answer.
+    """
+
+    name = "declines"
+    title = "Whether the answer holds no part of an answer"
+    source = "our own, after MT-RAG's idk_eval"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """1, 0.5 or 0, by what the answer holds.
+
+        Args:
+            sample: a sample that lacks nothing.
+            ask: asks the judge.
+        """
+        holds, why = await self._holds(sample, ask)
+        return Score({"answer": 0.0, "part": 0.5}.get(holds, 1.0), {"holds": holds}, why)
+
+
+@register
+class Attempted(_OnContent):
+    """1 where the system tried to answer the query, else 0.
+
+    It differs from Open RAG Eval's ``no_answer`` and from ``answered`` in one case: small talk in
+    reply to a query that is none is no attempt.
+    """
+
+    name = "attempted"
+    says = "flag"
+    title = "Share of queries that the system tried to answer"
+    source = "our own, after Open RAG Eval's no-answer metric"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """1 where the system tried to answer, else 0.
+
+        Args:
+            sample: a sample that lacks nothing.
+            ask: asks the judge.
+        """
+        holds, why = await self._holds(sample, ask)
+        return Score(holds != "nothing", {"holds": holds}, why)
