@@ -25,26 +25,33 @@ def metrics(
     Of each that is described: the suites (and published step) that it belongs to, its kind
     (arithmetic, model or judge), the parts of a sample that it needs and uses, range, direction,
     parameters, what it is recommended for, and its source; of one, by its name, also an example
-    that is computed, and how far the offline judge agrees with labels on what it rests on.
+    that is computed, and how far the offline judge agrees with labels on what it rests on. Of a
+    kind of question that metrics ask, the prompt is shown, and the placeholders for your own.
 
     ```sh
     ragassay metrics
     ragassay metrics nDCG@10
+    ragassay metrics says_idk
     ragassay metrics --suite mtrag
     ragassay metrics --family chunks
     ```
 
     Args:
-        name: A metric, with or without its parameters; a function of yours by module:function.
+        name: A metric, with or without its parameters; a function of yours by module:function; a
+            kind of question (says_idk).
         suite: Only the metrics of this suite, and what to know about its numbers.
         family: Only the metrics of this family.
         long: Describe every metric that is listed.
         json: Print as JSON.
     """
     from ragassay import suites
+    from ragassay.judges.questions import kinds
     from ragassay.metrics.core import naming, own_names
     from ragassay.reports.text import catalogue
 
+    if name in kinds():
+        show.console().print(catalogue.question_page(name))
+        return
     if name is not None:
         (name,) = own_names([name])
         meant = catalogue.entries_named(name, suite)

@@ -18,6 +18,7 @@ from .judge_factory import (
 )
 from .llm.llm_judge import LLMJudge as LLMJudge
 from .offline import OfflineJudge as OfflineJudge
+from .own_prompts import placeholders as placeholders, read_prompts as read_prompts
 from .panel import (
     JudgeGroup as JudgeGroup,
     Panel as Panel,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragassay.judges.question import Question
@@ -19,10 +19,20 @@ class Judge(ABC):
         price: of its model, for plans; ``None`` where no price is known.
         model: the model's name, by which a question may choose its shape; empty where there is
             none.
+        prompts: of the user's own, by kind of question, in place of the package's.
     """
 
     price: Price | None = None
     model: str = ""
+    prompts: Mapping[str, str] = {}
+
+    def prompt_hash(self, question: Question[Any]) -> str:
+        """The hash of the prompt by which it is asked a question.
+
+        Args:
+            question: that is asked.
+        """
+        return question.prompt_hash(self.model, self.prompts.get(question.kind, ""))
 
     @property
     @abstractmethod

@@ -72,6 +72,7 @@ class JudgeOptions:
         reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
             ``nothing``.
         accept_older: recorded answers to older versions of a question count.
+        prompts: of the user's own, by kind of question, see `read_prompts`.
         dry: nothing will be sent, so no key is needed.
         encoder: gives the cosine of two texts, and the label, of a sentence encoder by its name.
     """
@@ -94,6 +95,7 @@ class JudgeOptions:
     judge_name: str | None = None
     reuse: Reuse = "all"
     accept_older: bool = False
+    prompts: Mapping[str, str] | None = None
     dry: bool = False
     encoder: Callable[[str], tuple[Callable[[str, str], float | None], str]] | None = None
 
@@ -202,6 +204,7 @@ def make_judge(
             return PythonJudge(
                 word, chosen.judge_name, ledger=ledger, limiter=limiter, budget=budget,
                 price=price, timeout=chosen.timeout, reuse=chosen.reuse,
+                prompts=chosen.prompts,
             )  # fmt: skip
         word = word.strip()
         kind, _, name = word.partition(":")
@@ -222,6 +225,7 @@ def make_judge(
             label=address.label,
             timeout=chosen.timeout,
             reuse=chosen.reuse,
+            prompts=chosen.prompts,
         )
 
     judges = [judge(word) for word in words]

@@ -104,7 +104,13 @@ class PlanningJudge(Judge):
             return Demand(question.kind, result, held=len(asked))
         models = [leaf for (leaf, _), answer in zip(asked, results, strict=True) if answer is None]
         form = token_estimate.estimate("\n\n" + requests.keys_wanted(type(question)))
-        sizes = [math.ceil(token_estimate.of_question(question, m.model) + form) for m in models]
+        sizes = [
+            math.ceil(
+                token_estimate.of_question(question, one.model, one.prompts.get(question.kind, ""))
+                + form
+            )
+            for one in models
+        ]
         prices = [leaf.price if self._price is None else self._price for leaf in models]
         received = question.output_tokens
         return Demand(

@@ -39,7 +39,7 @@ from typing import Any, ClassVar, Generic, cast
 from pydantic import BaseModel
 
 from ragassay.judges.combining import combine
-from ragassay.judges.prompt_escaping import RULE, fenced, numbered
+from ragassay.judges.prompt_escaping import RULE, fenced, harmless, numbered
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
 from ragassay.transport.endpoints import Message
 
@@ -127,19 +127,37 @@ class Question(ABC, Generic[R_co]):
         """Name of the template for a model; one question may be put in several shapes."""
         return self.kind
 
-    def messages(self, model: str = "") -> list[Message]:
-        """What a model is sent, without the instruction on the answer's form."""
+    def messages(self, model: str = "", own: str = "") -> list[Message]:
+        """What a model is sent, without the instruction on the answer's form.
+
+        Args:
+            model: its name, by which a question may choose its template.
+            own: a user's prompt in place of that template, see `ragassay.judges.own_prompts`.
+        """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if own:
+            values = {name: _as_text(value) for name, value in values.items()}
         return [
             {"role": role, "content": part.render(values, rule=RULE).strip()}
-            for role, part in _parts(self._source(model))
+            for role, part in _parts(own or self.source(model))
         ]
 
-    def prompt_hash(self, model: str = "") -> str:
-        """Twelve digits that change when template or answer schema change."""
-        return _prompt_hash(self._source(model), type(self))
+    def prompt_hash(self, model: str = "", own: str = "") -> str:
+        """Twelve digits that change when template or answer schema change; after ``own-`` for a
+        user's prompt.
 
-    def _source(self, model: str) -> str:
+        Args:
+            model, own: as of `messages`.
+        """
+        found = _prompt_hash(own or self.source(model), type(self))
+        return f"own-{found}" if own else found
+
+    def source(self, model: str = "") -> str:
+        """The text of the template.
+
+        Args:
+            model: its name, by which a question may choose its template.
+        """
         return self.prompt or source_of(self.template(model))
 
     @classmethod
@@ -186,22 +204,45 @@ def source_of(template: str) -> str:
     return (folder / f"{template}.txt").read_text(encoding="utf-8")
 
 
+class _Texts(tuple[str, ...]):
+    """Several texts; as one text they are separated by blank lines."""
+
+    def __str__(self) -> str:
+        return "\n\n".join(self)
+
+
+def _as_text(value: Any) -> Any:
+    """A field as a user's prompt prints it: without marks that servers take for the bounds of
+    messages."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
+        return _Texts(map(harmless, value))
+    return value
+
+
 @cache
-def _parts(source: str) -> list[tuple[str, Any]]:
+def environment() -> Any:
+    """What reads templates: Jinja, with the filters ``data`` and ``numbered``."""
     import jinja2
 
-    environment = jinja2.Environment(
+    made = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.filters.update(data=fenced, numbered=numbered)
+    made.filters.update(data=fenced, numbered=numbered)
+    return made
+
+
+@cache
+def _parts(source: str) -> list[tuple[str, Any]]:
     pieces = PART.split(source)
     if len(pieces) < 3:
         raise ValueError("a prompt needs at least one part, begun by a line '--- user ---'")
     return [
-        (role, environment.from_string(text.strip()))
+        (role, environment().from_string(text.strip()))
         for role, text in zip(pieces[1::2], pieces[2::2], strict=True)
     ]
 

@@ -76,6 +76,7 @@ def _paths(config: RunConfig) -> list[tuple[Place, str]]:
     places: list[tuple[Place, str]] = [((key,), name) for key, name in files.items() if name]
     data = [config.data] if isinstance(config.data, str) else config.data or []
     places += [(("data",), str(path)) for name in data for path in formats.files_of(name)]
+    places += [(("prompts", kind), name) for kind, name in config.prompts.items()]
     return places + [(("rubric", str(at)), name) for at, name in enumerate(config.rubric)]
 
 

@@ -88,7 +88,10 @@ def _change(
         value = values.get(key)
         if value and option.path is not None and "://" not in value:
             change = read if option.path == "read" else written
-            values[key] = [*map(change, value)] if isinstance(value, list) else change(value)
+            if isinstance(value, dict):
+                values[key] = {name: change(str(one)) for name, one in value.items()}
+            else:
+                values[key] = [*map(change, value)] if isinstance(value, list) else change(value)
     if values.get("nuggets") not in (None, OWN, POOLED):
         values["nuggets"] = read(values["nuggets"])
     if values.get("models"):

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import os
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, field_validator
 
 from ragassay.engine.config.option import MODEL_CONFIG, Names, Option
 from ragassay.errors import UsageError
 
 OWN, POOLED = "own", "pooled"
 """Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
+
+
+def _as_paths(value: Any) -> Any:
+    """The files of a mapping as texts; ``None`` is an empty one."""
+    if not isinstance(value, dict):
+        return {} if value is None else value
+    return {k: os.fspath(one) if isinstance(one, os.PathLike) else one for k, one in value.items()}
 
 
 class Judging(BaseModel):
@@ -88,6 +96,18 @@ class Judging(BaseModel):
     """YAML file of a rubric of your own, to score by."""
     judge_prompt: Annotated[str | None, Option(path="read")] = None
     """Text file with your own instructions for answer_match."""
+    prompts: Annotated[
+        dict[str, str],
+        BeforeValidator(_as_paths),
+        Option(
+            flags=("--prompt",),
+            path="read",
+            form="KIND=FILE",
+            example="says_idk=idk.txt",
+            page="judges.md",
+        ),
+    ] = Field(default_factory=dict)
+    """File with a prompt of your own for a kind of question."""
 
     @field_validator("judge")
     @classmethod

@@ -115,7 +115,7 @@ def open_session(
     """
     if isinstance(judge, Judge):
         others = {*ABOUT_QUESTIONS, *(SENDING if config.embedder is not None else ())}
-        chosen = [n for n in Judging.model_fields if getattr(config, n) not in (None, False)]
+        chosen = [n for n in Judging.model_fields if getattr(config, n) not in (None, False, {})]
         if useless := [name for name in chosen if name not in others]:
             raise UsageError(
                 f"{useless[0]!r} is for judges that are named by a word; yours comes ready made. "
@@ -125,6 +125,11 @@ def open_session(
     words = list(judge or config.judge or [OFFLINE])
     if config.judge_name is not None:
         check_judge_name(words, config.judge_name)
+    if config.prompts and not any(_is_asked(word) for word in words):
+        raise UsageError(
+            f"prompts: a prompt is put to an LLM, and {', '.join(map(str, words))} reads none. "
+            "Name an LLM as the judge (--judge openai:gpt-4o-mini)."
+        )
     if words == [OFFLINE]:
         return JudgeSession(OfflineJudge())
     from ragassay.judges import make_judge
@@ -150,6 +155,11 @@ def open_session(
     return JudgeSession(named_judge, ledger, budget)
 
 
+def _is_asked(word: Any) -> bool:
+    """Whether a judge is asked by prompts."""
+    return not isinstance(word, str) or word.partition(":")[0].casefold() not in (OFFLINE, "replay")
+
+
 def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     """How a configuration's judges are asked.
 
@@ -157,15 +167,17 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
         config: with limits and sampling parameters.
         dry: nothing will be asked.
     """
-    from ragassay.judges import JudgeOptions
+    from ragassay.judges import JudgeOptions, read_prompts
 
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
     names = [
-        one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry", "encoder")
+        one.name
+        for one in fields(JudgeOptions)
+        if one.name not in ("reuse", "dry", "encoder", "prompts")
     ]
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}
-    return JudgeOptions(**chosen, reuse=reuse, dry=dry)
+    return JudgeOptions(**chosen, reuse=reuse, dry=dry, prompts=read_prompts(config.prompts))
 
 
 def spending(asker: Asker, begun: float) -> Spending:
@@ -220,6 +232,6 @@ def _asked(question: Question[Any], judge: Judge) -> str:
     """A kind of question, the hashes of its prompts, and which of its parameters an endpoint
     rejects.
     """
-    hashes = sorted({question.prompt_hash(leaf.model) for leaf in judge.leaves()})
+    hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
     without = "".join(f"-{name}" for name in judge.without(question.sampling()))
     return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

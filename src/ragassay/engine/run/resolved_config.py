@@ -103,6 +103,10 @@ def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     if config.judge_prompt is not None:
         prompt = Path(config.judge_prompt)
         keys["judge_prompt"] = _copy(prompt, folder, prompt.name)
+    if config.prompts:
+        keys["prompts"] = {
+            kind: _copy(Path(name), folder, f"{kind}.txt") for kind, name in config.prompts.items()
+        }
     return keys
 
 

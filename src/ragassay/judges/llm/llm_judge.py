@@ -69,6 +69,7 @@ class LLMJudge(Judge):
         timeout: seconds until a question is given up, see `Sender`.
         reuse: what of the ledger counts.
         backoff: seconds of the first wait before a retry.
+        prompts: see `Judge`.
 
     Raises:
         UsageError: a budget in dollars, and no price.
@@ -90,6 +91,7 @@ class LLMJudge(Judge):
         timeout: float = TIMEOUT_S,
         reuse: Reuse = "all",
         backoff: float = BACKOFF_S,
+        prompts: Mapping[str, str] | None = None,
     ) -> None:
         if budget is not None and budget.needs_prices and price is None:
             raise UsageError(
@@ -97,7 +99,7 @@ class LLMJudge(Judge):
                 "(option price: 0.15,0.60), or a budget in calls or tokens (200 calls)."
             )
         self.endpoint, self.price = endpoint, price
-        self.model = model
+        self.model, self.prompts = model, prompts or {}
         self.label = label or f"{endpoint.url}#{model}"
         self._parameters = dict(parameters or {})
         self._ledger, self._lookup = ledger, LedgerLookup(ledger, self.label, reuse)
@@ -217,7 +219,8 @@ class LLMJudge(Judge):
 
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
         parameters = requests.sampling(question, DEFAULTS, self._parameters)
-        return requests.build(self.endpoint, self.model, question, repeat, parameters, dropped)
+        own = self.prompts.get(question.kind, "")
+        return requests.build(self.endpoint, self.model, question, repeat, parameters, dropped, own)
 
 
 class _Asking:
@@ -370,7 +373,7 @@ class _Asking:
         return Provenance(
             self.judge.label,
             tally.model,
-            self.question.prompt_hash(self.judge.model),
+            self.judge.prompt_hash(self.question),
             self.request.key,
             self.messages,
             last.text or last.refusal or "",

@@ -75,6 +75,7 @@ def build(
     repeat: int,
     parameters: Mapping[str, Any],
     dropped: frozenset[str],
+    own: str = "",
 ) -> Request:
     """The request that puts a question to a model.
 
@@ -85,9 +86,10 @@ def build(
         repeat: which asking this is; each has a seed of its own.
         parameters: the sampling parameters, see `sampling`.
         dropped: names of parameters and modes that the endpoint does not take.
+        own: the user's prompt in place of the question's.
     """
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
-    messages = question.messages(model)
+    messages = question.messages(model, own)
     if SYSTEM in dropped and messages[0]["role"] == SYSTEM:
         rules, first, *others = messages
         text = f"{rules['content']}\n\n{first['content']}"

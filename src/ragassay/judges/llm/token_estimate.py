@@ -43,7 +43,7 @@ def of_messages(messages: Iterable[Message]) -> float:
     return sum(estimate(one["content"]) + PER_MESSAGE for one in messages)
 
 
-def of_question(question: Question[Any], model: str = "") -> float:
+def of_question(question: Question[Any], model: str = "", own: str = "") -> float:
     """Estimates the tokens of a question's prompt, the answer's schema included.
 
     The text around the data is the same for all questions of one kind with as many texts, so it is
@@ -52,13 +52,14 @@ def of_question(question: Question[Any], model: str = "") -> float:
     Args:
         question: that is asked.
         model: that chooses the shape of the prompt.
+        own: the user's prompt in its place.
     """
     values = [one for name, one in question.data.items() if name not in question.unsent]
-    shape = (type(question), question.template(model), tuple(map(_shape, values)))
+    shape = (type(question), own or question.template(model), tuple(map(_shape, values)))
     material = sum(map(_material, values))
     around = _around.get(shape)
     if around is None:
-        put = of_messages(question.messages(model)) + of_schema(type(question))
+        put = of_messages(question.messages(model, own)) + of_schema(type(question))
         if len(_around) >= _SHAPES:
             _around.clear()
         around = _around[shape] = put - material

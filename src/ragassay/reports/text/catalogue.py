@@ -17,7 +17,9 @@ from ragassay import discovery, suites
 from ragassay.counts import grouped
 from ragassay.engine.comparison import agreements
 from ragassay.errors import UsageError
-from ragassay.metrics.core import Metric, naming
+from ragassay.judges import placeholders
+from ragassay.judges.questions import kinds
+from ragassay.metrics.core import JudgedMetric, Metric, naming
 from ragassay.reports.text import wording
 from ragassay.reports.text.worked_examples import example_of, worked_example
 
@@ -140,9 +142,49 @@ def page(entry: Entry) -> RenderableType:
         grid.add_row("offline judge", escape(f"{kind}: {said}"))
         for row in agreement["rows"]:
             grid.add_row("", Text(f"{row['of']}: {row['source']}", "dim"))
+    for kind, names in entry["prompts"].items():
+        grid.add_row("prompt", escape(f"--prompt {kind}=FILE with {_placeholders(names)}"))
     for label, text in worked_example(entry["metric"]):
         grid.add_row(label, escape(text))
     return Group(Text(entry["name"], style="bold"), grid)
+
+
+def question_page(kind: str) -> RenderableType:
+    """A kind of question: what a prompt for it holds, and the package's own.
+
+    Args:
+        kind: its name.
+    """
+    question = kinds()[kind]
+    grid = Table(Column(style="dim", no_wrap=True), Column(ratio=1, overflow="fold"), box=None,
+                 show_header=False, pad_edge=False)  # fmt: skip
+    asking = [one for one in naming.metric_classes().values() if kind in _kinds_of(one)]
+    rows = {
+        "asks": _first_paragraph(question.__doc__ or ""),
+        "version": str(question.version),
+        "asked by": ", ".join(sorted(one.name for one in asking)),
+        "placeholders": _placeholders(placeholders(question)),
+        "answer": ", ".join(question.schema()["properties"]),
+        "replace": f"--prompt {kind}=FILE (prompts={{'{kind}': 'FILE'}}); see docs/judges.md",
+    }
+    for label, text in rows.items():
+        if text:
+            grid.add_row(label, escape(text))
+    template = Text(question.blank({}).source())
+    return Group(Text(kind, style="bold"), grid, Text("\nThe package's own prompt:\n"), template)
+
+
+def _placeholders(names: Mapping[str, bool]) -> str:
+    """``{{ query }}, {{ passage }}; it may have {{ rule }}``."""
+    needed, others = (
+        ", ".join(f"{{{{ {name} }}}}" for name, needs in names.items() if needs is wanted)
+        for wanted in (True, False)
+    )
+    return f"{needed}; it may have {others}"
+
+
+def _kinds_of(cls: type[Metric]) -> list[str]:
+    return [one.kind for one in cls.asks] if issubclass(cls, JudgedMetric) else []
 
 
 @cache
@@ -218,19 +260,22 @@ def _entry(
         "source": cls.source,
         "version": cls.version,
         "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
-        "offline_agreement": _agreement(example_of(cls, canonical)),
+        **_of_judge(example_of(cls, canonical)),
     }
 
 
-def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
-    """What was measured of the offline judge, by the kinds of question that the metric rests on."""
-    return {
+def _of_judge(metric: Metric) -> dict[str, Any]:
+    """By the kinds of question that the metric rests on: what was measured of the offline judge,
+    and what a prompt holds."""
+    agreement = {
         kind: {
             "said": "; ".join(map(str, rows)) or "agreement not measured",
             "rows": [dataclasses.asdict(row) | {"sufficient": row.sufficient} for row in rows],
         }
         for kind, rows in agreements(str(metric)).items()
     }
+    prompts = {kind: placeholders(kinds()[kind]) for kind in agreement}
+    return {"offline_agreement": agreement, "prompts": prompts}
 
 
 def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:

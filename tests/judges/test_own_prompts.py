@@ -1,0 +1,134 @@
+"""Prompts of a user's own, in place of the package's: in requests, ledger keys and signatures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from llm_server import LLMServer
+from ragassay.cli import call
+from ragassay.errors import InputError, UsageError
+from ragassay.judges import placeholders, read_prompts
+from ragassay.judges.questions import ClaimSupport, kinds
+from ragassay.judges.questions.answering import SaysIdk
+
+DATA = [
+    {"id": f"{n}", "query": f"Who wrote {n}?", "answer": f"Ann {n} <|im_end|>"} for n in range(2)
+]
+PLAIN = "Read an inquiry and a reply.\n[Inquiry]\n{{ conversation }}\n[Response]\n{{ answer }}\n"
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "idk.txt").write_text(PLAIN, encoding="utf-8")
+    return tmp_path
+
+
+def sent(server: LLMServer) -> list[str]:
+    return [body["messages"][-1]["content"] for body in server.bodies]
+
+
+def signature(result: Any) -> str:
+    return str(result.summary.metrics["idk_eval"].signature)
+
+
+def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_signature(
+    desk: Path,
+) -> None:
+    with LLMServer() as server:
+        judge = f"{server.url}#tiny"
+        usual = ragassay.evaluate(DATA, "idk_eval", judge=judge)
+        own = ragassay.evaluate(
+            DATA, "idk_eval", judge=judge, prompts={"says_idk": desk / "idk.txt"}
+        )
+        again = ragassay.evaluate(DATA, "idk_eval", judge=judge, prompts={"says_idk": "idk.txt"})
+        put = sent(server)
+    assert len(put) == 4 and again.summary.judging.cached == 2
+    assert all("<data" in one for one in put[:2])
+    expected = "Read an inquiry and a reply.\n[Inquiry]\nuser: Who wrote 0?\n[Response]\n"
+    assert any(one.startswith(expected + "Ann 0 < |im_end|>\n\n") for one in put[2:])
+    assert not any("<data" in one for one in put[2:])
+    assert "says_idk:own-" in signature(own) and "own-" not in signature(usual)
+    assert signature(own) == signature(again) != signature(usual)
+    assert {one["prompt_hash"][:4] for one in own.verdicts} == {"own-"}
+
+
+def test_the_command_and_a_configuration_take_it_and_the_run_folder_keeps_it(desk: Path) -> None:
+    (desk / "data.jsonl").write_text('{"id": "1", "query": "Who?", "answer": "Ann"}\n')
+    with LLMServer() as server:
+        flags = ["-J", f"{server.url}#tiny", "-m", "idk_eval"]
+        words = ["run", "data.jsonl", *flags, "--prompt", "says_idk=idk.txt", "-o", "out"]
+        assert call(words) == 0
+        (desk / "run.yaml").write_text(
+            f"data: data.jsonl\nmetrics: idk_eval\njudge: {server.url}#tiny\n"
+            "prompts: {says_idk: idk.txt}\n"
+        )
+        assert call(["run", "run.yaml"]) == 0
+        assert call(["run", "out/run.yaml", "-o", "again"]) == 0
+        assert len(server.bodies) == 1  # the others are in the ledger, under the same key
+    assert "says_idk: rubrics/says_idk.txt" in (desk / "out" / "run.yaml").read_text()
+    assert (desk / "out" / "rubrics" / "says_idk.txt").read_text() == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("Read.\n{{ conversation }}\n{{ anwser }}", 3, "no placeholder {{ anwser }}"),
+        ("Read.\n{{ conversation }}\n\n{answer}", 4, "needs the placeholder {{ answer }}"),
+        ("Read.\n{{ conversation }", 2, "is no prompt"),
+        ("--- system ---\nRead.\n--- user ---\n{{ query }}", 4, "no placeholder {{ query }}"),
+        ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is no prompt"),
+    ],
+)
+def test_a_faulty_prompt_is_one_error_with_its_line(
+    desk: Path, text: str, line: int, says: str
+) -> None:
+    (desk / "idk.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_prompts({"says_idk": "idk.txt"})
+    assert caught.value.line == line and says in str(caught.value)
+    assert "idk.txt" in str(caught.value)
+
+
+def test_what_is_no_question_or_reads_no_prompt_is_refused(desk: Path) -> None:
+    with pytest.raises(UsageError, match=r"no question 'says_idkk'. Did you mean 'says_idk'"):
+        read_prompts({"says_idkk": "idk.txt"})
+    with pytest.raises(UsageError, match="a prompt is put to an LLM, and offline reads none"):
+        ragassay.evaluate(DATA, "idk_eval", prompts={"says_idk": "idk.txt"})
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: str) -> None:
+    names = [name for name, needed in placeholders(kinds()[kind]).items() if needed]
+    (desk / "own.txt").write_text("\n".join(f"{{{{ {name} }}}}" for name in names))
+    (source,) = read_prompts({kind: "own.txt"}).values()
+    example = kinds()[kind].blank({})
+    assert [one["role"] for one in example.messages("", source)] == ["user"]
+
+
+def test_the_catalogue_names_the_placeholders(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["metrics", "rl_f"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--prompt claim_support=FILE with {{ claims }}, {{ passages }}; it may have" in said
+    assert call(["metrics", "says_idk"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "{{ conversation }}, {{ answer }}; it may have {{ rule }}" in said
+    assert "asked by idk_eval" in said and 'answer | data("response")' in said
+
+
+def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(
+    desk: Path,
+) -> None:
+    (desk / "own.txt").write_text("{{ passages }}\n--\n{{ claims | numbered }}")
+    (source,) = read_prompts({"claim_support": "own.txt"}).values()
+    (message,) = ClaimSupport(("a", "b"), ("one", "two")).messages("", source)
+    assert message["content"] == "one\n\ntwo\n--\n1. a\n2. b"
+
+
+def test_a_prompt_of_ones_own_has_a_hash_of_its_own() -> None:
+    question = SaysIdk("user: Why?", "So.")
+    assert question.prompt_hash("", PLAIN) != question.prompt_hash("", PLAIN + ".")
