@@ -168,6 +168,7 @@ class Sample:
         gold: graded passages. ``None``: the query was never judged; ``()``: judged, none relevant.
         answerability: the query's label, where there is one.
         timestamp: seconds since 1970 (UTC).
+        language: of query and answer, by its code (``de``) or name. ``None``: their words tell it.
         failure: why the system gave no answer (for example ``API_ERROR``), where it says so.
         metadata: anything else; its scalar values can be used as slices of a report.
         given: metric values that came with the record, by their published names (``BertscoreR``).
@@ -196,6 +197,7 @@ class Sample:
     gold: tuple[GoldPassage, ...] | None = None
     answerability: Answerability | None = None
     timestamp: float | None = None
+    language: str | None = None
     failure: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -212,6 +214,8 @@ class Sample:
             )
         if self.timestamp is not None and not math.isfinite(self.timestamp):
             raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
+        if not isinstance(self.language, str | None):
+            raise _wrong_type("the language", self.language, str, "language")
         for name, kind in _LISTS:
             value = getattr(self, name)
             if value is None:

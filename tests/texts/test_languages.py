@@ -11,7 +11,8 @@ import pytest
 from ragassay.engine.golden import CheckOptions, check
 from ragassay.engine.golden.golden_coverage import coverage
 from ragassay.golden import GoldenItem, GoldenSet, GoldSpan, with_contexts
-from ragassay.texts import code_of, language_of, without_yes_or_no, word_lists
+from ragassay.samples import Sample
+from ragassay.texts import code_of, language_in, language_of, without_yes_or_no, word_lists
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,12 @@ from ragassay.texts import code_of, language_of, without_yes_or_no, word_lists
         ("Northport 1234", ""),
         ("", ""),
         ("Бассейн открыт", ""),
+        ("Бассейн открыт для детей, но не для собак", "ru"),
+        ("المكتبة مفتوحة من التاسعة في أيام الأسبوع", "ar"),
+        ("पुस्तकालय सुबह नौ बजे खुलता है", "hi"),
+        ("ห้องสมุดเปิดเก้าโมง", "th"),
+        ("도서관은 아홉 시에 엽니다", "ko"),
+        ("alpha α and beta β are letters", "en"),
     ],
 )
 def test_small_words_and_scripts_tell_a_language(text: str, code: str) -> None:
@@ -184,3 +191,13 @@ def test_an_english_query_is_tried_and_a_language_that_is_said_counts(tmp_path: 
 )
 def test_small_words_that_english_has_too_make_no_english(text: str) -> None:
     assert language_of(text) != "en"
+
+
+def test_a_sample_is_in_its_language_by_its_field_else_by_its_words() -> None:
+    words = {"query": "When does the pool open?", "answer": "At nine in the morning."}
+    assert language_in(Sample(id="1", **words)) == "en"  # type: ignore[arg-type]
+    assert language_in(Sample(id="1", language="German", **words)) == "de"  # type: ignore[arg-type]
+    assert language_in(Sample(id="1", language="tr-TR", **words)) == "tr"  # type: ignore[arg-type]
+    # What is the language of a program is no language of a text.
+    assert language_in(Sample(id="1", language="python", **words)) == "en"  # type: ignore[arg-type]
+    assert language_in(Sample(id="1")) == ""

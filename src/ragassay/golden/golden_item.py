@@ -125,7 +125,7 @@ class GoldenItem(BaseModel):
         """The item as a sample without an answer."""
         slices = {
             name: getattr(self, name)
-            for name in ("type", "complexity", "style", "language", "source", "origin")
+            for name in ("type", "complexity", "style", "source", "origin")
             if getattr(self, name)
         }
         gold = None
@@ -142,6 +142,7 @@ class GoldenItem(BaseModel):
             negative_references=tuple(one.text for one in self.negative_references),
             gold=gold,
             answerability=self.answerability,
+            language=self.language or None,
             metadata={**self.metadata, **slices},
         )
 
@@ -158,7 +159,7 @@ class GoldenItem(BaseModel):
             ValidationError: the sample has no query, or a field a value that it cannot have.
         """
         more = dict(own or {})
-        names = {"type", "complexity", "style", "language", "source"}
+        names = {"type", "complexity", "style", "source"}
         if sample.metadata.get("origin") in get_args(Origin):  # as `to_sample` writes it
             names.add("origin")
         slices = {key: str(value) for key, value in sample.metadata.items() if key in names}
@@ -187,6 +188,7 @@ class GoldenItem(BaseModel):
             ],
             "gold": gold,
             "answerability": sample.answerability,
+            "language": sample.language or "",
             "metadata": {key: one for key, one in sample.metadata.items() if key not in names},
         }
         return cls.model_validate(record | slices | more)

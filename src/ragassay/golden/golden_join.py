@@ -97,6 +97,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             negative_references=item.negative_references,
             gold=item.gold,
             answerability=item.answerability,
+            language=item.language or sample.language,
             passages=passages,
             metadata={**sample.metadata, **item.metadata},
         )

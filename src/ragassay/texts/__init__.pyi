@@ -1,7 +1,10 @@
 from .document_names import DocumentNames as DocumentNames, same_document as same_document
 from .languages import (
     code_of as code_of,
+    held as held,
+    language_in as language_in,
     language_of as language_of,
+    listed as listed,
     without_yes_or_no as without_yes_or_no,
     word_lists as word_lists,
 )

@@ -7,6 +7,7 @@ small words, or by its script.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from importlib import resources
 from typing import Any
 
 from ragassay import discovery
+from ragassay.samples import Sample
 from ragassay.yaml_files import value_of
 
 _READ = 20_000
@@ -29,6 +31,28 @@ _YES_OR_NO = re.compile(
     re.IGNORECASE,
 )
 _HAN, _KANA = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[\u3040-\u30ff]")
+
+_SCRIPTS = re.compile(
+    r"[\u0370-\u03ff\u0530-\u05ea\u0900-\u0939\u0980-\u09b9\u0b80-\u0bb9\u0c00-\u0c39\u0e01-\u0e30"
+    r"\u0e81-\u0eb0\u1000-\u102a\u10a0-\u10ff\u1200-\u135a\u1780-\u17b3\uac00-\ud7a3]"
+)
+_CODES = {
+    "GREEK": "el",
+    "ARMENIAN": "hy",
+    "HEBREW": "he",
+    "DEVANAGARI": "hi",
+    "BENGALI": "bn",
+    "TAMIL": "ta",
+    "TELUGU": "te",
+    "THAI": "th",
+    "LAO": "lo",
+    "MYANMAR": "my",
+    "GEORGIAN": "ka",
+    "ETHIOPIC": "am",
+    "KHMER": "km",
+    "HANGUL": "ko",
+}
+"""The language of a script that one language has, or that most texts in it have."""
 
 Key = tuple[str, str]
 """Kind (``group`` or ``opinion``) and name of a list."""
@@ -72,7 +96,7 @@ class WordLists:
 @cache
 def word_lists() -> Mapping[str, WordLists]:
     """The languages that have lists, by their code."""
-    return {code: _lists(one) for code, one in _files().items()}
+    return {code: _lists(one) for code, one in _files().items() if "groups" in one}
 
 
 @cache
@@ -80,10 +104,18 @@ def listed(kind: str) -> frozenset[str]:
     """The words that the files of all languages list under a name, in small letters.
 
     Args:
-        kind: the name, such as ``abbreviations``; what the names mean says ``en.yaml``.
+        kind: the name, such as ``abbreviations``.
     """
-    lists = (one.get(kind, ()) for one in _files().values())
-    return frozenset(str(word).casefold() for words in lists for word in words)
+    return frozenset(str(word).casefold() for words in held(kind).values() for word in words)
+
+
+def held(kind: str) -> Mapping[str, Any]:
+    """What the files of languages hold under a name, by the language's code.
+
+    Args:
+        kind: the name; what the names mean says ``en.yaml``.
+    """
+    return {code: one[kind] for code, one in _files().items() if kind in one}
 
 
 @cache
@@ -96,13 +128,18 @@ def _files() -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def language_of(text: str) -> str:
+def language_of(text: str, least: int = 1) -> str:
     """The code of the language that a text is in; empty where its words do not tell.
 
     Args:
         text: the longer, the surer.
+        least: different small words of two letters or more that the text holds of the language, at
+            least; 3 are sure.
     """
     text = text[:_READ].casefold()
+    scripts = Counter(_SCRIPTS.findall(text))
+    if scripts and 2 * scripts.total() > sum(map(str.isalpha, text)):
+        return _CODES[unicodedata.name(scripts.most_common(1)[0][0]).partition(" ")[0]]
     characters = len(_HAN.findall(text))
     if (kana := len(_KANA.findall(text))) and 10 * kana > characters:
         return "ja"
@@ -113,7 +150,22 @@ def language_of(text: str) -> str:
     ranked = counts.most_common(2)
     if not ranked or ranked[0][1] < _LEAST * len(words):
         return ""
-    return "" if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
+    code, n = ranked[0]
+    n_different = sum(len(word) > 1 and code in _codes().get(word, ()) for word in {*words})
+    return "" if n in (m for _, m in ranked[1:]) or n_different < least else code
+
+
+def language_in(sample: Sample) -> str:
+    """The code of a sample's language: its own field or metadata (``language``, ``lang``), else
+    what the words of query and answer tell; empty where they do not.
+
+    Args:
+        sample: of any format.
+    """
+    known = sample.metadata
+    code = code_of(str(sample.language or known.get("language") or known.get("lang") or ""))
+    is_code = re.fullmatch("[a-z]{2,3}", code)
+    return code if is_code else language_of(f"{sample.query_text} {sample.answer_text}")
 
 
 def code_of(name: str) -> str:
@@ -124,7 +176,7 @@ def code_of(name: str) -> str:
         name: the name or code.
     """
     name = name.strip().casefold()
-    codes = (code for code, one in word_lists().items() if name in one.names)
+    codes = (code for code, names in held("names").items() if name in names)
     return next(codes, re.split(r"[-_]", name, maxsplit=1)[0])
 
 
@@ -165,7 +217,7 @@ def _codes() -> Mapping[str, Sequence[str]]:
     """The languages of each small word."""
     small: dict[str, Iterable[str]]
     small = discovery.table("ragassay.texts", "data/other_languages.yaml")
-    small |= {code: one.small for code, one in word_lists().items()}
+    small |= held("small")
     codes: dict[str, list[str]] = {}
     for code, words in small.items():
         for word in words:

@@ -290,6 +290,39 @@ def test_in_a_script_that_it_does_not_know_it_answers_nothing_that_needs_one(ans
     assert not isinstance(relevance, Failure), "words are compared in any script"
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Bu belgelerde bu soru için bir bilgi yok ve daha çok şey bilmiyorum.",
+        "Nie wiem, jak to się stało, bo w tym dokumencie nie ma o tym informacji.",
+        "Tài liệu này không có thông tin và tôi không biết câu trả lời cho câu hỏi.",
+        "Dokumen ini tidak menyebutkan itu dan saya tidak tahu.",
+    ],
+)
+def test_nor_in_a_language_of_a_known_script_whose_refusals_it_does_not_know(answer: str) -> None:
+    for question in (SaysIdk("", answer), AnswerMatch(QUERY, answer, ("1968",)),
+                     ClaimSupport((answer,), (BRIDGE,))):  # fmt: skip
+        found = OfflineJudge().known(question)
+        assert isinstance(found, Failure) and found.reason is Reason.UNSUPPORTED
+        assert "in the language" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("我不太清楚。", "yes"), ("抱歉，我无法确定开放时间。", "yes"), ("文中并未说明。", "yes"),
+        ("对不起，资料不足，无法回答。", "yes"), ("这个问题不得而知。", "yes"),
+        ("暂无相关资料。", "yes"), ("對不起，我無法回答這個問題。", "yes"),
+        ("Ik weet het niet.", "yes"),
+        ("图书馆九点开门。", "no"), ("周一不开放。", "no"), ("这座桥没有收费站。", "no"),
+        ("桥于1911年开通，没有提供照明。", "no"), ("未成年人不得入内。", "no"),
+    ],
+)  # fmt: skip
+def test_refusals_of_its_other_languages_are_known(answer: str, said: str) -> None:
+    found = OfflineJudge().known(SaysIdk("", answer))
+    assert not isinstance(found, Failure) and found.answer.says_idk == said
+
+
 @pytest.mark.parametrize("answer", ["1968", "", "Ich weiß es nicht.", "我不知道。", "Aarwyk"])
 def test_short_answers_and_known_scripts_are_answered(answer: str) -> None:
     assert not isinstance(OfflineJudge().known(SaysIdk("", answer)), Failure)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ragassay.samples import Sample
-from ragassay.texts import language_of
+from ragassay.texts import language_in, language_of
 
 _READ = 600
 """Characters of a text that are read."""
@@ -28,7 +28,10 @@ class DataLanguage:
         """Counts a sample: its query, answer and passages have to be in one language, where they
         are long enough to tell.
         """
-        told = {_told(text[:_READ]) for text in _texts(sample)} - {""}
+        if sample.language:
+            told = {language_in(sample)}
+        else:
+            told = {_told(text[:_READ]) for text in _texts(sample)} - {""}
         self._samples[(told.pop() if len(told) == 1 else _OTHER) if told else ""] += 1
 
     @property

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ragassay.engine.results.clustering import CONVERSATION_KEYS
+from ragassay.formats import FIELD_OF, folded
 from ragassay.samples import Sample
+from ragassay.texts import language_of
 
+_LANGUAGE = "language"
+_READ = 600
+"""Characters of a query that are read to find its language."""
+_SHARE = 0.1
+"""Least share of the samples in a language that their words tell, for a slice unasked for."""
 MAX_VALUES = 20
 """A metadata column with more distinct values than this is no slice (unless asked for by name)."""
 
@@ -42,9 +50,10 @@ class Slicer:
         seen: the columns that samples have, whether or not they are slices.
 
     Args:
-        wanted: names of metadata columns (or ``answerability``, ``turn``, ``system``); ``None``
-            takes every column that turns out to have between 2 and `MAX_VALUES` values, and at
-            most half as many as there are samples with one.
+        wanted: names of metadata columns (or ``answerability``, ``language``, ``turn``,
+            ``system``, or another name of these in records); ``None`` takes every column that
+            turns out to have between 2 and `MAX_VALUES` values, and at most half as many as there
+            are samples with one.
     """
 
     def __init__(self, wanted: Sequence[str] | None) -> None:
@@ -53,6 +62,7 @@ class Slicer:
         self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
         self._dropped: set[str] = set()
         self._turns: list[str | None] = []
+        self._told: list[str] = []
         self.seen: set[str] = set()
 
     def add(self, sample: Sample) -> None:
@@ -61,12 +71,13 @@ class Slicer:
         self.seen |= labels.keys()
         n = len(self._turns)
         self._turns.append("later" if sample.history else "first")
+        self._told.append(language_of(sample.query_text[:_READ]))
         for name in labels.keys() - self._columns.keys() - self._dropped:
             if self._wanted is None:
                 self._columns[name] = [None] * n
                 self._distinct[name] = set()
         for name in list(self._columns):
-            value = labels.get(name)
+            value = labels.get(name, labels.get(FIELD_OF.get(folded(name), name)))
             self._columns[name].append(value)
             if value is not None:
                 self._distinct[name].update(labels_of(value))
@@ -77,10 +88,16 @@ class Slicer:
     def columns(self) -> dict[str, list[str | None]]:
         """The slicing columns, each with one value (or ``None``) a sample.
 
-        Where no sample names its turn, it is ``later`` with a history and ``first`` without.
+        Where no sample names its turn, it is ``later`` with a history and ``first`` without. Where
+        no metadata name it otherwise (``lang``), a sample's language is that of its query.
         """
         columns = dict(self._columns)
         sizes = {name: len(values) for name, values in self._distinct.items()}
+        named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
+        unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
+        if unasked or _LANGUAGE in (self._wanted or ()):
+            languages = self._languages(columns.get(_LANGUAGE) or [None] * len(self._told))
+            columns[_LANGUAGE], sizes[_LANGUAGE] = languages, len({*languages} - {None})
         names_turns = any(name.casefold() == "turn" for name in self.seen)
         if not names_turns and (self._wanted is None or "turn" in self._wanted):
             columns["turn"], sizes["turn"] = self._turns, len(set(self._turns))
@@ -92,9 +109,16 @@ class Slicer:
             if 1 < sizes[name] <= sum(value is not None for value in column) / 2
         }
 
+    def _languages(self, given: Sequence[str | None]) -> list[str | None]:
+        """Each sample's language, as given or told by its query."""
+        counts = Counter(self._told)
+        least = 1 if self._wanted is not None else _SHARE * len(self._told)
+        told = (code if code and counts[code] >= least else None for code in self._told)
+        return [one or other for one, other in zip(given, told, strict=True)]
+
 
 def facets(sample: Sample) -> dict[str, str]:
-    """A sample's short labels: scalar metadata, lists, answerability and system."""
+    """A sample's short labels: scalar metadata, lists, answerability, language and system."""
     labels: dict[str, str] = {}
     for name, value in sample.metadata.items():
         label = _label(value)
@@ -102,6 +126,8 @@ def facets(sample: Sample) -> dict[str, str]:
             labels[name] = label
     if sample.answerability is not None:
         labels["answerability"] = str(sample.answerability)
+    if sample.language:
+        labels[_LANGUAGE] = sample.language
     if sample.system:
         labels["system"] = sample.system
     return labels

@@ -33,7 +33,7 @@ GIVEN = ("given", "given_by", "given_unscored")
 """Fields that are mappings by the names of given values; see `mtrag_records`."""
 
 _FIRST_WINS = frozenset(
-    {"id", "query", "system", "history", "timestamp", "failure", "metadata", *GIVEN}
+    {"id", "query", "system", "history", "timestamp", "language", "failure", "metadata", *GIVEN}
 )
 """Fields where a second name does no harm: it stays in the metadata. For the others, choosing
 wrongly would give wrong numbers, so the user has to choose."""

@@ -18,6 +18,7 @@ _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "query_run": field_values.whole_number,
     "negative_references": lambda value, key: answer_values.references(value, key)[0],
     "timestamp": field_values.timestamp,
+    "language": lambda value, key: (value.strip() or None) if isinstance(value, str) else None,
     "failure": field_values.failure,
     "passages_prescribed": field_values.flag,
 }

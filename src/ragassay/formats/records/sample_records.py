@@ -339,6 +339,9 @@ class Mapper(SourceNotes):
         own = record[key] if key else None
         metadata = dict(own) if isinstance(own, dict) else {} if own is None else {key: own}
         rest = plan.rest
+        language = plan.keys.get("language")
+        if language is not None and not isinstance(record[language], str | None):
+            rest += (language,)
         if plan.given or "runs" in plan.keys:  # another tool may hold something else there
             others = [plan.keys[name] for name in plan.given]
             rest += tuple(key for key in others if not isinstance(record[key], dict | None))

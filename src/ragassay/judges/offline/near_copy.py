@@ -25,6 +25,7 @@ from ragassay.judges.offline.words import (
     tokens,
     weight,
 )
+from ragassay.texts import listed
 
 Kind = Literal["negation", "opposite", "number", "unit", "name", "roles"]
 
@@ -42,8 +43,7 @@ _PLACE = 3
 """Most words that stand in one place."""
 _LONGEST = 100
 """Words of a sentence that are compared."""
-_NEGATIONS = frozenset(LISTS["negations"])
-_NEGATING = re.compile(r"n't$|^[不没沒无無未非]$")
+_NEGATIONS = listed("negators")
 _NEGATED_VERB = re.compile(r"([不没沒无無未])(?:是|有|会|會|曾|能)")
 _DENIED = re.compile(
     r"^\W*(?:it(?: is|['’]s| was) (?:not (?:true|correct|the case)|false|untrue|incorrect|a myth)"
@@ -103,7 +103,7 @@ def read(sentence: str) -> tuple[Word, ...]:
     denied = 1 if framed else 0
     words: list[Word] = []
     for at, token in enumerate(each):
-        if token in _NEGATIONS or _NEGATING.search(token):
+        if token in _NEGATIONS or token.endswith("n't"):
             following = each[at + 1] if at + 1 < len(each) else ""
             denied += following not in ("only", "just") or not _ALSO.intersection(each[at:])
             continue

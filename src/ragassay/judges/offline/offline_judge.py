@@ -7,7 +7,7 @@ from typing import Any
 
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline.questions import Cosine, answer_to, understands
+from ragassay.judges.offline.questions import Cosine, answer_to, unknown_language
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
@@ -48,8 +48,9 @@ class OfflineJudge(Judge):
                 "the offline judge does not read; split long texts, or name an LLM as the judge"
             )
             return Failure(question, Reason.CONTEXT_TOO_LONG, detail, provenance, repeat)
-        here = "" if (known := understands(question)) else " in this script"
-        if not known or (reply := answer_to(question, self._cosine)) is None:
+        where = unknown_language(question)
+        if where or (reply := answer_to(question, self._cosine)) is None:
+            here = f" in {where}" if where else ""
             why = f"the offline judge has no answer to {question.kind}{here}"
             detail = f"{why}; name an LLM as the judge"
             return Failure(question, Reason.UNSUPPORTED, detail, provenance, repeat)

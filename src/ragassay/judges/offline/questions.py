@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.judges import questions as asked
@@ -24,7 +24,7 @@ from ragassay.judges.offline.words import (
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, Reply
 from ragassay.scores import Reason
-from ragassay.texts import ends_sentence
+from ragassay.texts import ends_sentence, held as in_languages, language_of
 
 FULL, PARTIAL = 0.75, 0.4
 """Smallest coverage of a statement for full and for partial support."""
@@ -294,15 +294,31 @@ _ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
 
 _ANY = (asked.RelevanceGrade, asked.ReportOnContext, asked.ExtractNuggets, asked.NuggetImportance)
 """Questions that words alone answer, in any language."""
+_KNOWN = in_languages("refusals").keys() & in_languages("negators").keys()
 _SCRIPTS = re.compile(r"[A-Za-z\u00c0-\u024f\u3400-\u9fff]")
+"""Letters of the scripts of these languages."""
+_SURE = 3
+"""Different small words that tell a language for sure."""
 
 
-def understands(question: Question[Any]) -> bool:
-    """Whether refusals and negations are known in the script of what is judged."""
-    parts = (question.data.get(name) or "" for name in ("answer", "statement", "claims"))
-    text = " ".join(one if isinstance(one, str) else " ".join(one) for one in parts)
-    known = 2 * len(_SCRIPTS.findall(text)) >= sum(map(str.isalpha, text))
-    return known or isinstance(question, _ANY)
+def unknown_language(question: Question[Any]) -> str:
+    """Words for the language of what is judged, where refusals and negators of it are not known;
+    empty where they are, and where texts in their scripts are too short to tell a language."""
+    if isinstance(question, _ANY):
+        return ""
+    judged = _joined(question, ("answer", "statement", "claims"))
+    if 2 * len(_SCRIPTS.findall(judged)) < sum(map(str.isalpha, judged)):
+        return "this script"
+    code = language_of(judged, _SURE) or language_of(_joined(question, question.data), _SURE)
+    return f"the language {code!r}" if code and code not in _KNOWN else ""
+
+
+def _joined(question: Question[Any], names: Iterable[str]) -> str:
+    values = (question.data.get(name) for name in names)
+    lists = ([one] if isinstance(one, str) else one for one in values)
+    return " ".join(
+        text for one in lists if isinstance(one, list | tuple) for text in one if type(text) is str
+    )
 
 
 def answer_to(question: Question[Any], cosine: Cosine | None = None) -> Any | None:

@@ -14,6 +14,7 @@ from typing import Literal
 
 from ragassay.judges.offline.words import (
     WHOLE,
+    any_of,
     content,
     is_hostile,
     is_number,
@@ -22,8 +23,9 @@ from ragassay.judges.offline.words import (
     tokens,
     weight,
 )
+from ragassay.texts import held
 
-_REFUSALS, _SMALL_TALK = pattern("refusals"), pattern("small_talk")
+_REFUSALS, _SMALL_TALK = any_of("\n".join(held("refusals").values())), pattern("small_talk")
 _COURTESIES, _PLACES = pattern("courtesies"), pattern("places")
 TURN = re.compile(
     r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"

@@ -2,7 +2,8 @@
 
 A word is compared by its stem: NFKC, case folded, light English endings off, and no more than the
 first `STEM` letters, which joins the forms of most European languages. Scripts without spaces give
-overlapping pairs of characters. ``data/words.txt`` and ``data/phrases.txt`` hold all lists.
+overlapping pairs of characters. ``data/words.txt`` and ``data/phrases.txt`` hold the lists;
+refusals and negators stand in the languages' files of `ragassay.texts`.
 """
 
 from __future__ import annotations
@@ -220,9 +221,18 @@ def pattern(section: str) -> re.Pattern[str]:
     """What any line of a section of ``data/phrases.txt`` matches; case is ignored."""
     source = resources.files("ragassay.judges.offline").joinpath("data/phrases.txt")
     _, _, rest = source.read_text(encoding="utf-8").partition(f"[{section}]\n")
+    return any_of(rest.partition("\n[")[0])
+
+
+def any_of(patterns: str) -> re.Pattern[str]:
+    """What any of several patterns matches; case is ignored.
+
+    Args:
+        patterns: one a line; ``{name}`` stands for what a line ``name = pattern`` above it says.
+    """
     defined: dict[str, str] = {}
     lines: list[str] = []
-    for line in rest.partition("\n[")[0].splitlines():
+    for line in patterns.splitlines():
         line = re.sub(r"\{([a-z]+)\}", lambda use: defined[use[1]], line)
         if begins := re.fullmatch(r"([a-z]+) = (.*)", line):
             defined[begins[1]] = begins[2]

@@ -16,7 +16,7 @@ from ragassay.metrics.answer.text import (
 from ragassay.metrics.core import Metric, Window, missing
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-from ragassay.texts import language_of, words
+from ragassay.texts import language_in, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
@@ -114,12 +114,6 @@ def normal(window: Window) -> list[ReferencedAnswer | None]:
         )
         for pair in window.once(plain)
     ]
-
-
-def language_in(sample: Sample) -> str:
-    """The code of the language of a sample's query and answer; empty where they do not tell."""
-    answer = sample.answer.text if sample.answer else ""
-    return language_of(f"{sample.query or ''} {answer}")
 
 
 def tokeniser(

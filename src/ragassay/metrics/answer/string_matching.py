@@ -18,7 +18,6 @@ from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
     coded,
-    language_in,
     normal,
     tokeniser,
 )
@@ -27,6 +26,7 @@ from ragassay.metrics.answer.text import encode
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
+from ragassay.texts import language_in
 
 
 class _Published(ReferenceMetric[ReferencedAnswer]):

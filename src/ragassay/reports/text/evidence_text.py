@@ -21,7 +21,7 @@ from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces
 from ragassay.samples import Sample
 from ragassay.strict import dumps
-from ragassay.texts import language_of
+from ragassay.texts import language_in
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
 """The mark and colour of a piece of the answer: supported, in part, not."""
@@ -79,8 +79,7 @@ def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
 def _agreement(one: Evidence, sample: Sample) -> Iterator[RenderableType]:
     """What was measured of the offline judge, for each kind of question that it was asked for this
     score, in the sample's language where that is known."""
-    answer = sample.answer.text if sample.answer else ""
-    language = language_of(f"{sample.query or ''} {answer}")
+    language = language_in(sample)
     judges = {record["question"]: record.get("judge", "") for record in one.verdicts}
     for kind, rows in agreements(one.metric).items():
         judge = judges.get(kind, "")

@@ -1,0 +1,83 @@
+"""The language of samples: a field, else told by their words; a default slice of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.errors import UsageError
+from ragassay.formats import from_records, native
+
+QUERIES = {
+    "en": ["When does the pool open?", "Where is the library of the town?", "Who may use it?"],
+    "de": ["Wann öffnet das Bad?", "Wo ist die Bücherei der Stadt?", "Wer darf in die Sauna?"],
+    "zh": ["泳池几点开门？", "图书馆在哪里？", "谁可以用桑拿？"],
+}
+
+
+def records(*languages: str, **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"id": f"{code}{at}", "query": text, "answer": "1250", "references": ["1250"], **more}
+        for code in languages
+        for at, text in enumerate(QUERIES[code])
+    ]
+
+
+def slices(data: list[dict[str, Any]], **options: Any) -> dict[str, list[str]]:
+    found = ragassay.evaluate(data, metrics=["token_f1"], **options).summary.slices
+    return {
+        column: sorted(one.value for one in found if one.column == column)
+        for column in {one.column for one in found}
+    }
+
+
+def test_a_run_in_several_languages_is_sliced_by_them_unasked() -> None:
+    assert slices(records("en", "de", "zh")) == {"language": ["de", "en", "zh"]}
+    assert slices(records("en")) == {}
+
+
+def test_a_few_queries_that_seem_to_be_in_another_language_make_no_slice() -> None:
+    many = [{**one, "id": f"{one['id']}-{n}"} for n in range(10) for one in records("en")]
+    assert slices([*many, *records("de")[:2]]) == {}
+    assert slices([*many, *records("de")[:2]], slice_by=["language"]) == {"language": ["de", "en"]}
+
+
+@pytest.mark.parametrize("name", ["language", "lang", "Language"])
+def test_the_field_decides(name: str) -> None:
+    data = [{**one, name: ("tr", "fi")[at % 2]} for at, one in enumerate(records("en", "de"))]
+    assert slices(data) == {"language": ["fi", "tr"]}
+    assert slices(data, slice_by=[name]) == {name: ["fi", "tr"]}
+    assert (first := next(iter(from_records(data)))).language == "tr" and not first.metadata
+
+
+def test_numbers_are_read_in_the_language_of_the_field() -> None:
+    (one,) = records("zh")[:1]
+    data = [{**one, "answer": "1.250", "references": ["1250"]}]
+    value = {
+        code: ragassay.evaluate([{**data[0], "language": code}], metrics=["token_f1"])
+        .summary.metrics["token_f1.f"].mean
+        for code in ("de", "en")
+    }  # fmt: skip
+    assert value == {"de": 1.0, "en": 0.0}
+
+
+def test_a_language_is_written_and_read_again(tmp_path: Path) -> None:
+    sample = ragassay.Sample(id="1", query="Wann?", language="de")
+    native.write([sample], tmp_path / "one.jsonl")
+    assert ragassay.load(tmp_path / "one.jsonl")[0] == sample
+    assert json.loads((tmp_path / "one.jsonl").read_text())["language"] == "de"
+
+
+@pytest.mark.parametrize("value", [["de", "en"], 3])
+def test_what_is_no_text_stays_in_the_metadata(value: Any) -> None:
+    (sample,) = from_records([{"id": "1", "query": "Wann?", "language": value}])
+    assert sample.language is None and sample.metadata == {"language": value}
+
+
+def test_a_missing_column_is_still_an_error() -> None:
+    with pytest.raises(UsageError, match="no_such"):
+        slices(records("en"), slice_by=["no_such"])
