@@ -71,6 +71,7 @@ class JudgeOptions:
         judge_name: of a judge in Python, in place of its own.
         reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
             ``nothing``.
+        language: of explanations by models; that of the query where left out.
         accept_older: recorded answers to older versions of a question count.
         prompts: of the user's own, by kind of question, see `read_prompts`.
         dry: nothing will be sent, so no key is needed.
@@ -94,6 +95,7 @@ class JudgeOptions:
     quorum: int | None = None
     judge_name: str | None = None
     reuse: Reuse = "all"
+    language: str = ""
     accept_older: bool = False
     prompts: Mapping[str, str] | None = None
     dry: bool = False
@@ -225,6 +227,7 @@ def make_judge(
             label=address.label,
             timeout=chosen.timeout,
             reuse=chosen.reuse,
+            language=chosen.language,
             prompts=chosen.prompts,
         )
 

@@ -25,7 +25,10 @@ _REASONS = 3
 """Reasons of rejections that are printed."""
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
 """What differs between reasons that are alike."""
-_ABOUT_RUNS = ("judge", "panel_rule", "quorum", "nuggets", "rubric", "judge_prompt", "prompts")
+_ABOUT_RUNS = (
+    *("judge", "panel_rule", "quorum", "nuggets", "rubric", "judge_prompt", "prompts"),
+    "language",
+)
 
 
 @takes_options("Judging", without=_ABOUT_RUNS)

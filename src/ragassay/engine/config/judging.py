@@ -65,6 +65,8 @@ class Judging(BaseModel):
     """The judge's penalty on words by how often they occurred, -2 to 2."""
     max_tokens: Annotated[int | None, Option(default="the endpoint's")] = Field(None, ge=1)
     """Longest reply, in tokens."""
+    language: Annotated[str | None, Option(default="the query's")] = Field(None, min_length=1)
+    """Language of an LLM judge's explanations (de, German)."""
     judge_seed: Annotated[int | None, Option(default="42")] = None
     """Sampling seed of the judge."""
     price: str | None = Field(None, coerce_numbers_to_str=True)

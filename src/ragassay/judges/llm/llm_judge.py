@@ -68,6 +68,7 @@ class LLMJudge(Judge):
         parameters: the user's sampling parameters; ``None`` as a value leaves one out.
         timeout: seconds until a question is given up, see `Sender`.
         reuse: what of the ledger counts.
+        language: of its explanations; empty for that of the query.
         backoff: seconds of the first wait before a retry.
         prompts: see `Judge`.
 
@@ -90,6 +91,7 @@ class LLMJudge(Judge):
         label: str = "",
         timeout: float = TIMEOUT_S,
         reuse: Reuse = "all",
+        language: str = "",
         backoff: float = BACKOFF_S,
         prompts: Mapping[str, str] | None = None,
     ) -> None:
@@ -101,7 +103,7 @@ class LLMJudge(Judge):
         self.endpoint, self.price = endpoint, price
         self.model, self.prompts = model, prompts or {}
         self.label = label or f"{endpoint.url}#{model}"
-        self._parameters = dict(parameters or {})
+        self._parameters, self._language = dict(parameters or {}), language
         self._ledger, self._lookup = ledger, LedgerLookup(ledger, self.label, reuse)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model)
         self._sender = Sender(
@@ -137,6 +139,7 @@ class LLMJudge(Judge):
             if name not in dropped
         ]
         parts += [f"without={name}" for name in dropped]
+        parts += [f"language={self._language}"] * bool(self._language)
         return f"{self.label}({','.join(parts)})"
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -220,7 +223,9 @@ class LLMJudge(Judge):
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
         parameters = requests.sampling(question, DEFAULTS, self._parameters)
         own = self.prompts.get(question.kind, "")
-        return requests.build(self.endpoint, self.model, question, repeat, parameters, dropped, own)
+        return requests.build(
+            self.endpoint, self.model, question, repeat, parameters, dropped, self._language, own
+        )
 
 
 class _Asking:

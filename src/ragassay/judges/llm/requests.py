@@ -14,6 +14,7 @@ import orjson
 from ragassay import strict
 from ragassay.judges.llm import token_estimate
 from ragassay.judges.question import Question
+from ragassay.texts import code_of, held, language_of
 from ragassay.transport.endpoints import SYSTEM, Endpoint, Message, Mode, Prompt
 
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
@@ -75,6 +76,7 @@ def build(
     repeat: int,
     parameters: Mapping[str, Any],
     dropped: frozenset[str],
+    language: str = "",
     own: str = "",
 ) -> Request:
     """The request that puts a question to a model.
@@ -86,6 +88,7 @@ def build(
         repeat: which asking this is; each has a seed of its own.
         parameters: the sampling parameters, see `sampling`.
         dropped: names of parameters and modes that the endpoint does not take.
+        language: of explanations; empty for that of the query.
         own: the user's prompt in place of the question's.
     """
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
@@ -97,7 +100,8 @@ def build(
     last = messages[-1]
     schema, data = question.bounded_schema(), question.data
     form = keys_wanted(type(question)) if mode == "json_schema" else _in_words(schema)
-    text = f"{last['content']}\n\n{form}"
+    explained = _explained_in(question, language) if language or not own else ""
+    text = f"{last['content']}\n\n{explained}{form}"
     messages = [*messages[:-1], {"role": last["role"], "content": text}]
     accepted = _accepted(parameters, repeat, dropped)
     most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
@@ -115,6 +119,21 @@ def build(
         min(most or question.output_tokens, question.output_tokens),
         dropped,
     )
+
+
+def _explained_in(question: Question[Any], language: str) -> str:
+    """The line that names the language of explanations. There is none where the question wants no
+    explanation, and none for an English query unless a language is asked for: prompts are English.
+    """
+    if not any(
+        name.endswith(("explanation", "reasoning")) for name in question.schema()["properties"]
+    ):
+        return ""
+    code = code_of(language) or language_of(str(question.data.get("query") or ""))
+    if not code or (code == "en" and not language):
+        return ""
+    name, *_ = held("names").get(code, [language or code])
+    return f"Language of explanations: {name.title()}.\n"
 
 
 def repair(request: Request, reply: str | None, problem: str) -> Prompt:

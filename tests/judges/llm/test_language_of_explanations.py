@@ -1,0 +1,64 @@
+"""Explanations come in the query's language; ``language`` sets another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragassay.judges.judge_factory import JudgeOptions, make_judge
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.llm import requests
+from ragassay.judges.question import Question
+from ragassay.judges.questions import AnswerMatch, RelevanceGrade
+from ragassay.transport import Secret
+from ragassay.transport.endpoints.openai_chat import OpenAIChat
+
+LINE = "Language of explanations: "
+ENDPOINT = OpenAIChat("http://localhost:1/v1", Secret("", "NONE"))
+
+
+def prompt(question: Question[Any], language: str = "") -> str:
+    made = requests.build(ENDPOINT, "m", question, 0, {}, frozenset(), language)
+    return str(made.prompt.messages[-1]["content"])
+
+
+def match(query: str) -> AnswerMatch:
+    return AnswerMatch(query, "At nine.", ("Nine",))
+
+
+@pytest.mark.parametrize(
+    ("query", "language", "name"),
+    [
+        ("Wann öffnet das Bad?", "", "German"),
+        ("泳池几点开门？", "", "Chinese"),
+        ("When does the pool open?", "de", "German"),
+        ("When does the pool open?", "Klingon", "Klingon"),
+        ("Wann öffnet das Bad?", "en", "English"),
+    ],
+)
+def test_the_prompt_names_the_language(query: str, language: str, name: str) -> None:
+    assert prompt(match(query), language).count(f"{LINE}{name}.") == 1
+
+
+def test_an_english_query_adds_no_line_so_that_paid_answers_stay_valid() -> None:
+    assert LINE not in prompt(match("When does the pool open?"))
+    assert LINE not in prompt(match("5 + 7?"))
+
+
+def test_a_question_without_an_explanation_has_no_line() -> None:
+    question = RelevanceGrade("Wann öffnet das Bad?", "Um neun.")
+    assert prompt(question, "de") == prompt(question)
+
+
+def test_another_language_is_another_request(tmp_path: Any) -> None:
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        words, options = ["http://localhost:1/v1#m"], JudgeOptions(language="de", dry=True)
+        judge = make_judge(words, default_model="m", ledger=ledger, options=options)
+        plain = make_judge(words, default_model="m", ledger=ledger, options=JudgeOptions(dry=True))
+    assert judge.signature != plain.signature and "language=de" in judge.signature
+    keys = {
+        requests.build(ENDPOINT, "m", match("When?"), 0, {}, frozenset(), one).key
+        for one in ("", "de", "fr")
+    }
+    assert len(keys) == 3
