@@ -20,7 +20,7 @@ from ragassay.review.review_agreement import shown_reviews
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from ragassay.service import web
-from ragassay.service.api import Guard, answer_with_problems, problem
+from ragassay.service.api import Access, Guard, answer_with_problems, problem
 
 _HERE = Path(__file__).parent
 _WORDS = ("type", "complexity", "style", "language")
@@ -160,7 +160,7 @@ def create_review_app(
     styles = Path(str(web.__file__)).parent / "assets"
     for name, folder in (("report", ASSETS), ("service", styles), ("review", _HERE / "assets")):
         app.mount(f"/assets/{name}", StaticFiles(directory=folder), name=name)
-    app.add_middleware(Guard, hosts=(), most_bytes=MOST_BYTES, forms={})
+    app.add_middleware(Guard, hosts=(), most_bytes=MOST_BYTES, asks=lambda _: Access(None))
     return app
 
 

@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import compile_path
 
 from ragassay import __version__
 from ragassay.errors import RagassayError, UsageError
 from ragassay.service import mlcube_wire, web
 from ragassay.service.api import (
+    BINARY,
     Guard,
     Problem,
+    access_of,
     answer_with_problems,
     health_routes,
     is_loopback,
@@ -109,12 +113,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     )
     app.state.store = store
     answer_with_problems(app)
-    for part in (
-        *(project_routes, record_routes, upload_routes, report_routes, job_routes),
-        health_routes,
-    ):
-        app.include_router(part.router, prefix=PREFIX)
-    app.include_router(mlcube_wire.router)
+    parts = (project_routes, record_routes, upload_routes, report_routes, job_routes, health_routes)
+    routers = [*((PREFIX, part.router) for part in parts), ("", mlcube_wire.router)]
+    for prefix, router in routers:
+        app.include_router(router, prefix=prefix)
     if tools is not None:
         from ragassay.service.api import mcp_route
 
@@ -122,8 +124,21 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     if chosen.views is not None:
         web.add_pages(app, chosen.views)
     _document_problems(app)
+    files = [
+        compile_path(prefix + route.path)[0]
+        for prefix, router in routers
+        for route in router.routes
+        if isinstance(route, APIRoute) and route.openapi_extra is BINARY
+    ]
     forms = {f"{mlcube_wire.router.prefix}/": mlcube_wire.refused}
-    app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes, forms=forms)
+    app.add_middleware(
+        Guard,
+        hosts=chosen.hosts,
+        most_bytes=chosen.most_bytes,
+        asks=access_of,
+        files=files,
+        forms=forms,
+    )
     return app
 
 

@@ -256,7 +256,10 @@ def test_a_token_allows_what_it_is_made_for(store: Store) -> None:
         ({"host": "[::1]:8000"}, 201),
         ({"origin": "http://evil.example"}, 403),
         ({"origin": "null"}, 403),
-        ({"origin": "http://localhost:8000"}, 201),
+        ({"origin": "http://localhost"}, 201),
+        ({"origin": "http://localhost:8000"}, 403),
+        ({"origin": "http://localhost:8000", "host": "localhost:8000"}, 201),
+        ({"origin": "https://localhost", "host": "localhost:443"}, 201),
     ],
 )
 def test_a_page_of_another_site_does_not_reach_a_local_server(

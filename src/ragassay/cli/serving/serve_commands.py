@@ -171,8 +171,10 @@ def run_server(app: Any, open_socket: socket.socket) -> None:
     """
     import uvicorn
 
+    from ragassay.service.http_protocol import TimedProtocol
+
     config = uvicorn.Config(
-        app, log_level="warning", server_header=False,
+        app, log_level="warning", server_header=False, http=TimedProtocol,
         timeout_graceful_shutdown=5,  # streams of events may never end by themselves
     )  # fmt: skip
     with suppress(KeyboardInterrupt):

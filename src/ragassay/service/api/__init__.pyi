@@ -25,6 +25,7 @@ from .problems import (
     problem_of as problem_of,
 )
 from .route_parts import (
+    BINARY as BINARY,
     Allowed as Allowed,
     InStore as InStore,
     ProjectToRead as ProjectToRead,

@@ -1,16 +1,20 @@
-"""Who may do what: tokens, hosts, origins, sizes."""
+"""Who may do what: tokens, hosts, origins."""
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Collection, Mapping
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ragassay.service.api.problems import problem
+from ragassay.errors import RagassayError
+from ragassay.service.api.problems import UNAVAILABLE, problem
+from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json, within
 from ragassay.service.store import Store, Token, TokenScope, find_token, has_tokens
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -32,6 +36,9 @@ SESSION = "ragassay_token"
 """The cookie that holds the token of a browser."""
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
+_UNKNOWN_BYTES = 4 * 1024
+"""Of the body of a request without a token: that of a sign-in is smaller."""
+_PORTS = {"http": 80, "https": 443}
 
 
 def is_loopback(host: str) -> bool:
@@ -78,6 +85,9 @@ def access_of(request: Request) -> Access:
     Raises:
         HTTPException: 401 without a valid token, where there are tokens.
     """
+    known: Access | None = getattr(request.state, "access", None)
+    if known is not None:
+        return known
     store: Store = request.app.state.store
     value = token_value(request)
     token = find_token(store, value) if value else None
@@ -103,15 +113,19 @@ def token_value(request: Request) -> str:
 
 
 class Guard:
-    """Around the whole application: hosts, origins, sizes and headers.
+    """Around the whole application: hosts, origins, tokens, sizes and headers.
 
     A page of another site that a browser shows cannot reach a server on this machine: the host is
-    checked (a name of its own may lead here), and so is the origin (of a form or script).
+    checked (a name of its own may lead here), and so is the origin (of a form or script). The token
+    is looked at before the body is read.
 
     Args:
         app: what is guarded.
         hosts: names that the server is called by, beside those of this machine.
         most_bytes: of a request's body.
+        asks: what a request may do, as `access_of` says it.
+        files: patterns of the paths that take a file, which they read piece by piece after they
+            know who sends it.
         forms: how a status and a sentence are answered below a path, where not as a problem.
     """
 
@@ -121,9 +135,12 @@ class Guard:
         *,
         hosts: Collection[str],
         most_bytes: int,
-        forms: Mapping[str, Callable[[int, str], Response]],
+        asks: Callable[[Request], Access],
+        files: Sequence[re.Pattern[str]] = (),
+        forms: Mapping[str, Callable[[int, str], Response]] | None = None,
     ) -> None:
-        self._app, self._most, self._forms = app, most_bytes, forms
+        self._app, self._most, self._asks = app, most_bytes, asks
+        self._files, self._forms = files, forms or {}
         self._hosts = LOOPBACK | {host.casefold() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -136,62 +153,55 @@ class Guard:
             name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
         refusal = self._refusal(scope["method"], headers)
+        if refusal is None:
+            bounds = await self._bounds(scope)
+            refusal = bounds.against(headers.get("content-length", ""))
         if refusal is not None:
             await self._answer(scope, *refusal)(scope, receive, guarded_send)
             return
-        counted = _Counted(receive, self._most)
+        body = BodyWithin(receive, bounds)
 
         async def answer(message: Message) -> None:
-            if not counted.is_too_large:
+            if body.refusal is None:
                 await guarded_send(message)
             elif message["type"] == "http.response.start":
                 # Whatever the application makes of the part that it was given.
-                refused = self._answer(scope, 413, self._too_large())
-                await refused(scope, receive, guarded_send)
+                await self._answer(scope, *body.refusal)(scope, receive, guarded_send)
 
-        await self._app(scope, counted, answer)
+        await self._app(scope, body, answer)
+
+    async def _bounds(self, scope: Scope) -> Bounds:
+        """What the body of a request may hold, by who sends it."""
+        if any(path.match(scope["path"]) for path in self._files):
+            return within(self._most)
+        if scope["method"] in _SAFE:
+            return within(_UNKNOWN_BYTES)
+        request = Request(scope)
+        try:
+            request.state.access = await run_in_threadpool(self._asks, request)
+        except HTTPException as error:
+            return Bounds(_UNKNOWN_BYTES, (error.status_code, f"{error.detail}."))
+        except RagassayError:  # the route says so, and logs it
+            return Bounds(_UNKNOWN_BYTES, (503, UNAVAILABLE))
+        return of_json(self._most)
 
     def _answer(self, scope: Scope, status: int, detail: str) -> Response:
         below = (form for path, form in self._forms.items() if scope["path"].startswith(path))
         return next(below, problem)(status, detail)
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        host = _host_of(f"//{headers.get('host', '')}")
-        if host not in self._hosts:
+        host = headers.get("host", "")
+        if _place_of(f"//{host}")[0] not in self._hosts:
             return 403, (
                 "The service is not called by this name (Host). Use its own name, or start it with "
                 "'ragassay serve --name NAME'."
             )
         origin = headers.get("origin")
-        if method not in _SAFE and origin is not None and _host_of(origin) != host:
-            return 403, "A page of another site may not ask this service (Origin)."
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._most:
-            return 413, self._too_large()
+        if method not in _SAFE and origin is not None:
+            scheme = origin.partition(":")[0].casefold()
+            if _place_of(origin) != _place_of(f"{scheme}://{host}"):
+                return 403, "A page of another site may not ask this service (Origin)."
         return None
-
-    def _too_large(self) -> str:
-        return f"A request holds at most {self._most // 1024**2:,} MB. Send smaller batches."
-
-
-class _Counted:
-    """Counts what comes in: a request may not say how long it is. What is too much is not handed
-    on."""
-
-    def __init__(self, receive: Receive, most: int) -> None:
-        self._receive, self._left = receive, most
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._left -= len(message.get("body", b""))
-        if self.is_too_large:
-            return {"type": "http.disconnect"}  # so that nobody takes the part for the whole
-        return message
-
-    @property
-    def is_too_large(self) -> bool:
-        """Whether more came than is allowed."""
-        return self._left < 0
 
 
 def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
@@ -205,9 +215,10 @@ def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
     return guarded
 
 
-def _host_of(url: str) -> str:
-    """The host of an address, without its port."""
+def _place_of(url: str) -> tuple[str, int | None]:
+    """The host of an address, and its port."""
     try:
-        return (urlsplit(url).hostname or "").casefold()
+        parts = urlsplit(url)
+        return (parts.hostname or "").casefold(), parts.port or _PORTS.get(parts.scheme)
     except ValueError:
-        return ""
+        return "", None

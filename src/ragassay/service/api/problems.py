@@ -42,6 +42,7 @@ TITLES: Mapping[int, str] = {
     403: "Not allowed",
     404: "Not there",
     405: "No such method",
+    408: "Too late",
     409: "Conflict",
     413: "Too large",
     415: "Not this kind of content",

@@ -7,11 +7,14 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from fastapi import APIRouter, Form, Request, Response, UploadFile
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 
 from ragassay.errors import UsageError
 from ragassay.service.api import (
+    BINARY,
     Allowed,
     InStore,
     ProjectToRead,
@@ -261,11 +264,16 @@ def get_place(
     }
 
 
-@router.post("/upload/{upload_id}", status_code=204)
-def post_file(upload_id: str, store: InStore, file: UploadFile, secret: str = Form()) -> Response:
+@router.post("/upload/{upload_id}", status_code=204, openapi_extra=BINARY)
+async def post_file(upload_id: str, request: Request, store: InStore) -> Response:
     """Takes a file at its place. The secret of the place stands for a token; the content must have
     the checksum that was announced."""
-    fill_upload(store, upload_id, file.file, secret=secret)
+    await run_in_threadpool(get_upload, store, upload_id)  # before anything is read
+    async with request.form(max_files=1, max_fields=2) as form:
+        file, secret = form.get("file"), form.get("secret")
+        if not isinstance(file, UploadFile) or not isinstance(secret, str):
+            raise UsageError("A form with 'secret' and 'file' is sent here.")
+        await run_in_threadpool(fill_upload, store, upload_id, file.file, secret=secret)
     return Response(status_code=204)
 
 

@@ -1,0 +1,134 @@
+"""What a request's body may hold, and that nothing of it is read for one without a token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+from fastapi.testclient import TestClient
+
+from ragassay.service import create_app
+from ragassay.service.api import request_bodies
+from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
+from ragassay.service.store import (
+    Store,
+    TaskOptions,
+    create_project,
+    create_task,
+    create_token,
+    create_upload,
+)
+
+API = "/api/v1"
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def n_values(value: Any) -> int:
+    """Its commas and brackets, counted on the value itself."""
+    if isinstance(value, dict):
+        return 1 + max(len(value) - 1, 0) + sum(map(n_values, value.values()))
+    if isinstance(value, list):
+        return 1 + max(len(value) - 1, 0) + sum(map(n_values, value))
+    return 0
+
+
+async def received(pieces: list[bytes], bounds: Bounds) -> tuple[BodyWithin, int]:
+    """A body that came in pieces, and how many of them were handed on."""
+    left = [{"type": "http.request", "body": one, "more_body": True} for one in pieces]
+    left[-1]["more_body"] = False
+
+    async def receive() -> dict[str, Any]:
+        return left.pop(0)
+
+    body, n = BodyWithin(receive, bounds), 0
+    for _ in pieces:
+        n += (await body())["type"] == "http.request"
+    return body, n
+
+
+@given(JSON, st.booleans(), st.integers(1, 7))
+def test_values_are_counted_in_whatever_pieces_they_come(
+    value: Any, is_ascii: bool, size: int
+) -> None:
+    text = json.dumps(value, ensure_ascii=is_ascii).encode("utf-8", "surrogatepass")
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    n = n_values(value)
+    body, handed_on = asyncio.run(received(pieces, Bounds(10**6, (413, "large"), n)))
+    assert body.refusal is None and handed_on == len(pieces)
+    if n:
+        body, handed_on = asyncio.run(received(pieces, Bounds(10**6, (413, "large"), n - 1)))
+        assert body.refusal is not None and handed_on < len(pieces)
+
+
+def test_a_body_of_many_values_is_refused_before_it_is_read(store: Store) -> None:
+    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    few, many = b"[" + b"{}," * 10 + b"{}]", b"[" + b"{}," * 500_000 + b"{}]"
+    assert client.post(f"{API}/projects", content=few).status_code == 422
+    found = client.post(f"{API}/projects", content=many)
+    assert found.status_code == 413 and "500,000 values" in found.json()["detail"]
+    assert of_json(256 * 1024**2).most_bytes == 32 * 1024**2
+
+
+@pytest.mark.parametrize("path", [f"{API}/projects", "/login", "/sdk/v1/project", "/nothing"])
+def test_without_a_token_no_more_than_a_sign_in_is_read(store: Store, path: str) -> None:
+    create_token(store, "t", "write")
+    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    n_read = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal n_read
+        for _ in range(1_000):
+            n_read += 1
+            yield b"x" * 1_000
+
+    assert client.post(path, content=b"x" * 5_000).status_code == 401
+    assert client.post(path, content=pieces()).status_code in (401, 404)
+    assert client.post(path, content=b"{}").status_code != 413
+
+
+def test_a_file_is_no_json_and_its_place_is_looked_at_first(store: Store) -> None:
+    task = create_task(store, create_project(store, "p").id, "t", TaskOptions())
+    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    lines = b"".join(b'{"id": "%d", "query": "q"}\n' % n for n in range(300_000))
+    sent = client.post(f"{API}/tasks/{task.id}/uploads?file_name=a.jsonl", content=lines)
+    assert sent.status_code == 201 and sent.json()["size"] == len(lines)
+    _, token = create_token(store, "t", "write")
+    place = create_upload(store, task.id, "a.csv", {"secret": "s"}).id
+    form: dict[str, Any] = {"data": {"secret": "s"}, "files": {"file": b"a" * 10_000}}
+    assert client.post(f"/sdk/v1/upload/{place}", **form).status_code == 204
+    assert client.post("/sdk/v1/upload/none", **form).status_code == 404
+    assert client.post(f"/sdk/v1/upload/{place}", data={"secret": "s"}).status_code == 400
+    refused = client.post(f"{API}/tasks/{task.id}/uploads?file_name=a.jsonl", content=lines)
+    assert refused.status_code == 401
+    headers = {"authorization": f"Bearer {token}"}
+    address = f"{API}/tasks/{task.id}/uploads?file_name=a.jsonl"
+    assert client.post(address, content=lines, headers=headers).status_code == 201
+
+
+def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_bodies, "WAIT_S", 0.05)
+
+    async def half() -> tuple[BodyWithin, list[str]]:
+        sent = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+        async def receive() -> dict[str, Any]:
+            if not sent:
+                await asyncio.sleep(60)
+            return sent.pop()
+
+        body = BodyWithin(receive, of_json(1_000))
+        return body, [(await body())["type"] for _ in range(3)]
+
+    body, kinds = asyncio.run(half())
+    assert kinds == ["http.request", "http.disconnect", "http.disconnect"]
+    assert body.refusal is not None and body.refusal[0] == 408
