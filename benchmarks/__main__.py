@@ -18,6 +18,7 @@ BENCHMARKS = (
     "bertscore",
     "service",
     "kills",
+    "attacks",
     "pipeline_steps",
     "golden_alignment",
     "golden_checking",
