@@ -33,7 +33,8 @@ from ragassay.errors import UsageError  # noqa: E402
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with its worker."""
-    with serving(tmp_path_factory.mktemp("service") / "data") as made:
+    folder = tmp_path_factory.mktemp("service") / "data"
+    with serving(folder, "--judge", "offline", "--judge", "gone=http://127.0.0.1:9/v1#m") as made:
         yield made
 
 
@@ -173,7 +174,7 @@ def serving_text(text: str) -> Iterator[str]:
 def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     task = a_task(client, "failing")
     started = client.create_report(
-        task, "r", 0, 100, judge="http://127.0.0.1:9/v1#m", metrics="umbrela", suite="trecrag",
+        task, "r", 0, 100, judge="gone", metrics="umbrela", suite="trecrag",
         timeout=1.0,
     )  # fmt: skip
     # Whether an endpoint that is not there costs the job or only its scores: it ends, and says so.

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError, UsageError
 from ragassay.samples import Sample
+from ragassay.service import NamedModels
 from ragassay.service.store import (
     Conflict,
     Ingested,
@@ -57,9 +58,10 @@ from stored_records import SEPARATOR, a_job, a_task, add, item
 
 
 def test_projects_and_tasks_are_made_listed_changed_and_deleted(store: Store) -> None:
-    task = a_task(store, judge=["openai:gpt-4o"], budget="5.00")
+    store.models = NamedModels({"fast": "openai:gpt-4o"})
+    task = a_task(store, judge=["fast"], budget="5.00")
     assert get_task(store, task.id) == task
-    assert task.options.judge == ["openai:gpt-4o"]
+    assert task.options.judge == ["fast"]
     assert [one.name for one in list_tasks(store, task.project_id)] == ["task"]
     changed = change_task(store, task.id, TaskOptions(default_answer="I do not know."))
     assert changed.options.default_answer == "I do not know." and changed.options.judge == []

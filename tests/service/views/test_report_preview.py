@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from ragassay.errors import UsageError
+from ragassay.service import NamedModels
 from ragassay.service.store import (
     NotThere,
     Store,
-    TaskOptions,
     create_report,
-    create_task,
     list_jobs,
     preview_report,
     read_samples,
@@ -30,8 +29,9 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
     assert (found.n_records, found.n_looked_at, found.parts["answer"]) == (5, 5, 4)
     assert found.metrics["relevance"] > 0 and found.judge is not None
     assert found.calls is not None and found.calls.high == 0  # the offline judge costs nothing
+    store.models = NamedModels.parse(["far=http://127.0.0.1:9/v1#m"])
     options: dict[str, Any] = {
-        "judge": ["http://127.0.0.1:9/v1#m"], "suite": ["trecrag"], "metrics": ["umbrela"],
+        "judge": ["far"], "suite": ["trecrag"], "metrics": ["umbrela"],
         "price": "1,2", "budget": "3 calls",
     }  # fmt: skip
     found = preview_report(store, task.id, 0.0, 1e9, options)
@@ -60,11 +60,7 @@ def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers
 @pytest.mark.parametrize(
     "options",
     [
-        {"judge": ["replay:/etc/passwd"]},
-        {"judge": ["offline", " Replay:verdicts.jsonl"]},
         {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
-        {"embedder": "/etc"},
-        {"embedder": "../models/own"},
     ],
 )
 def test_no_option_names_a_file_of_the_machine(store: Store, options: dict[str, Any]) -> None:
@@ -73,11 +69,6 @@ def test_no_option_names_a_file_of_the_machine(store: Store, options: dict[str, 
     for act in (preview_report, partial(create_report, name="r")):
         with pytest.raises(UsageError, match="options of a report name none"):
             act(store, task.id, start=0.0, end=1e9, options=options)
-    chosen = TaskOptions(judge=["replay:v.jsonl"], separator="<<sep>>")
-    judged = create_task(store, task.project_id, "other", chosen)
-    add(store, judged, [item(1)])
-    with pytest.raises(UsageError, match="options of a report name none"):
-        preview_report(store, judged.id, 0.0, 1e9)
 
 
 def test_of_many_records_the_first_are_looked_at(
@@ -86,7 +77,8 @@ def test_of_many_records_the_first_are_looked_at(
     monkeypatch.setattr("ragassay.service.store.report_preview.MOST_LOOKED_AT", 4)
     task = a_task(store)
     add(store, task, [item(n) for n in range(12)])
-    options = {"judge": "http://127.0.0.1:9/v1#m", "suite": "trecrag", "metrics": "umbrela"}
+    store.models = NamedModels.parse(["far=http://127.0.0.1:9/v1#m"])
+    options = {"judge": "far", "suite": "trecrag", "metrics": "umbrela"}
     found = preview_report(store, task.id, 0.0, 1e9, options)
     assert (found.n_records, found.n_looked_at, found.metrics) == (12, 4, {"umbrela": 4})
     assert found.calls is not None and found.calls.low == 24 and found.held is not None

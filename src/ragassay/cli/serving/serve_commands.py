@@ -34,6 +34,8 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
     name: Repeated | None = None,
+    judge: Repeated | None = None,
+    embedder: Repeated | None = None,
     mcp: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=False)] = None,
     mcp_judge: str | None = None,
     mcp_budget: str | None = None,
@@ -51,6 +53,7 @@ def serve(
     ragassay serve --sample
     ragassay serve data --port 9000
     ragassay serve --store postgresql://ragassay@db/ragassay --host 0.0.0.0 --name rag.example.org
+    ragassay serve --judge fast=openai:gpt-4o-mini --judge local=http://localhost:8000/v1#model
     ragassay serve --mcp evaluations
     ```
 
@@ -60,6 +63,9 @@ def serve(
         host: Address to listen at.
         port: Port to listen at.
         name: A name that the service is called by, as in https://NAME. Repeatable.
+        judge: A judge that clients may name: NAME=JUDGE, as of 'ragassay run --judge'. The first
+            one judges where they name none (default: the offline judge). Repeatable.
+        embedder: An embedder that clients may name: NAME=EMBEDDER. Repeatable.
         mcp: A folder whose files agents may read and write: the tools of 'ragassay mcp' are served
             at /mcp. Repeatable.
         mcp_judge: Who judges for these tools (default: the embedded judge, offline).
@@ -67,7 +73,7 @@ def serve(
         no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
         sample: Begin with a project of bundled data and two finished reports (once).
     """
-    opened, working = _opened(folder, store)
+    opened, working = _opened(folder, store, judge, embedder)
     from ragassay.service import ServiceOptions, create_app, create_sample
     from ragassay.service.worker import Worker
 
@@ -96,6 +102,8 @@ def worker(
     /,
     *,
     store: str | None = None,
+    judge: Repeated | None = None,
+    embedder: Repeated | None = None,
     until_idle: Switch = False,
 ) -> None:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
@@ -110,9 +118,11 @@ def worker(
     Args:
         folder: The folder of 'ragassay serve' (default: ragassay-service).
         store: The database of 'ragassay serve --store'.
+        judge: As of 'ragassay serve --judge': the same list. Repeatable.
+        embedder: As of 'ragassay serve --embedder'. Repeatable.
         until_idle: End where there is nothing to do.
     """
-    opened, options = _opened(folder, store, must_exist=True)
+    opened, options = _opened(folder, store, judge, embedder, must_exist=True)
     from ragassay.service.worker import Worker
 
     job_worker = Worker(opened, options)
@@ -171,7 +181,7 @@ def run_server(app: Any, open_socket: socket.socket) -> None:
     """
     import uvicorn
 
-    from ragassay.service.http_protocol import TimedProtocol
+    from ragassay.service import TimedProtocol
 
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, http=TimedProtocol,
@@ -182,13 +192,21 @@ def run_server(app: Any, open_socket: socket.socket) -> None:
 
 
 def _opened(
-    folder: Path | None, store: str | None, *, must_exist: bool = False
+    folder: Path | None,
+    store: str | None,
+    judges: Repeated | None,
+    embedders: Repeated | None,
+    *,
+    must_exist: bool = False,
 ) -> tuple[Store, WorkerOptions]:
-    """The store, and the folders of its workers."""
+    """The store with the models that clients may name, and the folders of its workers."""
     if folder is not None and store is not None:
         raise UsageError("A folder and --store both name a store. Keep one of them.")
     opened = open_store(store or folder, must_exist=must_exist)
+    from ragassay.service import NamedModels
     from ragassay.service.worker import WorkerOptions
+
+    opened.models = NamedModels.parse(judges or (), embedders or ())
 
     # Beside a database, each store has a folder of its user's own: what it holds is nobody else's.
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragassay"

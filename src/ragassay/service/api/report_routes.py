@@ -81,7 +81,7 @@ class Asked(Body):
         default_factory=dict,
         description="of the run: suite, metrics, judge, budget ... (docs/configuration.md); suite "
         "ragreport where none is named",
-        examples=[{"suite": ["ragreport"], "judge": ["openai:gpt-4o-mini"], "budget": "5.00"}],
+        examples=[{"suite": ["ragreport"], "judge": ["fast"], "budget": "5.00"}],
     )
 
 

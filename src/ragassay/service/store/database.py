@@ -27,6 +27,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from ragassay.errors import UsageError, extra_needed, system_problem
+from ragassay.service.named_models import NamedModels
 from ragassay.service.store.schema import VERSION, metadata, schema_versions
 from ragassay.service.store.store_errors import NotThere, StoreUnavailable
 
@@ -63,17 +64,20 @@ class Store:
     Attributes:
         address: as it was given. It may hold a password.
         folder: of an SQLite store; else ``None``.
+        models: that clients may name.
 
     Args:
         address: a folder (SQLite, made where it is missing) or a URL ``postgresql://...``.
+        models: that clients may name.
 
     Raises:
         UsageError: the address is of another kind, or the database cannot be opened, or is of a
             newer version.
     """
 
-    def __init__(self, address: str | Path) -> None:
+    def __init__(self, address: str | Path, models: NamedModels | None = None) -> None:
         self.address = str(address)
+        self.models = models or NamedModels()
         self.folder, self.engine = _engine(address)
         # SQLite lets writers try again at random, and one of many may wait for ever: the writers of
         # this process come one after the other.

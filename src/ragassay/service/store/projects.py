@@ -46,7 +46,7 @@ class TaskOptions(BaseModel):
     language: str | None = Field(None, description="of queries and answers, for people")
     judge: list[str] = Field(
         default_factory=list,
-        description="who is asked, as openai:gpt-4o-mini (docs/judges.md); offline where empty",
+        description="names of judges of the service; its first one where empty",
     )
     data_schema: list[dict[str, Any]] | None = Field(
         None, description="columns of uploaded tables with their roles, as ML cube has them"
@@ -150,6 +150,7 @@ def create_task(store: Store, project_id: str, name: str, options: TaskOptions) 
         Conflict: the name is taken.
     """
     get_project(store, project_id)
+    store.models.check(options.model_dump())
     task = Task(id=new_id(), project_id=project_id, name=name, options=options, created=time.time())
     values = task.model_dump(exclude={"kind"})
     _insert(store, tasks, values, f"A task of this project is called {name!r} already")
@@ -187,6 +188,7 @@ def change_task(store: Store, key: str, options: TaskOptions) -> Task:
     Raises:
         NotThere: there is none.
     """
+    store.models.check(options.model_dump())
     store.write(update(tasks).where(tasks.c.id == key).values(options=options.model_dump()))
     return get_task(store, key)
 

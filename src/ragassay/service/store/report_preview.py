@@ -80,7 +80,7 @@ def preview_report(
     """
     task = get_task(store, task_id)
     checked_interval(start, end)
-    chosen = run_options(task, checked_options(options or {}))
+    chosen = run_options(store, task, checked_options(options or {}))
     samples = list(islice(read_samples(store, task_id, start, end), MOST_LOOKED_AT))
     if not samples:
         return ReportPreview(

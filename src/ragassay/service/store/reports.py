@@ -24,7 +24,7 @@ DEFAULT_SUITE = "ragreport"
 
 _OF_THE_TASK = frozenset(
     {"data", "models", "from_timestamp", "to_timestamp", "separator", "single_chunk", "columns"}
-    | {"format", "key_variable", "retry_failed"}
+    | {"format", "judge_name", "key_variable", "retry_failed"}
 )
 """Options of a run that a report does not take: the task says them, or they are the server's."""
 
@@ -84,13 +84,14 @@ def create_report(
     task = get_task(store, task_id)
     checked_interval(start, end)
     chosen = checked_options(options or {})
+    words = run_options(store, task, chosen)
     first = next(read_samples(store, task_id, start, end), None)
     if first is None:
         raise UsageError(
             f"The task {task.name!r} has no record from {iso_time(start)} to {iso_time(end)}."
         )
     # Says at once that there is no such suite, metric or judge.
-    prepare(make_config(**run_options(task, chosen)), [first], dry=True)
+    prepare(make_config(**words), [first], dry=True)
     with store.writing() as connection:
         key = add_report(
             connection, task_id, name, from_timestamp=start, to_timestamp=end, options=chosen
@@ -192,19 +193,23 @@ def checked_interval(start: float, end: float) -> None:
         raise UsageError("The interval ends before it begins: swap its two times.")
 
 
-def run_options(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the run that makes a report: its own before those of its task.
+def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the run that makes a report: its own before those of its task, and the judges
+    and embedders that the names of both stand for.
 
     Args:
+        store: whose models are meant.
         task: that it belongs to.
         options: of the report.
 
     Raises:
-        UsageError: one names a file: it would be read on the service's machine.
+        UsageError: one names a judge or embedder that the operator did not name, or a file: it
+            would be read on the service's machine.
     """
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
-    chosen = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
-    for name in named_files(chosen):
+    given = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
+    chosen = store.models.words({"judge": store.models.default or None, **given})
+    for name in named_files({**chosen, "judge": [], "embedder": None}):
         raise UsageError(
             f"{name!r} is a file or folder, which would be one of the service's machine: the "
             "options of a report name none."

@@ -159,6 +159,7 @@ def project_page(project_id: ProjectToRead, store: InStore, access: Allowed) -> 
         "project.html.j2",
         project=project,
         rows=rows,
+        judges=store.models.judge_names,
         may_write=access.may("write", project_id),
         crumbs=[("Projects", "/")],
     )
@@ -175,6 +176,7 @@ def task_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
         reports=list_reports(store, task.id)[::-1],
         suites=all_suites(),
         default_suite=DEFAULT_SUITE,
+        judges=store.models.judge_names,
         crumbs=_crumbs(store, task.project_id),
     )
 

@@ -205,7 +205,7 @@ class _ReportJob:
         if not self._beat():
             return None
         options = {
-            **run_options(task, report.options),
+            **run_options(self._store, task, report.options),
             "data": str(data),
             "output": str(output),
             "ledger": self._store.ledger(task.project_id),

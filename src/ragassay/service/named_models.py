@@ -1,0 +1,111 @@
+"""The judges and embedders that the operator of a service names: clients choose among the names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragassay.errors import UsageError
+from ragassay.judges import address_of, kinds, names_object
+
+Role = Literal["judge", "embedder"]
+
+OFFLINE = "offline"
+"""The embedded judge, which is always there."""
+_NAMED = re.compile(r"\s*(?P<name>[A-Za-z0-9_.-]+)\s*=(?P<word>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModels:
+    """What the names stand for: the words of ``ragassay run --judge`` and ``--embedder``.
+
+    Attributes:
+        judges: by name; the first one judges where a client names none.
+        embedders: by name.
+    """
+
+    judges: Mapping[str, str] = field(default_factory=dict)
+    embedders: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, judges: Sequence[str] = (), embedders: Sequence[str] = ()) -> NamedModels:
+        """What an operator names.
+
+        Args:
+            judges: ``NAME=WORD``, or a word that is its own name (``openai:gpt-4o-mini``).
+            embedders: of the same form.
+
+        Raises:
+            UsageError: a name stands twice, or a word names nobody, or lacks its key.
+        """
+        return cls(_by_name("judge", judges), _by_name("embedder", embedders))
+
+    @property
+    def judge_names(self) -> list[str]:
+        """What clients may name: the first one judges where they name none."""
+        return list(dict.fromkeys([*self.judges, OFFLINE]))
+
+    @property
+    def default(self) -> list[str]:
+        """The name of the judge where a client names none; nothing where the operator did not
+        either, so that the embedded one judges."""
+        return list(self.judges)[:1]
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuses names that the operator did not give.
+
+        Args:
+            options: of a run, by name.
+
+        Raises:
+            UsageError: there is such a name. It is not repeated: it may be an address with a
+                password.
+        """
+        self.words(options)
+
+    def words(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a run, with words in place of names.
+
+        Args:
+            options: as a client gave them.
+
+        Raises:
+            UsageError: see `check`.
+        """
+        chosen = dict(options)
+        judges = {name: self.judges.get(name, OFFLINE) for name in self.judge_names}
+        if (names := chosen.get("judge")) is not None:
+            listed = [names] if isinstance(names, str) else names
+            chosen["judge"] = [_word("judge", name, judges) for name in listed]
+        if chosen.get("embedder") is not None:
+            chosen["embedder"] = _word("embedder", chosen["embedder"], self.embedders)
+        return chosen
+
+
+def _word(role: Role, name: str, words: Mapping[str, str]) -> str:
+    if name.strip() not in words:
+        there = ", ".join(words) or "none"
+        raise UsageError(
+            f"The service has no {role} of this name. There are: {there}. Who runs it names them: "
+            f"ragassay serve --{role} NAME={role.upper()}."
+        )
+    return words[name.strip()]
+
+
+def _by_name(role: Role, texts: Sequence[str]) -> dict[str, str]:
+    words: dict[str, str] = {}
+    for text in texts:
+        found = _NAMED.fullmatch(text)
+        name, word = (found["name"], found["word"].strip()) if found else (text.strip(),) * 2
+        if found is None and "://" in word:
+            raise UsageError(f"--{role} with an address needs a name: --{role} NAME=URL#MODEL.")
+        if name in words or (role == "judge" and name == OFFLINE != word):
+            raise UsageError(f"Two {role}s of the service are called {name!r}.")
+        is_endpoint = role == "judge" and word.partition(":")[0].casefold() not in kinds()
+        if is_endpoint and not names_object(word):
+            address_of(word, "its published model", os.environ)
+        words[name] = word
+    return words

@@ -1,0 +1,104 @@
+"""Clients choose among the judges that the operator names, and reach no other address."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+import pytest
+
+from llm_server import LLMServer
+from ragassay.errors import UsageError
+from ragassay.service import NamedModels
+from ragassay.service.store import (
+    Store,
+    TaskOptions,
+    change_task,
+    create_report,
+    get_report,
+    list_reports,
+    preview_report,
+)
+from ragassay.service.worker import Worker, WorkerOptions
+from stored_records import a_task, add, item
+
+ADDRESSES = [
+    {"judge": ["http://10.0.0.1/v1#m"]},
+    {"judge": ["openai:gpt-4o-mini"]},
+    {"judge": ["offline", "http://user:PW@10.0.0.1/v1#m"]},
+    {"judge": "http://10.0.0.1/v1#m"},
+    {"judge": ["replay:/etc/passwd"]},
+    {"judge": ["offline:encoder"]},
+    {"judge": ["os:system"]},
+    {"embedder": "http://10.0.0.1/v1#m"},
+    {"embedder": "/etc"},
+    {"metrics": ["os:system"]},
+    {"suite": ["os:system"]},
+]
+
+
+@pytest.mark.parametrize("options", ADDRESSES)
+def test_a_client_names_no_address_file_or_function(store: Store, options: dict[str, Any]) -> None:
+    store.models = NamedModels.parse(["fast=http://127.0.0.1:9/v1#m"])
+    task = a_task(store)
+    add(store, task, [item(1)])
+    for act in (preview_report, partial(create_report, name="r")):
+        with pytest.raises(UsageError) as refused:
+            act(store, task.id, start=0.0, end=1e9, options=options)
+        assert "PW" not in str(refused.value) and "10.0.0.1" not in str(refused.value)
+    if "judge" in options and isinstance(options["judge"], list):
+        with pytest.raises(UsageError, match="There are: fast, offline"):
+            change_task(store, task.id, TaskOptions(judge=options["judge"]))
+    assert list_reports(store, task.id) == []
+
+
+def test_the_first_judge_judges_where_none_is_named(
+    store: Store, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGASSAY_API_KEY", "secret-key")
+    with LLMServer() as first, LLMServer() as second:
+        words = [f"first={first.url}#m", f"second={second.url}#m"]
+        store.models = NamedModels.parse(words)
+        task = a_task(store)
+        add(store, task, [item(1)])
+        asked = {"suite": ["trecrag"], "metrics": ["umbrela"]}
+        key = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id
+        worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
+        worker.run(until_idle=True)
+        assert first.stats()["requests"] > 0 and second.stats()["requests"] == 0
+        named = create_report(store, task.id, "s", 0.0, 1e9, {**asked, "judge": ["second"]})[0]
+        kept = json.dumps(named.model_dump())
+        assert named.options["judge"] == ["second"] and second.url not in kept
+        worker.run(until_idle=True)
+        assert second.stats()["requests"] > 0
+        assert get_report(store, key).status == get_report(store, named.id).status == "completed"
+
+
+@pytest.mark.parametrize(
+    "judges",
+    [
+        ["a=openai:x", "a=openai:y"],
+        ["offline=openai:x"],
+        ["http://127.0.0.1:9/v1#m"],
+        ["b=nobody"],
+        ["c=http://user:PW@127.0.0.1/v1#m"],
+    ],
+)
+def test_an_operator_hears_at_once_what_is_wrong(
+    judges: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with pytest.raises(UsageError) as refused:
+        NamedModels.parse(judges)
+    assert "PW" not in str(refused.value)
+
+
+def test_a_name_may_be_the_word_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    models = NamedModels.parse(["openai:gpt-4o-mini"])
+    assert models.words({"judge": ["openai:gpt-4o-mini"]}) == {"judge": ["openai:gpt-4o-mini"]}
+    assert models.judge_names == ["openai:gpt-4o-mini", "offline"]
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        NamedModels.parse(["openai:gpt-4o-mini"])
