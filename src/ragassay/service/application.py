@@ -32,7 +32,7 @@ from ragassay.service.api import (
     report_routes,
     upload_routes,
 )
-from ragassay.service.store import Store, has_tokens
+from ragassay.service.store import Store, is_closed
 from ragassay.service.views import Views
 from ragassay.service.worker import Worker, WorkerOptions
 
@@ -58,6 +58,7 @@ class ServiceOptions:
         worker: of the worker that lives with it; none where left out.
         views: folder for what the web pages need to show reports; no web pages where left out.
         mcp: tools for agents, at ``/mcp``; none where left out.
+        open: serve this machine without a token although there were tokens.
     """
 
     address: str = "127.0.0.1"
@@ -66,6 +67,7 @@ class ServiceOptions:
     worker: WorkerOptions | None = None
     views: Path | None = None
     mcp: McpOptions | None = None
+    open: bool = False
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
@@ -75,7 +77,13 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         UsageError: others than this machine are to be served, and there are no tokens.
     """
     chosen = options or ServiceOptions()
-    if not (is_loopback(chosen.address) and not chosen.hosts) and not has_tokens(store):
+    is_local = is_loopback(chosen.address) and not chosen.hosts
+    if not is_local and chosen.open:
+        raise UsageError(
+            "--open serves this machine only, without a token: leave out --name, and "
+            "listen at 127.0.0.1."
+        )
+    if not is_local and not is_closed(store):
         raise UsageError(
             f"Without tokens only this machine is served, and {chosen.address} is reached by "
             "others. Make a token first ('ragassay token create NAME'), or listen at 127.0.0.1."
@@ -111,7 +119,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         redoc_url=None,
         lifespan=life,
     )
-    app.state.store = store
+    app.state.store, app.state.open = store, chosen.open
     answer_with_problems(app)
     parts = (project_routes, record_routes, upload_routes, report_routes, job_routes, health_routes)
     routers = [*((PREFIX, part.router) for part in parts), ("", mlcube_wire.router)]

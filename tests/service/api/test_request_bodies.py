@@ -14,7 +14,8 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.service import create_app
+from ragassay.errors import UsageError
+from ragassay.service import ServiceOptions, create_app
 from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
 from ragassay.service.store import (
@@ -24,6 +25,7 @@ from ragassay.service.store import (
     create_task,
     create_token,
     create_upload,
+    revoke_token,
 )
 
 API = "/api/v1"
@@ -132,3 +134,22 @@ def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     body, kinds = asyncio.run(half())
     assert kinds == ["http.request", "http.disconnect", "http.disconnect"]
     assert body.refusal is not None and body.refusal[0] == 408
+
+
+def test_revoking_the_last_token_opens_nothing(store: Store) -> None:
+    token, value = create_token(store, "t", "write")
+    headers = {"authorization": f"Bearer {value}"}
+    machine = {"base_url": "http://localhost", "client": ("127.0.0.1", 5)}
+    client = TestClient(create_app(store), **machine)
+    assert client.get(f"{API}/projects", headers=headers).status_code == 200
+    revoke_token(store, token.id)
+    assert client.get(f"{API}/projects", headers=headers).status_code == 401
+    assert client.get(f"{API}/projects").status_code == 401
+    opened = TestClient(create_app(store, ServiceOptions(open=True)), **machine)
+    assert opened.get(f"{API}/projects").status_code == 200
+    far = TestClient(
+        create_app(store, ServiceOptions(open=True)), "http://localhost", client=("10.0.0.9", 5)
+    )
+    assert far.get(f"{API}/projects").status_code == 401
+    with pytest.raises(UsageError, match="--open"):
+        create_app(store, ServiceOptions(address="0.0.0.0", open=True))

@@ -256,6 +256,9 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> Non
             "ALTER TABLE uploads DROP COLUMN size",
             f"ALTER TABLE uploads ADD COLUMN content {kind}",
             "ALTER TABLE records DROP COLUMN search",
+            "ALTER TABLE tokens DROP COLUMN expires",
+            "ALTER TABLE tokens DROP COLUMN used",
+            "DROP TABLE closed",
             "UPDATE schema_versions SET version = 1",
         ):
             connection.exec_driver_sql(statement)

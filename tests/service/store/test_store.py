@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +40,7 @@ from ragassay.service.store import (
     get_project,
     get_report,
     get_task,
+    is_closed,
     list_jobs,
     list_models,
     list_reports,
@@ -446,6 +449,7 @@ def test_tokens_are_kept_as_hashes_and_bound_to_what_they_may(store: Store) -> N
     reader, value = create_token(store, "reader", "read", task.project_id)
     writer, other = create_token(store, "writer", "write")
     assert find_token(store, value) == reader and find_token(store, other) == writer
+    assert all(one.used is not None and one.used >= one.created for one in list_tokens(store))
     assert find_token(store, value + "x") is None
     assert reader.may("read", task.project_id) and not reader.may("write", task.project_id)
     assert not reader.may("read", "other") and not reader.may("read", None)
@@ -454,8 +458,54 @@ def test_tokens_are_kept_as_hashes_and_bound_to_what_they_may(store: Store) -> N
         row = connection.exec_driver_sql("SELECT * FROM tokens").all()
     assert value not in str(row) and other not in str(row)
     revoke_token(store, reader.id)
-    assert find_token(store, value) is None and list_tokens(store) == [writer]
+    assert find_token(store, value) is None
+    assert [one.id for one in list_tokens(store)] == [writer.id]
     with pytest.raises(NotThere):
         revoke_token(store, reader.id)
     with pytest.raises(NotThere):
         create_token(store, "x", "read", "nowhere")
+
+
+def test_a_token_expires(store: Store) -> None:
+    now = time.time()
+    old, gone = create_token(store, "old", "write", expires=now - 1.0)
+    _, there = create_token(store, "new", "write", expires=now + 1e6)
+    assert find_token(store, gone) is None and find_token(store, there) is not None
+    assert [one.is_over for one in list_tokens(store)] == [True, False]
+    assert list_tokens(store)[0].id == old.id and list_tokens(store)[0].used is None
+
+
+def test_a_store_that_had_a_token_stays_closed(store: Store) -> None:
+    assert not is_closed(store)
+    project = create_project(store, "p")
+    create_token(store, "t", "write", project.id)
+    delete_project(store, project.id)
+    assert list_tokens(store) == [] and is_closed(store)
+
+
+@pytest.mark.parametrize("n_tokens", [0, 2])
+def test_tables_of_version_3_become_those_of_now(store: Store, n_tokens: int) -> None:
+    for n in range(n_tokens):
+        create_token(store, f"t{n}", "write")
+    with store.writing() as connection:
+        for statement in (
+            "DROP TABLE closed",
+            "ALTER TABLE tokens DROP COLUMN expires",
+            "ALTER TABLE tokens DROP COLUMN used",
+            "UPDATE schema_versions SET version = 3",
+        ):
+            connection.exec_driver_sql(statement)
+    again = Store(store.address)
+    assert is_closed(again) is (n_tokens > 0) and len(list_tokens(again)) == n_tokens
+    _, value = create_token(again, "new", "read")
+    assert find_token(again, value) is not None
+    again.close()
+
+
+def test_what_a_folder_keeps_is_its_owners(tmp_path: Path) -> None:
+    store = Store(tmp_path / "made")
+    create_project(store, "p")
+    modes = {one.name: one.stat().st_mode & 0o777 for one in (tmp_path / "made").iterdir()}
+    store.close()
+    assert (tmp_path / "made").stat().st_mode & 0o777 == 0o700
+    assert set(modes.values()) == {0o600} and "ragassay.sqlite" in modes

@@ -74,15 +74,17 @@ def test_tokens_are_made_listed_and_revoked(
     assert call(["token", "create", "me", "--scope", "read", *at]) == 0
     value = capsys.readouterr().out.strip()
     assert value.startswith("ragassay_") and "\n" not in value
-    with (
-        serving(tmp_path / "data") as service,
-        pytest.raises(urllib.error.HTTPError, match="401"),
-    ):
-        service.ask("GET", "projects")
+    with serving(tmp_path / "data") as service:
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            service.ask("GET", "projects")
+        headers = {"Authorization": f"Bearer {value}"}
+        url = f"http://127.0.0.1:{service.port}/api/v1/projects"
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as reply:
+            assert reply.status == 200
     assert call(["token", "list", *at]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     key = line.split()[0]
-    assert "me  read  all projects" in line and value not in line
+    assert "me  read  all projects  last used 20" in line and value not in line
     assert call(["token", "create", "you", *at]) == 0
     capsys.readouterr()
     assert call(["token", "revoke", key, *at]) == 0
@@ -90,7 +92,9 @@ def test_tokens_are_made_listed_and_revoked(
     assert call(["token", "list", *at]) == 0
     last = capsys.readouterr().out.split()[0]
     assert call(["token", "revoke", last, *at]) == 0
-    assert "only this machine is served, and it needs no token" in capsys.readouterr().out
+    assert "'ragassay serve --open'" in capsys.readouterr().out
+    assert call(["token", "list", *at]) == 0
+    assert "every request needs one" in capsys.readouterr().out
     assert call(["token", "revoke", key, *at]) == 2
     assert "There is no token" in capsys.readouterr().err
     assert call(["token", "create", "x", "--project", "nowhere", *at]) == 2

@@ -40,13 +40,14 @@ def serve(
     mcp_judge: str | None = None,
     mcp_budget: str | None = None,
     no_worker: Switch = False,
+    open: Switch = False,  # noqa: A002
     sample: Switch = False,
 ) -> None:
     """Serve web pages and the REST interface, with a worker that computes reports.
 
     Everything is kept in FOLDER (SQLite), made on first start; --store names a PostgreSQL database
     for teams, which any number of 'ragassay worker' processes share. Without tokens only this
-    machine is served; 'ragassay token create' makes one.
+    machine is served; 'ragassay token create' makes one, and from then on every request needs one.
 
     ```sh
     ragassay serve
@@ -71,6 +72,7 @@ def serve(
         mcp_judge: Who judges for these tools (default: the embedded judge, offline).
         mcp_budget: What one of their runs may cost, such as 5.00.
         no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
+        open: Serve this machine without a token although there were tokens.
         sample: Begin with a project of bundled data and two finished reports (once).
     """
     opened, working = _opened(folder, store, judge, embedder)
@@ -83,6 +85,7 @@ def serve(
         worker=None if no_worker else working,
         views=working.views,
         mcp=_tools(mcp or [], mcp_judge, mcp_budget),
+        open=open,
     )
     app = create_app(opened, options)
     with closing(opened), listening(host, port) as open_socket:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragassay.errors import RagassayError
 from ragassay.service.api.problems import UNAVAILABLE, problem
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json, within
-from ragassay.service.store import Store, Token, TokenScope, find_token, has_tokens
+from ragassay.service.store import Store, Token, TokenScope, find_token, is_closed
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -80,10 +80,10 @@ class Access:
 
 
 def access_of(request: Request) -> Access:
-    """What a request may do. Where there are no tokens, only this machine is served.
+    """What a request may do. Where there was never a token, this machine is served without one.
 
     Raises:
-        HTTPException: 401 without a valid token, where there are tokens.
+        HTTPException: 401 without a valid token, where one is needed.
     """
     known: Access | None = getattr(request.state, "access", None)
     if known is not None:
@@ -95,7 +95,7 @@ def access_of(request: Request) -> Access:
         return Access(token)
     # A client may send a token although none is needed.
     is_local = request.client is None or is_loopback(request.client.host)
-    if is_local and not has_tokens(store):
+    if is_local and (request.app.state.open or not is_closed(store)):
         return Access(None)
     raise HTTPException(
         401,

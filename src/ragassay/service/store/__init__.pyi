@@ -93,7 +93,7 @@ from .tokens import (
     TokenScope as TokenScope,
     create_token as create_token,
     find_token as find_token,
-    has_tokens as has_tokens,
+    is_closed as is_closed,
     list_tokens as list_tokens,
     revoke_token as revoke_token,
 )

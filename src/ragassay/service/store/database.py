@@ -54,7 +54,22 @@ def _add_search(connection: Connection) -> None:
     connection.exec_driver_sql("UPDATE records SET search = lower(body)")
 
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _cut_uploads_into_parts, 2: _add_search}
+def _close_for_tokens(connection: Connection) -> None:
+    number = "FLOAT" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
+    for statement in (
+        f"ALTER TABLE tokens ADD COLUMN expires {number}",
+        f"ALTER TABLE tokens ADD COLUMN used {number}",
+        f"CREATE TABLE closed (since {number} PRIMARY KEY)",
+        "INSERT INTO closed SELECT min(created) FROM tokens HAVING count(*) > 0",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {
+    1: _cut_uploads_into_parts,
+    2: _add_search,
+    3: _close_for_tokens,
+}
 """How the tables of a version become those of the next one, by the version that they start from."""
 
 
@@ -244,10 +259,14 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
     if "://" not in text:
         folder = Path(address).absolute()  # a job's process works in a folder of its own
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            # Records and answers are nobody else's. SQLite's further files are as the first one.
+            folder.mkdir(0o700, parents=True, exist_ok=True)
+            (folder / FILE).touch(0o600)
         except OSError as error:
             raise UsageError(f"{folder} cannot be made: {system_problem(error)}.") from error
-        engine = create_engine(f"sqlite:///{folder / FILE}", connect_args={"timeout": BUSY_S})
+        engine = create_engine(
+            f"sqlite:///{folder / FILE}", connect_args={"timeout": BUSY_S}, hide_parameters=True
+        )
         event.listen(engine, "connect", _set_sqlite_up)
         return folder, engine
     try:
@@ -263,6 +282,7 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
             url.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,
             pool_size=10,
+            hide_parameters=True,
             # A prepared statement keeps the plan that it was given while its tables were small.
             connect_args={"connect_timeout": 10, "prepare_threshold": None},
         )

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-VERSION = 3
+VERSION = 4
 """Raised with every change of the tables; `database.MIGRATIONS` says how to get there."""
 
 metadata = MetaData()
@@ -173,4 +173,10 @@ tokens = _made_table(
     Column("scope", String(10), nullable=False),
     # None: all projects.
     Column("project_id", String(40), ForeignKey("projects.id", ondelete="CASCADE")),
+    # None: never.
+    Column("expires", Float),
+    Column("used", Float),
 )
+
+# One row from the first token on, whatever becomes of the tokens: every request needs one.
+closed = Table("closed", metadata, Column("since", Float, primary_key=True))

@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
+from contextlib import suppress
 from typing import Literal
 
 from pydantic import BaseModel
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.projects import get_project
-from ragassay.service.store.schema import tokens
+from ragassay.service.store.schema import closed, tokens
+from ragassay.service.store.store_errors import StoreUnavailable
 
 TokenScope = Literal["read", "write"]
 
 PREFIX = "ragassay_"
+USED_S = 60.0
+"""Seconds within which a token's last use is not written again."""
 
 
 class Token(BaseModel):
@@ -27,6 +31,13 @@ class Token(BaseModel):
     scope: TokenScope
     project_id: str | None = None
     created: float
+    expires: float | None = None
+    used: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has expired."""
+        return self.expires is not None and self.expires <= time.time()
 
     def may(self, scope: TokenScope, project_id: str | None) -> bool:
         """Whether it allows something.
@@ -41,7 +52,11 @@ class Token(BaseModel):
 
 
 def create_token(
-    store: Store, name: str, scope: TokenScope, project_id: str | None = None
+    store: Store,
+    name: str,
+    scope: TokenScope,
+    project_id: str | None = None,
+    expires: float | None = None,
 ) -> tuple[Token, str]:
     """Makes a token; it and what is kept of it. It is shown once.
 
@@ -50,6 +65,7 @@ def create_token(
         name: for people: who has it.
         scope: ``read``, or ``write``, which includes reading.
         project_id: of the only project that it is for; all where left out.
+        expires: seconds since 1970 from which it allows nothing; never where left out.
 
     Raises:
         NotThere: there is no such project.
@@ -57,8 +73,12 @@ def create_token(
     if project_id is not None:
         get_project(store, project_id)
     value = PREFIX + secrets.token_urlsafe(32)
-    token = Token(id=new_id(), name=name, scope=scope, project_id=project_id, created=time.time())
-    store.write(insert(tokens).values(**token.model_dump(), hash=_hash(value)))
+    now = time.time()
+    token = Token(
+        id=new_id(), name=name, scope=scope, project_id=project_id, created=now, expires=expires
+    )
+    close = [] if is_closed(store) else [insert(closed).values(since=now)]
+    store.write(insert(tokens).values(**token.model_dump(), hash=_hash(value)), *close)
     return token, value
 
 
@@ -68,9 +88,10 @@ def list_tokens(store: Store) -> list[Token]:
     return [Token(**row._mapping) for row in store.rows(chosen)]
 
 
-def has_tokens(store: Store) -> bool:
-    """Whether there is any token: then every request needs one."""
-    return bool(store.rows(select(tokens.c.id).limit(1)))
+def is_closed(store: Store) -> bool:
+    """Whether every request needs a token: so it is from the first one on, also where none is
+    left."""
+    return bool(store.rows(select(closed.c.since).limit(1)))
 
 
 def revoke_token(store: Store, key: str) -> None:
@@ -88,14 +109,21 @@ def revoke_token(store: Store, key: str) -> None:
 
 
 def find_token(store: Store, value: str) -> Token | None:
-    """The token that a client sent; ``None`` where it is none of ours.
+    """The token that a client sent; ``None`` where it is none of ours, or has expired.
 
     Args:
         store: where.
         value: what was sent.
     """
     chosen = select(tokens).where(tokens.c.hash == _hash(value))
-    return next((Token(**row._mapping) for row in store.rows(chosen)), None)
+    token = next((Token(**row._mapping) for row in store.rows(chosen)), None)
+    if token is None or token.is_over:
+        return None
+    now = time.time()
+    if token.used is None or now - token.used > USED_S:
+        with suppress(StoreUnavailable):
+            store.write(update(tokens).where(tokens.c.id == token.id).values(used=now))
+    return token
 
 
 def _hash(value: str) -> str:
