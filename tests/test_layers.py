@@ -15,6 +15,7 @@ GROUND = {
     *(
         "errors",
         "samples",
+        "subsets",
         "scores",
         "files",
         "strict",

@@ -76,6 +76,12 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
     for name, value in {"type": "yes-no", "complexity": "direct", "style": "terse"}.items():
         page.fill(f"#item input[name={name}]", value)
     page.fill("#item input[name=language]", " en ")
+    page.fill("#item input[name=source]", "user log")
+    page.click("#item [aria-label='Add: Metadata']")
+    page.fill("#item [aria-label='Name of metadata'] >> nth=-1", "room")
+    page.fill("#item [aria-label='Value of name']", "red")
+    page.fill("#item [aria-label='Value of turn']", "2")
+    page.click("#item [aria-label='Remove the metadata difficulty']")
     page.keyboard.press("Control+Enter")
     at_item(page, ids[3])
     page.keyboard.press("t")
@@ -108,6 +114,10 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
     assert items[2].query == "How long may I keep a film?"
     words = (items[2].type, items[2].complexity, items[2].style, items[2].language)
     assert words == ("yes-no", "direct", "terse", "en")
+    assert (items[2].source, items[2].metadata) == (
+        "user log",
+        {"domain": "library", "turn": 2, "room": "red"},
+    )
     assert items[3].tags == ["odd", "late"]
     (span,) = items[4].gold or ()
     document = served.store.documents()[span.document]
@@ -127,6 +137,13 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
     page.wait_for_selector("#help >> text=take my last review back")
     page.select_option("#show", "rejected")
     at_item(page, ids[1])
+    assert page.inner_text("#place") == "1 of 1"
+
+    page.select_option("#show", "all")
+    at_item(page, ids[0])
+    page.fill("#where", "source=user log; room!=blue")
+    page.keyboard.press("Enter")
+    at_item(page, ids[2])
     assert page.inner_text("#place") == "1 of 1"
 
 

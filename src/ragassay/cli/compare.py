@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -22,6 +23,7 @@ def compare(
     baseline: str | None = None,
     metrics: Annotated[list[str] | None, Parameter(name=["--metrics", "-m"], negative=())] = None,
     primary: Repeated | None = None,
+    where: Repeated | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -63,6 +65,8 @@ def compare(
         metrics: Metrics to compare, joined with commas (default: all that both have).
         primary: Metrics to test, joined with commas; the others are shown as exploratory and weaken
             nothing (default: all).
+        where: Compare only samples for which this holds in both runs: FIELD=VALUE, FIELD!=VALUE, or
+            several values with commas (type=summary,comparison). Repeatable: all must hold.
         n_resamples: Random sign patterns of the test; all patterns up to 16 queries or clusters.
         seed: Seed of the test.
         level: Confidence level of the intervals before correction; the rest to 1 is the level of
@@ -93,7 +97,7 @@ def compare(
     from ragassay.reports import ci, write_comparison
     from ragassay.reports.text import terminal
 
-    pairs = _pairs(runs, baseline)
+    pairs = _pairs(runs, baseline, where or ())
     comparisons = [
         carry_out(
             new,
@@ -146,8 +150,10 @@ def compare(
     return show.exit_code(gates, is_incomplete=not all(one.decidable for one in gated))
 
 
-def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]]:
-    from ragassay.engine.comparison import by_system
+def _pairs(
+    runs: list[Path], baseline: str | None, conditions: Sequence[str]
+) -> list[tuple[Result, Result]]:
+    from ragassay.engine.comparison import by_system, subset_of
     from ragassay.engine.results import open_run
 
     results = [open_run(folder) for folder in runs]
@@ -164,4 +170,5 @@ def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]
             results.append(results.pop(names.index(baseline)))
     elif baseline is not None:
         raise UsageError("--baseline is for one folder with several systems; else name it last.")
+    results = [subset_of(result, conditions) for result in results]
     return [(result, results[-1]) for result in results[:-1]]

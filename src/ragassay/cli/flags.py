@@ -25,6 +25,15 @@ Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
 """A flag without a value that is a command's own."""
 Repeated = Annotated[list[str], Parameter(negative=())]
 """A flag that may be given several times."""
+Where = Annotated[
+    list[str],
+    Parameter(
+        help="Only items for which this holds: FIELD=VALUE, FIELD!=VALUE, or several values with "
+        "commas (type=summary,comparison), of any field or metadata. Repeatable: all must hold.",
+        negative=(),
+    ),
+]
+"""The conditions of a part of a golden set."""
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 Metrics = Annotated[str, Parameter(name=["--metrics", "-m"])]
 ConfigFile = Annotated[Path, Parameter(name=["--config", "-c"])]

@@ -39,6 +39,7 @@ from .golden_item import (
     GoldenItem as GoldenItem,
     GoldSpan as GoldSpan,
     NegativeReference as NegativeReference,
+    Status as Status,
     Utterance as Utterance,
     nearly as nearly,
     negatives_in as negatives_in,

@@ -21,6 +21,7 @@ from ragassay.files import atomic, write_bytes
 from ragassay.golden.documents import Document, load, load_documents, names_of, text_at
 from ragassay.golden.golden_card import refresh_card, write_card
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
+from ragassay.subsets import Subset
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
@@ -144,13 +145,18 @@ class GoldenSet:
         """
         return next((one for one in self.items if one.id == name), None)
 
-    def with_status(self, *statuses: Status) -> list[GoldenItem]:
+    def with_status(self, *statuses: Status, where: Iterable[str] = ()) -> list[GoldenItem]:
         """The items of some statuses.
 
         Args:
             statuses: that count.
+            where: conditions that hold for each (see `ragassay.subsets`).
+
+        Raises:
+            UsageError: no item has a field of the conditions, or they hold for none.
         """
-        return [item for item in self.items if item.status in statuses]
+        items = [item for item in self.items if item.status in statuses]
+        return list(Subset(where).of(items, GoldenItem.fields, "item"))
 
     def save(self) -> None:
         """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte. What

@@ -121,11 +121,15 @@ class GoldenItem(BaseModel):
         """The item's line as plain values; what has its default is left out."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
+    def fields(self) -> dict[str, Any]:
+        """The values by which subsets are chosen: its metadata, and its own fields."""
+        return {**self.metadata, **{name: getattr(self, name) for name in type(self).model_fields}}
+
     def to_sample(self) -> Sample:
         """The item as a sample without an answer."""
         slices = {
             name: getattr(self, name)
-            for name in ("type", "complexity", "style", "source", "origin")
+            for name in ("type", "complexity", "style", "source", "origin", "tags")
             if getattr(self, name)
         }
         gold = None
@@ -162,7 +166,13 @@ class GoldenItem(BaseModel):
         names = {"type", "complexity", "style", "source"}
         if sample.metadata.get("origin") in get_args(Origin):  # as `to_sample` writes it
             names.add("origin")
-        slices = {key: str(value) for key, value in sample.metadata.items() if key in names}
+        if isinstance(sample.metadata.get("tags"), list | tuple):
+            names.add("tags")
+        slices = {
+            key: list(map(str, value)) if key == "tags" else str(value)
+            for key, value in sample.metadata.items()
+            if key in names
+        }
         gold = None
         if sample.gold is not None:
             gold = [

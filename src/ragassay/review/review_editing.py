@@ -13,7 +13,7 @@ from ragassay.golden import Document, GoldenItem, GoldSpan, wrong_record
 
 EDITABLE = (
     *("query", "references", "negative_references", "gold", "answerability", "type"),
-    *("complexity", "style", "language", "tags"),
+    *("complexity", "style", "language", "source", "tags", "metadata"),
 )
 """Fields of an item that a reviewer changes."""
 
@@ -41,6 +41,9 @@ def edited(
         raise UsageError(f"A reviewer does not change {', '.join(sorted(unknown))}.")
     record = {**item.model_dump(mode="json"), **fields}
     record["tags"] = list(dict.fromkeys(tag for one in record["tags"] if (tag := one.strip())))
+    record["metadata"] = {
+        name: value for key, value in record["metadata"].items() if (name := key.strip())
+    }
     record["references"] = [one for one in record["references"] if one.strip()]
     authors = {(one.text, one.kind): one.by for one in item.negative_references}
     record["negative_references"] = [

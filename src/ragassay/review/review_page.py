@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Path as InPath
+from fastapi import FastAPI, Path as InPath, Query
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import Field
@@ -21,9 +22,10 @@ from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from ragassay.service import web
 from ragassay.service.api import Access, Guard, answer_with_problems, problem
+from ragassay.subsets import Subset
 
 _HERE = Path(__file__).parent
-_WORDS = ("type", "complexity", "style", "language")
+_WORDS = ("type", "complexity", "style", "language", "source")
 """Fields of a word each: the page proposes those that other items have."""
 _HIDDEN = {"status": "draft", "tags": []}
 """In place of what is known of an item of the calibration set."""
@@ -50,7 +52,9 @@ class _Fields(Body):
     complexity: str | None = None
     style: str | None = None
     language: str | None = None
+    source: str | None = None
     tags: Texts | None = None
+    metadata: Annotated[dict[str, Any], Field(max_length=100)] | None = None
 
 
 class _Decided(ByReviewer):
@@ -63,7 +67,10 @@ class _Decided(ByReviewer):
 
 
 def create_review_app(
-    store: ReviewStore, reviewer: str = "", labels: AnswerLabels | None = None
+    store: ReviewStore,
+    reviewer: str = "",
+    labels: AnswerLabels | None = None,
+    where: Sequence[str] = (),
 ) -> FastAPI:
     """The application of the page: for this machine alone.
 
@@ -71,6 +78,7 @@ def create_review_app(
         store: of the golden set.
         reviewer: who reviews; asked on the page where left out.
         labels: questions about answers, which people answer on the page too.
+        where: conditions that hold for the items shown (see `ragassay.subsets`).
     """
     app = FastAPI(title="ragassay review", docs_url=None, redoc_url=None, openapi_url=None)
     answer_with_problems(app)
@@ -104,11 +112,15 @@ def create_review_app(
             return shown("labels.html.j2")
 
     @app.get("/items")
-    def items(reviewer: Name) -> dict[str, Any]:
+    def items(
+        reviewer: Name,
+        also: Annotated[list[str], Query(alias="where", max_length=20)] = [],  # noqa: B006
+    ) -> dict[str, Any]:
         calibration = store.calibration()
         first = calibration.with_status("accepted", "rejected") if calibration else []
         entries = _known_entries(store, first, reviewer)
-        entries += _entries(store, store.golden().items, reviewer)
+        chosen = Subset([*where, *also]).of(store.golden().items, GoldenItem.fields, "item")
+        entries += _entries(store, list(chosen), reviewer)
         return {"items": entries, "progress": store.progress(reviewer)}
 
     @app.get("/items/{kind}/{item_id:path}")

@@ -49,26 +49,29 @@ _DECIDE = "Write accept or reject."
 _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
 
 
-def write_sheet(store: ReviewStore, path: Path, *, overwrite: bool = False) -> int:
+def write_sheet(
+    store: ReviewStore, path: Path, *, overwrite: bool = False, where: Iterable[str] = ()
+) -> int:
     """Writes the items that nobody accepted or rejected yet.
 
     Args:
         store: of the golden set.
         path: ``.xlsx`` or ``.csv``.
         overwrite: whether a sheet that somebody has filled in is written over.
+        where: conditions that hold for each item (see `ragassay.subsets`).
 
     Returns:
         How many items were written.
 
     Raises:
         UsageError: the file is of another kind, cannot be written, or its package is missing; or it
-            is there and filled in.
+            is there and filled in; or no item has a field of the conditions, or they hold for none.
         InputError: a text does not fit into a cell.
     """
     if not overwrite:
         reviews = store.standing().of_item
         SHEET.refuse_filled(path, lambda row: _is_taken(row, reviews.get(row["id"], {}).values()))
-    rows = [_cells(item) for item in store.golden().with_status("draft")]
+    rows = [_cells(item) for item in store.golden().with_status("draft", where=where)]
     SHEET.write(path, rows, [("accept", "reject")] * len(rows))
     return len(rows)
 

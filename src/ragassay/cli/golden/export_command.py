@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ragassay.cli.flags import Output, Switch
+from ragassay.cli.flags import Output, Switch, Where
 from ragassay.cli.output import show
 from ragassay.counts import few, plural, share
 from ragassay.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from ragassay.golden import Status
 
 
 def export(
@@ -17,13 +21,14 @@ def export(
     output: Output,
     format: str | None = None,  # noqa: A002
     pairs: Switch = False,
+    where: Where | None = None,
     drafts: Switch = False,
 ) -> None:
     """Write the accepted items as a file that 'ragassay run' and other tools read.
 
     ```sh
     ragassay golden export golden -o questions.jsonl
-    ragassay golden export golden -o questions.csv
+    ragassay golden export golden -o questions.csv --where 'source=user log'
     ragassay golden export golden -o beir --format beir
     ragassay golden export golden -o qrels.txt --format qrels
     ragassay golden export golden -o pairs.jsonl --pairs
@@ -55,7 +60,8 @@ def export(
         raise UsageError(f"--pairs and --format {format} exclude each other.")
     kind = export_format(output, "pairs" if pairs else format)
     golden = GoldenSet.open(folder)
-    items = golden.with_status(*(("accepted", "draft") if drafts else ("accepted",)))
+    statuses: tuple[Status, ...] = ("accepted", "draft") if drafts else ("accepted",)
+    items = golden.with_status(*statuses, where=where or ())
     if not items:
         raise InputError(
             f"none of its {plural(len(golden.items), 'item')} is accepted",

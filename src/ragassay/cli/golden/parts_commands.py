@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.cli.flags import Output
+from ragassay.cli.flags import Output, Where
 from ragassay.cli.output import show
 from ragassay.counts import plural
 from ragassay.errors import UsageError
@@ -23,6 +24,7 @@ def sample(
     output: Output,
     by: str = "type",
     seed: int = 0,
+    where: Where | None = None,
 ) -> None:
     """Draw a part of a golden set in which each kind of query has its share.
 
@@ -42,12 +44,20 @@ def sample(
     from ragassay.golden import GoldenSet, sampled
 
     golden = GoldenSet.open(folder)
-    items = sampled(golden.with_status("accepted", "draft"), n, by.split(","), seed)
-    _save_part(golden, items, output, f"{n} items of {folder.name}, by {by}, seed {seed}.")
+    among = golden.with_status("accepted", "draft", where=where or ())
+    items = sampled(among, n, by.split(","), seed)
+    origin = f"{n} items of {folder.name}{_chosen(where)}, by {by}, seed {seed}."
+    _save_part(golden, items, output, origin)
 
 
 def split(
-    folder: Path, /, *, into: str = "dev=0.5,test=0.5", by: str = "type", seed: int = 0
+    folder: Path,
+    /,
+    *,
+    into: str = "dev=0.5,test=0.5",
+    by: str = "type",
+    seed: int = 0,
+    where: Where | None = None,
 ) -> None:
     """Divide a golden set into disjoint parts, beside it, in which each kind has its share.
 
@@ -73,7 +83,8 @@ def split(
         shares = {name: float(share) for name, share in (one.split("=") for one in into.split(","))}
     except ValueError as error:
         raise UsageError(f"--into {into!r}: write NAME=SHARE, as in dev=0.3,test=0.7.") from error
-    items, fields = golden.with_status("accepted", "draft"), by.split(",")
+    items = golden.with_status("accepted", "draft", where=where or ())
+    fields = by.split(",")
     if not items:
         raise UsageError(
             f"{folder} has no items that are not rejected: there is nothing to divide."
@@ -95,13 +106,22 @@ def split(
         place = folder.with_name(f"{folder.name}-{name}")
         share = f", {len(of_part) / len(items):.1%} for {shares[name]:.1%}"
         _save_part(
-            golden, of_part, place, f"the part {name} ({into}, by {by}, seed {seed}).", share
+            golden,
+            of_part,
+            place,
+            f"the part {name}{_chosen(where)} ({into}, by {by}, seed {seed}).",
+            share,
         )
     name, kind, n, wanted = furthest(parts, shares, fields)
     shown = repr(kind) if kind else "not said"
     show.lines(
         f"by {by}, furthest from its share: {shown} in {name}, {plural(n, 'item')} for {wanted:.1f}"
     )
+
+
+def _chosen(where: Sequence[str] | None) -> str:
+    """The conditions of a part in its card."""
+    return f" where {' and '.join(where)}" if where else ""
 
 
 def _save_part(

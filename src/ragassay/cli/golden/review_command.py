@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.cli.flags import Metrics, Switch
+from ragassay.cli.flags import Metrics, Switch, Where
 from ragassay.cli.output import show
 from ragassay.cli.serving import listening, needs_service, run_server
 from ragassay.counts import plural
@@ -28,6 +29,7 @@ def review(
     xlsx: Path | None = None,
     csv: Path | None = None,
     read: Path | None = None,
+    where: Where | None = None,
     overwrite: Switch = False,
     answers: Path | None = None,
     metrics: Metrics | None = None,
@@ -97,6 +99,8 @@ def review(
             nuggets=nuggets or "own",
         )
         labels = AnswerLabels(store, questions)
+        if where:
+            raise UsageError("--where chooses items to review, and does not go with --answers.")
     elif metrics or suite or nuggets:
         raise UsageError("--metrics, --suite and --nuggets go with --answers FILE.")
     settings: dict[str, object] = {"overlap": overlap, "people": people}
@@ -117,7 +121,7 @@ def review(
             raise UsageError(f"--{suffix[1:]} {path}: give the file a name that ends in {suffix}.")
     for path in sheets:
         if labels is None:
-            n = write_sheet(store, path, overwrite=overwrite)
+            n = write_sheet(store, path, overwrite=overwrite, where=where or ())
             show.lines(f"{path}: {plural(n, 'item')} to review")
         else:
             n = write_label_sheet(labels, path, reviewer or "", overwrite=overwrite)
@@ -133,7 +137,7 @@ def review(
         show.lines(f"{read}: {decisions} taken, {len(problems)} not", *problems)
         return show.INCOMPLETE if problems else show.OK
     if not sheets:
-        _serve(store, reviewer or "", port, labels)
+        _serve(store, reviewer or "", port, labels, where or ())
     return show.OK
 
 
@@ -233,11 +237,17 @@ def _in_words(one: Agreement) -> str:
     )
 
 
-def _serve(store: ReviewStore, reviewer: str, port: int, labels: AnswerLabels | None) -> None:
+def _serve(
+    store: ReviewStore,
+    reviewer: str,
+    port: int,
+    labels: AnswerLabels | None,
+    where: Sequence[str],
+) -> None:
     needs_service()
     from ragassay.review import create_review_app
 
-    app = create_review_app(store, reviewer, labels)
+    app = create_review_app(store, reviewer, labels, where)
     with listening("127.0.0.1", port) as socket:
         url = f"http://127.0.0.1:{socket.getsockname()[1]}"
         if labels is not None:

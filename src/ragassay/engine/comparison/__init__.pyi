@@ -7,7 +7,12 @@ from .comparability import (
 )
 from .compare_runs import compare as compare
 from .compared_arrays import compare_arrays as compare_arrays
-from .derived_runs import aligned as aligned, by_system as by_system, of_queries as of_queries
+from .derived_runs import (
+    aligned as aligned,
+    by_system as by_system,
+    of_queries as of_queries,
+    subset_of as subset_of,
+)
 from .gated_comparison import GatedComparison as GatedComparison
 from .pairs import (
     query_differences as query_differences,

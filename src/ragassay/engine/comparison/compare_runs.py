@@ -21,7 +21,7 @@ from ragassay.engine.comparison.comparability import (
 )
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.comparison_notes import with_notes
-from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.engine.comparison.derived_runs import aligned, subset_of
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
 from ragassay.engine.comparison.standing import judge_agreement, trusted
@@ -45,6 +45,7 @@ def compare(
     old: Result | str | Path,
     *,
     metrics: str | Sequence[str] | None = None,
+    where: str | Sequence[str] = (),
     primary: str | Sequence[str] | None = None,
     fail_if_drop: str | Sequence[str] = (),
     n_resamples: int = 10_000,
@@ -75,6 +76,7 @@ def compare(
         new: the new run (A): a result or a run folder.
         old: the old run (B), the baseline.
         metrics: names to compare; all that both runs have when left out.
+        where: conditions that hold for the samples compared (see `ragassay.subsets`), in both runs.
         primary: the metrics that are tested; the others are shown as exploratory and weaken
             nothing. All that may have a verdict when left out.
         fail_if_drop: the largest drops allowed, such as ``nDCG@10>0.03`` (see
@@ -94,12 +96,12 @@ def compare(
             warning, and what it concerns has no verdict.
 
     Raises:
-        UsageError: no common queries or metrics, a run whose system failed for every sample, an
-            unknown correction, or a run that holds several systems
-            (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
+        UsageError: no common queries or metrics, conditions that hold for no sample, a run whose
+            system failed for every sample, an unknown correction, or a run that holds several
+            systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     check_options(interval, level, n_resamples)
-    a, b = _one_system(new), _one_system(old)
+    a, b = (_one_system(subset_of(_opened(run), where)) for run in (new, old))
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
     matched = MatchedRuns.of(a, b)
@@ -307,8 +309,11 @@ def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:
     return sides[0] if sides[0] == sides[1] else f"A: {sides[0] or '-'}, B: {sides[1] or '-'}"
 
 
-def _one_system(run: Result | str | Path) -> Result:
-    result = run if isinstance(run, Result) else open_run(run)
+def _opened(run: Result | str | Path) -> Result:
+    return run if isinstance(run, Result) else open_run(run)
+
+
+def _one_system(result: Result) -> Result:
     systems = result.columns.systems
     if len(systems) > 1:
         raise UsageError(

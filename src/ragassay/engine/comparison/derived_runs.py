@@ -8,7 +8,7 @@ itself has its own (``rl_f``). Both are the same metric.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -25,7 +25,9 @@ from ragassay.engine.results import (
     fingerprint,
     summarise,
 )
-from ragassay.samples import Sample
+from ragassay.errors import UsageError
+from ragassay.samples import Identity, Sample
+from ragassay.subsets import Subset, fields_of
 
 
 def by_system(result: Result) -> list[Result]:
@@ -37,7 +39,7 @@ def by_system(result: Result) -> list[Result]:
 
 
 def _of_system(result: Result, system: str) -> Result:
-    only = _only(result, _SYSTEM, frozenset([system]))
+    only = _only(result, frozenset(one for one in result.columns.identities if one[1] == system))
     title = system or result.summary.title
     return replace(only, summary=replace(only.summary, system=system, title=title))
 
@@ -49,22 +51,41 @@ def of_queries(result: Result, queries: Collection[str]) -> Result:
         result: of a run.
         queries: their ids.
     """
-    return _only(result, _QUERY, frozenset(queries))
+    chosen = frozenset(queries)
+    return _only(result, frozenset(one for one in result.columns.identities if one[0] in chosen))
 
 
-_QUERY, _SYSTEM = 0, 1
-"""Where an identity has the query's id and the system."""
+def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
+    """The result of the samples for which conditions hold, named after them. Slices and warnings
+    are left out.
+
+    Args:
+        result: of a run.
+        conditions: see `ragassay.subsets`; the result is as it is where there are none.
+
+    Raises:
+        UsageError: one is no condition, no sample has its field, or all hold for no sample.
+    """
+    subset = Subset([conditions] if isinstance(conditions, str) else conditions)
+    if not subset:
+        return result
+    try:
+        chosen = frozenset(one.identity for one in subset.of(result.samples, fields_of))
+    except UsageError as error:
+        raise UsageError(f"{result.name}: {error}") from error
+    only = _only(result, chosen)
+    title = f"{result.name} where {subset}"
+    return replace(only, summary=replace(only.summary, title=title, system=""))
 
 
-def _only(result: Result, at: int, names: frozenset[str]) -> Result:
-    """The result of the samples of some queries or systems, with their own means, intervals and
-    counts."""
-    member = [identity[at] in names for identity in result.columns.identities]
+def _only(result: Result, chosen: frozenset[Identity]) -> Result:
+    """The result of some of the samples, with their own means, intervals and counts."""
+    member = [identity in chosen for identity in result.columns.identities]
     columns = result.columns.take(np.flatnonzero(member))
     metrics = list(result.summary.metrics.values())
     config = result.config
     options = IntervalOptions.of(config)
-    samples = partial(_samples, result, at, names)
+    samples = partial(_samples, result, chosen)
     summary = replace(
         result.summary,
         n_samples=len(columns),
@@ -77,16 +98,16 @@ def _only(result: Result, at: int, names: frozenset[str]) -> Result:
         warnings=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
-    rows = partial(_rows, result, at, names)
+    rows = partial(_rows, result, chosen)
     return Result(summary, columns, config, None, rows, samples, verdicts=result.verdicts)
 
 
-def _rows(result: Result, at: int, names: frozenset[str]) -> Iterator[ScoreRow]:
-    return (row for row in result.scores if row.identity[at] in names)
+def _rows(result: Result, chosen: frozenset[Identity]) -> Iterator[ScoreRow]:
+    return (row for row in result.scores if row.identity in chosen)
 
 
-def _samples(result: Result, at: int, names: frozenset[str]) -> Iterator[Sample]:
-    return (sample for sample in result.samples if sample.identity[at] in names)
+def _samples(result: Result, chosen: frozenset[Identity]) -> Iterator[Sample]:
+    return (sample for sample in result.samples if sample.identity in chosen)
 
 
 def aligned(run: Result, like: Result) -> Result:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, ONE_OR_MANY, Names, Option
 from ragassay.errors import InputError
 from ragassay.formats import timestamp
+from ragassay.subsets import Subset
 
 _DAY = 86_400.0
 """Seconds."""
@@ -91,6 +92,11 @@ class Parameters(BaseModel):
         None
     )
     """Evaluate only samples up to this time, itself included; a date means all of that day."""
+    where: Annotated[
+        Names, Option(form="CONDITION", example="'source=user log'", page="formats.md")
+    ] = Field(default_factory=list)
+    """Evaluate only samples for which this holds: FIELD=VALUE or FIELD!=VALUE, of metadata, tags,
+    id, system, answerability or turn; several values with commas: type=summary,comparison."""
     limit: Annotated[int | None, Option(short="-n")] = Field(None, ge=1)
     """Evaluate only the first N samples."""
     first_runs: bool = False
@@ -138,6 +144,13 @@ class Parameters(BaseModel):
     def _without_all(cls, names: list[str]) -> list[str]:
         """All metrics of the suites are computed where none is named."""
         return [] if names == ["all"] else names
+
+    @field_validator("where")
+    @classmethod
+    def _conditions(cls, where: list[str]) -> list[str]:
+        """Conditions that can be read."""
+        Subset(where)
+        return where
 
     @field_validator("from_timestamp", "to_timestamp", mode="before")
     @classmethod

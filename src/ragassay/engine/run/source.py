@@ -20,6 +20,7 @@ from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.formats import mlcube, standard_input
 from ragassay.samples import Sample
 from ragassay.strict import dumps
+from ragassay.subsets import Subset, fields_of
 
 Data = str | Path | Iterable[Any]
 """A path or several (see `ragassay.formats.files_of`), an iterable of `Sample`s or mappings, or a
@@ -127,6 +128,9 @@ def open_source(
         folder = Path(config.golden)
         source.joined += (folder / golden.QUERIES,)
         source.samples = golden.joined(source.samples, folder, drafts=config.golden_drafts)
+    if subset := Subset(config.where):
+        source.samples = islice(subset.of(source.samples, fields_of), config.limit)
+        source.title = f"{source.title} where {subset}"
     return source
 
 
@@ -182,6 +186,7 @@ def _opened(
     reading |= {"columns": columns or None, "refuse_joined": refuse_joined}
     qrels = None if config.qrels is None else Path(config.qrels)
     joined = () if qrels is None else (qrels,)
+    limit = None if config.where else config.limit  # of a subset the first so many count
     data_paths = paths_of(data)
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
@@ -196,7 +201,7 @@ def _opened(
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, gold=qrels, **reading), digest)
         inside = _within(samples, config, None)
-        inside = islice(_first_runs(inside) if first_runs else inside, config.limit)
+        inside = islice(_first_runs(inside) if first_runs else inside, limit)
         return Source(inside, title, "memory", joined=joined, n_records=n, _hash=digest)
     paths = formats.files_of(data_paths)
     name = format_of(data, config)
@@ -210,12 +215,12 @@ def _opened(
             paths,
             format=config.format or (name if len(paths) == 1 else None),
             **reading,
-            limit=None if first_runs or _is_bounded(config) else config.limit,
+            limit=None if first_runs or _is_bounded(config) else limit,
             gold=qrels,
         )
         return _within(samples, config, paths[0])
 
-    inside = islice(_first_runs(read(), read()) if first_runs else read(), config.limit)
+    inside = islice(_first_runs(read(), read()) if first_runs else read(), limit)
     title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     return Source(inside, title + more, name, paths, joined)

@@ -1,9 +1,9 @@
 (function () {
   "use strict";
   const { $, el, ask, say, tell, alone, progress, options, usable, who, named, hasName, same, shows } = Page;
-  const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "tags"];
+  const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "source", "tags", "metadata"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
-  const WORDS = ["type", "complexity", "style", "language"];
+  const WORDS = ["type", "complexity", "style", "language", "source"];
   const KINDS = ["", "inaccurate", "incomplete", "off-style"];
   const drafts = new Map();
   const texts = new Map();
@@ -51,7 +51,8 @@
     buttons();
     if (!hasName("reviews")) return;
     say("");
-    take(await ask("/items?" + named()));
+    const where = $("where").value.split(";").map((one) => one.trim()).filter(Boolean);
+    take(await ask("/items?" + [named(), ...where.map((one) => "where=" + encodeURIComponent(one))].join("&")));
     options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
     options($("tag"), [...new Set(entries.flatMap((one) => one.tags))].sort());
     await filter();
@@ -105,7 +106,7 @@
     box.replaceChildren();
     box.className = editing ? "edit" : "";
     const labels = el("p", "", { class: "labels" });
-    [...new Set([entry.calibration ? "calibration" : item.status, draft.type, draft.complexity, draft.style, draft.language, draft.answerability, item.source, item.origin === "human" ? "" : item.origin, item.reviewer && "by " + item.reviewer, entry.state === "waiting" ? "waits for another reviewer" : "", entry.state === "disagreement" ? "reviewers disagree" : "", ...(draft.tags || [])])]
+    [...new Set([entry.calibration ? "calibration" : item.status, draft.type, draft.complexity, draft.style, draft.language, draft.answerability, draft.source, item.origin === "human" ? "" : item.origin, item.reviewer && "by " + item.reviewer, entry.state === "waiting" ? "waits for another reviewer" : "", entry.state === "disagreement" ? "reviewers disagree" : "", ...(draft.tags || [])])]
       .filter(Boolean).forEach((one) => labels.append(el("span", one, { class: "chip" })));
     box.append(labels);
     if (item.history.length) {
@@ -145,6 +146,7 @@
       Object.entries(one.changes).forEach(([name, pair]) => line.append(el("small", `${name}: ${plain(pair[1])}`)));
       return line;
     }));
+    if (Object.keys(draft.metadata).length) box.append(folded("Metadata", draft.metadata));
     if (Object.keys(item.provenance).length) box.append(folded("Provenance", item.provenance));
   }
 
@@ -175,6 +177,7 @@
 
   function plain(value) {
     if (Array.isArray(value)) return value.map((one) => one.text || one).join(" | ") || "none";
+    if (value !== null && typeof value === "object" && !value.text) return JSON.stringify(value);
     return value === null ? "none" : String(value.text || value);
   }
 
@@ -217,6 +220,18 @@
       short.append(label(name[0].toUpperCase() + name.slice(1), field), known);
     });
     box.append(short);
+    box.append(el("h2", "Metadata"));
+    const pairs = Object.entries(draft.metadata), kept = () => { draft.metadata = Object.fromEntries(pairs.filter(([name]) => name.trim())); };
+    pairs.forEach((pair, n) => {
+      const row = el("div", "", { class: "row kinded" }), isText = typeof pair[1] === "string";
+      const input = (value, label, set) => { const made = el("input", "", { "aria-label": label, autocomplete: "off", oninput: (event) => { set(event.target.value); kept(); } }); made.value = value; return made; };
+      // A value that is no text stays one of its kind, where it is written as such.
+      const read = (text) => { if (isText) return text; try { return JSON.parse(text); } catch { return text; } };
+      row.append(input(pair[0], "Name of metadata", (now) => { pair[0] = now; }), input(isText ? pair[1] : JSON.stringify(pair[1]), "Value of " + pair[0], (now) => { pair[1] = read(now); }));
+      row.append(el("button", "Remove", { type: "button", "aria-label": "Remove the metadata " + pair[0], onclick: () => { pairs.splice(n, 1); kept(); draw(); } }));
+      box.append(row);
+    });
+    box.append(el("button", "Add", { type: "button", "aria-label": "Add: Metadata", onclick: () => { let name = "name"; while (name in draft.metadata) name += "'"; draft.metadata[name] = ""; draw(); } }));
     const done = el("p");
     done.append(el("button", "Save and accept", { type: "button", class: "main", onclick: () => KEYS.a() }), " ", el("button", "Back", { type: "button", onclick: leave }));
     box.append(done);
@@ -359,5 +374,6 @@
   $("add").addEventListener("mousedown", (event) => event.preventDefault());
   $("add").addEventListener("click", addSpan);
   $("documents").addEventListener("change", () => openDocument($("documents").value));
+  $("where").addEventListener("change", () => alone(start));
   Page.listen(KEYS, ["show", "type", "tag"], start, filter, first);
 })();
