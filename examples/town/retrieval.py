@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+
+from ragassay.texts import porter_stem
 
 STOP = frozenset(
     re.findall(
@@ -130,19 +131,10 @@ def words(text: str) -> list[str]:
 
 def stems(text: str) -> list[str]:
     """Porter stems of the words."""
-    return [stemmer()(word) for word in words(text)]
+    return [porter_stem(word) for word in words(text)]
 
 
 def ngrams(text: str) -> list[str]:
     """Four characters in a row."""
     line = " ".join(words(text))
     return [line[i : i + 4] for i in range(max(0, len(line) - 3))]
-
-
-@cache
-def stemmer() -> Callable[[str], str]:
-    """Porter's stemmer, each word once."""
-    from nltk.stem.porter import PorterStemmer
-
-    stem: Callable[[str], str] = cache(PorterStemmer().stem)
-    return stem

@@ -8,6 +8,7 @@ from .languages import (
     without_yes_or_no as without_yes_or_no,
     word_lists as word_lists,
 )
+from .porter_stems import porter_stem as porter_stem
 from .scripts import CHARACTERS as CHARACTERS, UNSPACED as UNSPACED
 from .sentence_cutting import (
     begins_sentence as begins_sentence,

@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
+
+from ragassay.texts.porter_stems import porter_stem
 
 from ragassay.texts.scripts import CHARACTERS
 
@@ -64,7 +65,7 @@ def words(text: str, language: str = "", *, articles: bool = True, stem: bool = 
         articles: whether the English articles count. Else they are left out, but no A at the end
             and no capital A within a sentence (``Vitamin A``); where the language is known and is
             not English nothing is left out.
-        stem: apply nltk's Porter stemmer to ASCII words of more than three characters.
+        stem: apply the Porter stemmer to ASCII words of more than three characters.
     """
     found = _cut(text, language)
     if not articles and language in ("", "en"):
@@ -135,17 +136,7 @@ def stemmed(found: list[str]) -> list[str]:
     Args:
         found: the words.
     """
-    stem = _porter()
-    return [word if len(word) < 4 or not word.isascii() else stem(word) for word in found]
-
-
-@cache
-def _porter() -> Callable[[str], str]:
-    # nltk takes seconds to import where scipy is installed, so only those who stem pay for it.
-    from nltk.stem.porter import PorterStemmer
-
-    remembered: Callable[[str], str] = lru_cache(maxsize=1 << 17)(PorterStemmer().stem)
-    return remembered
+    return [word if len(word) < 4 or not word.isascii() else porter_stem(word) for word in found]
 
 
 class _Replaced(dict[int, str]):

@@ -74,7 +74,7 @@ def rouge_tokens(text: str, stem: bool = False) -> list[str]:
 
     Args:
         text: any text.
-        stem: apply nltk's Porter stemmer to words of more than three characters.
+        stem: apply the Porter stemmer to words of more than three characters.
     """
     # Bytes have the fastest table lookup, and no byte of a longer UTF-8 character is ASCII.
     ascii_only = text.lower().encode(errors="surrogatepass").translate(_NOT_ROUGE_TO_SPACES)
