@@ -14,8 +14,8 @@ OTHER = "a" * 40
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    hub = pytest.importorskip("huggingface_hub", reason="needs the package huggingface_hub")
-    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    constants = pytest.importorskip("huggingface_hub.constants", reason="needs huggingface_hub")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(weight_files, "needs_packages", lambda: None)
     return tmp_path / f"models--{HHEM.replace('/', '--')}" / "snapshots"
 
