@@ -184,6 +184,26 @@ def test_a_wrong_encoding_is_named_with_line_and_byte(tmp_path: Path, file: str)
 
 
 @pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gbk", "泳池什么时候开放？票价是多少？"), ("big5", "圖書館九點開門。"),
+        ("shift_jis", "図書館は九時に開きます。"), ("euc-jp", "図書館は九時に開きます。"),
+        ("euc-kr", "도서관은 아홉 시에 엽니다."), ("cp1252", "Où est l’hôtel à côté ?"),
+        ("cp1252", "1250 €"), ("cp1252", "ÄÖÜ"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("file", ["a.jsonl", "a.csv"])
+def test_advice_names_the_encoding_that_a_file_is_in(
+    tmp_path: Path, file: str, encoding: str, text: str
+) -> None:
+    path = tmp_path / file
+    content = f"id,query\n1,{text}\n" if file == "a.csv" else f'{{"id": "1", "query": "{text}"}}\n'
+    path.write_bytes(content.encode(encoding))
+    assert f"--encoding {encoding}." in error(path)
+    assert [one.query for one in load(path, encoding=encoding)] == [text]
+
+
+@pytest.mark.parametrize(
     ("file", "content"), [("a.jsonl", '{"id": 1, "query": "a"}\n'), ("a.csv", "id,query\n1,a\n")]
 )
 def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path: Path, file: str, content: str) -> None:

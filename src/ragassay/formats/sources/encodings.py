@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from pathlib import Path
 from typing import IO
 
@@ -17,7 +18,17 @@ _MARKS = (
 )
 """Byte order marks; that of UTF-32 begins with that of UTF-16."""
 
-_COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1", "cp1251")
+_COMMON = (
+    "utf-8",
+    "utf-16",
+    "utf-16-le",
+    "utf-16-be",
+    "utf-32",
+    "cp1252",
+    "latin-1",
+    "cp1251",
+    "gbk",
+)
 _BLOCK = 1 << 16
 
 
@@ -43,6 +54,45 @@ def checked(encoding: str | None) -> str | None:
             f"Common ones are {', '.join(_COMMON)}."
         ) from None
     return None if codec.name in ("utf-8", "utf-8-sig") else codec.name
+
+
+_LIKELY = (
+    ("euc-kr", r"[\uac00-\ud7a3]", 0.97),
+    ("shift_jis", r"[\u3040-\u30ff]", 0.3),
+    ("euc-jp", r"[\u3040-\u30ff]", 0.3),
+    ("gbk", "", 0.85),
+    ("big5", "", 0.85),
+)
+"""Encodings of languages without spaces; the letters that their texts have, else those common ones
+that the encoding puts first; and their least share of the letters that are not ASCII."""
+_FIRST = {"gbk": (0xB0, 0xD7), "big5": (0xA4, 0xC6)}
+"""First bytes of common characters."""
+
+
+def likely(text: bytes) -> str:
+    """The encoding that bytes which are not UTF-8 are most likely in: one of East Asia where they
+    read well in it, else ``cp1252``.
+
+    Args:
+        text: a line of a file, or its beginning.
+    """
+    shares = {}
+    for name, letters, least in _LIKELY:
+        try:
+            read = codecs.getincrementaldecoder(name)().decode(text)
+        except UnicodeError:
+            continue
+        found = [one for one in read if not one.isascii() and one.isalpha()]
+        if letters:
+            n = len(re.findall(letters, read))
+        else:
+            low, high = _FIRST[name]
+            n = sum(low <= one.encode(name)[0] <= high for one in found)
+        if n >= max(1, least * len(found)):
+            shares[name] = n / len(found)
+            if letters:
+                return name
+    return max(shares, key=shares.__getitem__, default="cp1252")
 
 
 def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:

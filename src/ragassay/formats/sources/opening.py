@@ -195,11 +195,12 @@ def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> 
         return _no_text(path)
     byte = error.object[error.start]
     where = "of the line" if line is not None else "of the file"
+    likely = encodings.likely(error.object)
     return InputError(
         f"byte 0x{byte:02x} at position {error.start + 1} {where} is not UTF-8",
         path=path,
         line=line,
-        hint="Save the file as UTF-8, or name its encoding: --encoding cp1252.",
+        hint=f"Save the file as UTF-8, or name its encoding: --encoding {likely}.",
     )
 
 
