@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ragassay import files
-from ragassay.errors import UsageError, extra_needed
+from ragassay.errors import UsageError, extra_needed, warn_user
 from ragassay.reports.text import wording
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
@@ -53,6 +54,11 @@ def save(spec: Spec, path: str | Path) -> None:
     check_suffix(target)
     match target.suffix.casefold():
         case ".png":
+            if scripts := without_glyphs(spec):
+                warn_user(
+                    f"{path}: no installed font has the letters of {', '.join(scripts)}, so they "
+                    "are boxes. Install such a font (Noto Sans, Noto Sans CJK), or write .svg."
+                )
             content = renderer().vegalite_to_png(spec, scale=2.0, allowed_base_urls=[])
         case ".svg":
             content = as_svg(spec).encode()
@@ -68,6 +74,41 @@ def as_svg(spec: Spec) -> str:
         UsageError: the extra ``plots`` is not installed.
     """
     drawn: str = renderer().vegalite_to_svg(spec, allowed_base_urls=[])
+    return drawn
+
+
+def without_glyphs(spec: Spec) -> list[str]:
+    """The scripts of a chart's texts for which no installed font has glyphs, by Unicode's names.
+
+    A letter of each script is drawn and compared with the box that stands for no glyph.
+
+    Args:
+        spec: of Vega-Lite.
+
+    Raises:
+        UsageError: the extra ``plots`` is not installed.
+    """
+    letters = {
+        unicodedata.name(one).partition(" ")[0]: one
+        for one in {*_texts(spec)}
+        if one > "\u024f" and one.isalpha() and unicodedata.name(one, "")
+    }
+    box = _drawn("\U0010fffd") if letters else b""
+    return sorted(script for script, letter in letters.items() if _drawn(letter) == box)
+
+
+def _texts(node: Any) -> str:
+    if isinstance(node, dict):
+        return "".join(f"{key}{_texts(one)}" for key, one in node.items())
+    if isinstance(node, list | tuple):
+        return "".join(map(_texts, node))
+    return node if isinstance(node, str) else ""
+
+
+def _drawn(letter: str) -> bytes:
+    style = f'font-family="{_FONT}" font-size="30"'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><text y="30" {style}>'
+    drawn: bytes = renderer().svg_to_png(f"{svg}{letter}</text></svg>")
     return drawn
 
 
