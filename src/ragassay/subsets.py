@@ -108,8 +108,8 @@ class Subset:
 
 def fields_of(sample: Sample) -> dict[str, Any]:
     """The fields of a sample by which subsets are chosen: its metadata (``metadata.NAME`` where a
-    field of its own has that name), id, query, system, repeat, answerability, language, failure, and turn
-    (``first`` or ``later``).
+    field of its own has that name), id, query, system, repeat, answerability, language, failure,
+    and turn (``first`` or ``later``).
 
     Args:
         sample: of any data.

@@ -19,7 +19,6 @@ import unicodedata
 from collections.abc import Callable
 
 from ragassay.texts.porter_stems import porter_stem
-
 from ragassay.texts.scripts import CHARACTERS
 
 ARTICLES = frozenset({"a", "an", "the"})
