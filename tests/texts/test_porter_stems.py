@@ -12,7 +12,15 @@ from ragassay.texts import porter_stem
 
 porter = pytest.importorskip("nltk.stem.porter")
 HERE = Path(__file__).parents[2]
-SUFFIXES = ["s", "es", "ies", "ed", "ing", "eed", "ied", "y", "ational", "tional", "enci", "anci", "izer", "bli", "alli", "entli", "eli", "ousli", "ization", "ation", "ator", "alism", "iveness", "fulness", "ousness", "aliti", "iviti", "biliti", "fulli", "logi", "icate", "ative", "alize", "iciti", "ical", "ful", "ness", "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize", "e", "ll", "ly"]
+SUFFIXES = re.findall(
+    r"\w+",
+    """
+s es ies ed ing eed ied y ational tional enci anci izer bli alli entli eli ousli ization
+ation ator alism iveness fulness ousness aliti iviti biliti fulli logi icate ative alize
+iciti ical ful ness al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous
+ive ize e ll ly
+""",
+)
 
 
 def written_words() -> set[str]:
