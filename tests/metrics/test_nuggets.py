@@ -329,3 +329,27 @@ def test_a_list_holds_no_two_alike_and_none_too_long(texts: list[str], words: in
     assert all(1 <= len(text.split()) <= words for text in listed.texts)
     again = Distinct(listed.texts, words=words)
     assert again.texts == listed.texts and not again.merged
+
+
+# --- the whole list in each reply, as published
+
+
+def test_a_refined_list_replaces_the_one_before() -> None:
+    bridge, opened, trams = "bridge over the harbour", "opened in spring 1968", "carries trams"
+    said = Nuggetizer([bridge, trams], [bridge, opened], [bridge, opened])
+    assert nuggets("nuggets(refined=true)", said) == [bridge, opened]
+    asked = said.asked("extract_nuggets")
+    assert [one.get("known") for one in asked] == [(), (bridge, trams), (bridge, opened)]
+    assert all(one["refined"] and one["most"] == 30 for one in asked)
+    assert said.judge.questions[2].template("") == "extract_nuggets_refined"
+
+
+def test_without_refined_the_question_and_its_key_are_as_before() -> None:
+    said = Nuggetizer([FACTS[0]])
+    nuggets("nuggets", said)
+    assert all("refined" not in one for one in said.asked("extract_nuggets"))
+
+
+def test_a_refined_list_keeps_within_its_limits() -> None:
+    said = Nuggetizer([f"{at} fact" for at in range(40)])
+    assert len(nuggets("nuggets(refined=true,iterations=1,best=40)", said)) == 30

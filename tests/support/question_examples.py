@@ -38,6 +38,7 @@ EXAMPLES: list[Question[Any]] = [
     SaysUnderspecified(f"user: {QUERY}", ANSWER),
     ExtractNuggets(QUERY, (PASSAGE, OTHER)),
     ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968", "bridge over harbour")),
+    ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968",), refined=True),
     NuggetImportance(QUERY, ("bridge opened 1968", "tram line")),
     AssignNuggets(QUERY, ANSWER, ("bridge opened 1968", "tram line")),
     CitationSupport(ANSWER, PASSAGE),
@@ -63,7 +64,11 @@ EXAMPLES: list[Question[Any]] = [
 
 MODELS = ("gpt-4o", "openai/gpt-oss-20b", "Qwen3-32B")
 
-TRUSTED = {"shots", "most", "words", "instructions", "temperature"} | {"criteria", "low", "high"}
+TRUSTED = {"shots", "most", "words", "refined", "instructions", "temperature"} | {
+    "criteria",
+    "low",
+    "high",
+}
 """Fields that come from whoever evaluates, never from what is evaluated."""
 
 

@@ -158,7 +158,7 @@ def extract_nuggets(question: asked.ExtractNuggets) -> asked.NuggetList:
         for sentence in evidence_sentences(passage)
     ]
     seen = [set(content(one)) for one in question.known]
-    chosen: list[str] = []
+    chosen = list(question.known) if question.refined else []
     for share, sentence in sorted(near, key=lambda one: -one[0]):
         for clause in _clauses(sentence, question.words) if share >= NEAR_QUERY else ():
             stems = set(content(clause))

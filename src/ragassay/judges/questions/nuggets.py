@@ -60,7 +60,8 @@ class ExtractNuggets(Question[NuggetList]):
     """The atomic facts in the passages that answer the query, beside those already ``known``.
 
     The answer holds only new ones; an empty list says that nothing new is there.
-    ``most`` and ``words`` are the largest number of nuggets altogether and of words in one.
+    ``most`` and ``words`` are the largest number of nuggets altogether and of words in one. Where
+    ``refined``, the answer holds the whole list, with the known ones as they are now worded.
     """
 
     query: str
@@ -68,10 +69,20 @@ class ExtractNuggets(Question[NuggetList]):
     known: tuple[str, ...] = ()
     most: int = 30
     words: int = 12
+    refined: bool = False
 
     kind = "extract_nuggets"
     reply = NuggetList
     output_tokens = 800
+    unsent = frozenset({"refined"})  # it chooses the template
+
+    def template(self, model: str) -> str:
+        """One for new nuggets, one for the whole list.
+
+        Args:
+            model: not used.
+        """
+        return "extract_nuggets_refined" if self.refined else self.kind
 
 
 @dataclass(frozen=True)

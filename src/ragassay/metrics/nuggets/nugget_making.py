@@ -8,7 +8,8 @@ kept.
 Passages are read in windows. In each round, every window that brought something new in the round
 before is asked what the list lacks. The rounds end when one brings nothing or the list is full. In
 the first round no window may fill more than its share of the remaining room, so that later windows
-contribute too.
+contribute too. Where the list is ``refined``, every reply is the whole list, and the rounds end
+when none changes it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ class NuggetOptions:
         1, "smallest UMBRELA grade of a passage with nuggets", minimum=0, maximum=3
     )
     window: int = param(10, "passages read together", minimum=1)
+    refined: bool = param(
+        False, "each reply is the whole list and replaces the one before, as published"
+    )
     shots: Shots = param("zero", SHOTS_DOC)
 
 
@@ -98,6 +102,13 @@ async def _extract(ask: Ask, query: str, texts: Sequence[str], options: NuggetOp
             if share <= 0:
                 return listed
             known = tuple(listed.texts)
+            if options.refined:
+                whole = ExtractNuggets(query, passages, known, options.most, options.words, True)
+                texts = (await ask(whole)).nuggets
+                listed = Distinct(texts[: options.most], words=options.words)
+                if tuple(listed.texts) != known:
+                    fruitful.append(passages)
+                continue
             reply = await ask(
                 ExtractNuggets(query, passages, known, len(known) + share, options.words)
             )
@@ -137,7 +148,8 @@ def most_asked(
     for passages in batched(distinct, options.window):
         for turn in range(rounds):
             known = nuggets[: turn * options.most // rounds]
-            yield ExtractNuggets(query, passages, known, options.most, options.words)
+            most, words = options.most, options.words
+            yield ExtractNuggets(query, passages, known, most, words, options.refined)
     for batch in batched(nuggets, options.batch):
         yield NuggetImportance(query, batch)
 
