@@ -750,6 +750,9 @@ def test_a_document_is_known_by_its_path_in_the_data_and_in_passages(desk: Path,
     result = ragassay.evaluate(answers[:1], metrics=["CharR"], golden="named")
     assert result.summary.metrics["CharR"].mean == 1.0
     assert call(["golden", "check", "named"]) == 0
+    assert call(["golden", "export", "named", "-o", "qrels.txt", "--format", "qrels"]) == 0
+    judged = Path("qrels.txt").read_text().splitlines()
+    assert [line.split()[2] for line in judged] == [span.document] * 2
 
 
 def test_an_ambiguous_name_of_a_document_is_an_error(desk: Path, capsys) -> None:

@@ -4,6 +4,7 @@ from .documents import (
     COPY as COPY,
     Document as Document,
     load_documents as load_documents,
+    names_of as names_of,
     readable_documents as readable_documents,
 )
 from .exchange import (

@@ -18,10 +18,11 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError, UsageError, json_problem
 from ragassay.files import atomic, write_bytes
-from ragassay.golden.documents import Document, load, load_documents, names_of, text_at
+from ragassay.golden.documents import Document, load, load_documents, text_at
 from ragassay.golden.golden_card import refresh_card, write_card
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.subsets import Subset
+from ragassay.texts import DocumentNames
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
@@ -80,7 +81,11 @@ class GoldenSet:
         manifest = _manifest(folder)
         elsewhere = manifest.get("folder")
         left_out = {str(one["path"]): str(one["why"]) for one in manifest.get("left_out") or []}
-        return cls(folder, items, None if elsewhere is None else folder / str(elsewhere), left_out)
+        made = cls(folder, items, None if elsewhere is None else folder / str(elsewhere), left_out)
+        made._name_by_id(
+            {str(one["id"]): str(one.get("path", one["id"])) for one in _listed(folder)}
+        )
+        return made
 
     @property
     def documents_folder(self) -> Path:
@@ -89,13 +94,19 @@ class GoldenSet:
 
     def documents(self) -> dict[str, Document]:
         """The documents by id, without those that were left out when the set was made. Gold that
-        names them otherwise (`DocumentNames`) has their ids afterwards.
+        names them otherwise (`DocumentNames`) has their ids afterwards, as it has after `open`
+        where ``documents.json`` lists them.
 
         Raises:
             InputError: there are none, one cannot be read, or gold names one that may be several.
         """
         documents = load_documents(self.documents_folder, self.left_out)
-        names = names_of(documents)
+        self._name_by_id({name: one.path for name, one in documents.items()})
+        return documents
+
+    def _name_by_id(self, paths: Mapping[str, str]) -> None:
+        """Writes gold's documents by their ids, given their paths by id."""
+        names = DocumentNames(paths)
         for item in self.items:
             try:
                 ids = [names.one(one.document) or one.document for one in item.gold or ()]
@@ -106,7 +117,6 @@ class GoldenSet:
                 one if one.document == name else one.model_copy(update={"document": name})
                 for one, name in zip(item.gold, ids, strict=True)
             ]
-        return documents
 
     def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
         """Documents that were left out and can be read now, without those that have the id or text

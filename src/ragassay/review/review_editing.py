@@ -9,7 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from ragassay.errors import InputError, UsageError
-from ragassay.golden import Document, GoldenItem, GoldSpan, wrong_record
+from ragassay.golden import Document, GoldenItem, GoldSpan, names_of, wrong_record
 
 EDITABLE = (
     *("query", "references", "negative_references", "gold", "answerability", "type"),
@@ -93,11 +93,13 @@ def _span(
         if (old.document, old.start, old.end, old.grade) == (name, start, end, grade):
             return old.model_dump()  # as it is, also where its document has changed
     try:
-        document = documents().get(name)
-    except InputError as error:  # of the documents, which new spans need
+        all_documents = documents()
+        found = names_of(all_documents).one(name)
+    except InputError as error:  # of the documents, which new spans need, or of a name of several
         raise error.but(field="gold") from error
-    if document is None:
+    if found is None:
         raise InputError(f"there is no document {name!r}", field="gold")
+    name, document = found, all_documents[found]
     text = document.text
     if not 0 <= start < end <= len(text):
         raise InputError(
