@@ -27,7 +27,7 @@ def Hidden(*names: str) -> Parameter:  # noqa: N802 - used like cyclopts' Parame
 @takes_options(
     *("Judging", "Neural models"),
     names=("published", "options"),
-    without=("nuggets", "rubric", "judge_prompt", "prompts"),
+    without=("nuggets", "rubric", "judge_prompt"),
 )
 def mtrag(
     step: str,
