@@ -205,9 +205,12 @@ class Target(ABC):
     @cached_property
     def fingerprint(self) -> str:
         """16 digits that differ where the name or the identity does. Answers are kept under it."""
-        known = {**self.identity, "name": self.name}
-        body = orjson.dumps(known, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-        return hashlib.sha256(body).hexdigest()[:16]
+        return _digits({**self.identity, "name": self.name})
+
+    @property
+    def nameless_fingerprint(self) -> str:
+        """16 digits that differ where the identity does, whatever the name is."""
+        return _digits(self.identity)
 
     @property
     def takes_passages(self) -> bool:
@@ -276,6 +279,11 @@ class CutReplyError(EndpointError):
 
     def __init__(self, detail: str) -> None:
         super().__init__(Reason.CONNECTION, detail, again=True)
+
+
+def _digits(values: Mapping[str, Any]) -> str:
+    body = orjson.dumps(values, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    return hashlib.sha256(body).hexdigest()[:16]
 
 
 def foreign(detail: str) -> EndpointError:

@@ -53,7 +53,7 @@ def judge_of_target(
     return LLMJudge(
         TargetEndpoint(target, timeout=options.timeout),
         # Generator and checker are one where these agree, whatever they are called.
-        f"{target.url}@{target.fingerprint}",
+        f"{target.url}@{target.nameless_fingerprint}",
         ledger=ledger,
         limiter=Limiter(options.concurrency, rpm=options.rpm, tpm=options.tpm),
         budget=budget,
@@ -81,7 +81,7 @@ class TargetEndpoint(Endpoint):
     never = frozenset({"json_schema", "json_object", *SAMPLING} - {"seed"})
 
     def __init__(self, target: Target, *, timeout: float) -> None:
-        super().__init__(f"target:{target.fingerprint}", target.key, timeout=timeout)
+        super().__init__(f"target:{target.nameless_fingerprint}", target.key, timeout=timeout)
         self._target = target
         self._end: asyncio.Event | None = None
         self._keeper: asyncio.Task[None] | None = None
