@@ -186,8 +186,8 @@ def test_an_edited_prompt_or_version_is_a_new_question(
     keys.add(answered(ask_one(judge, SUPPORT)).provenance.request)
     monkeypatch.setattr(CitationSupport, "template", lambda self, model: "satisfaction_edited")
     told = [{"role": "user", "content": "An edited prompt."}]
-    monkeypatch.setattr(CitationSupport, "messages", lambda self, model="": told)
-    monkeypatch.setattr(CitationSupport, "prompt_hash", lambda self, model="": "0" * 12)
+    monkeypatch.setattr(CitationSupport, "messages", lambda self, model="", own="": told)
+    monkeypatch.setattr(CitationSupport, "prompt_hash", lambda self, model="", own="": "0" * 12)
     keys.add(answered(ask_one(judge, SUPPORT)).provenance.request)
     assert len(keys) == 3
     assert server.stats()["answered"] == 3

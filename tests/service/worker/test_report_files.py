@@ -128,7 +128,7 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
     summary = json.loads((named / "summary.json").read_text())
     (named / "summary.json").write_text(json.dumps({**summary, "title": "new"}))
     own = yaml.safe_load((named / "run.yaml").read_text())
-    paths = ("data", "output", "ledger", "rubric")
+    paths = ("data", "output", "ledger", "rubric", "prompts")
     config = {name: value for name, value in own.items() if name not in paths}
     facts = {"report": "new", "task": task.name}
     (named / "run.yaml").write_text(yaml.safe_dump(facts | config, sort_keys=False))
