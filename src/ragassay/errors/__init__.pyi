@@ -12,6 +12,7 @@ from .user_errors import (
     ArgumentError as ArgumentError,
     CountedFact as CountedFact,
     InputError as InputError,
+    LedgerError as LedgerError,
     OptionError as OptionError,
     RagassayError as RagassayError,
     RagassayWarning as RagassayWarning,

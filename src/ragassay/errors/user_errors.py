@@ -143,6 +143,19 @@ def extra_needed(by: str, extra: str) -> Iterator[None]:
         raise UsageError(f"{by}: pip install 'ragassay[{extra}]'.") from error
 
 
+class LedgerError(UsageError):
+    """No answer can be kept, or read, in the ledger. This ends a run: it is no matter of one score.
+
+    Args:
+        problem: a sentence.
+        passing: whether it is likely to end by itself, as where a database is restarted.
+    """
+
+    def __init__(self, problem: str, *, passing: bool = False) -> None:
+        super().__init__(problem)
+        self.passing = passing
+
+
 class OptionError(UsageError):
     """An option with a value that it cannot have.
 

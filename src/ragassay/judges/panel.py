@@ -14,7 +14,7 @@ from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
 from ragassay.counts import plural
-from ragassay.errors import UsageError
+from ragassay.errors import LedgerError, UsageError
 from ragassay.judges.combining import RULES, combinable, differ
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
@@ -241,6 +241,8 @@ def rule_of(signature: str) -> tuple[str, int] | None:
 async def _vote(member: Judge, question: Question[Any], repeat: int) -> Vote:
     try:
         return await member.answer(question, repeat)
+    except LedgerError:
+        raise
     except Exception as error:
         # A judge must not raise; one that does costs its own vote only.
         detail = f"{type(error).__name__} in the judge"

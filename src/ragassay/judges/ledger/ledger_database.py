@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any
 
-from ragassay.errors import UsageError, extra_needed
+from ragassay.errors import LedgerError, extra_needed
 from ragassay.judges.ledger.ledger_file import missing_tables
 
 PREFIXES = ("postgresql://", "postgres://")
@@ -50,7 +50,7 @@ class LedgerDatabase:
         """A connection; the tables are made where they are missing.
 
         Raises:
-            UsageError: the database cannot be used.
+            LedgerError: the database cannot be used.
         """
         with self.explained():
             connection = _Connection(self._address)
@@ -74,7 +74,9 @@ class LedgerDatabase:
             raise OverflowError(str(error)) from error
         except self._error as error:
             problem = " ".join(str(error).split()) or type(error).__name__
-            raise UsageError(f"The ledger's database cannot be used: {problem}.") from error
+            raise LedgerError(
+                f"The ledger's database cannot be used: {problem}.", passing=True
+            ) from error
 
     @contextmanager
     def transaction(self, connection: _Connection) -> Iterator[None]:

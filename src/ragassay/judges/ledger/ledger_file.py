@@ -15,7 +15,7 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from ragassay.errors import InputError, UsageError, system_problem
+from ragassay.errors import InputError, LedgerError, UsageError, system_problem
 
 try:
     import fcntl
@@ -236,26 +236,26 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageError:
+def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | LedgerError:
     problem = str(error)
     if "not a database" in problem:
         return InputError(
             "is not a ledger", path=path, hint="Name another file for the ledger with --ledger."
         )
     if "locked" in problem or "busy" in problem:
-        return UsageError(
+        return LedgerError(
             f"{path}: another process has been writing to this ledger for more than "
             f"{BUSY_S:.0f} seconds. Wait until it ends, or use another with --ledger."
         )
     if "full" in problem:
-        return UsageError(
+        return LedgerError(
             f"{path}: the disk is full, so no answer can be kept. Make room and run the same "
             "command again: what was answered before is not asked again."
         )
     if isinstance(error, sqlite3.OperationalError) and (
         "readonly" in problem or "unable to open" in problem or "disk I/O" in problem
     ):
-        return UsageError(
+        return LedgerError(
             f"{path}: the ledger cannot be written ({problem}). Choose another place with --ledger."
         )
     return damaged(path, problem)

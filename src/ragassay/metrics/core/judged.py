@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, LedgerError, UsageError
 from ragassay.judges import Ask, Question, Scope, Unanswered
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window, failed
@@ -80,6 +80,7 @@ class JudgedMetric(Metric):
 
         Raises:
             InputError: stored answers cannot be read.
+            LedgerError: no answer can be kept.
         """
         lacking = self.lacks(sample)
         if lacking is not None:
@@ -92,8 +93,8 @@ class JudgedMetric(Metric):
                 raise ValueError(f"the value {number:g} is not from {self.low} to {self.high}")
         except Unanswered as unanswered:
             outcome = Unscored(unanswered.reason, unanswered.detail)
-        except InputError:
-            raise  # stored answers cannot be read: this concerns all samples
+        except (InputError, LedgerError):
+            raise  # stored answers cannot be read, or none be kept: this concerns all samples
         except Exception as error:
             outcome = failed(self, error)
         return dataclasses.replace(outcome, evidence=ask.evidence)

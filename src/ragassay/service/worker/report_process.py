@@ -21,7 +21,7 @@ from typing import Any
 
 from ragassay.engine.config import make_config
 from ragassay.engine.run import PreparedRun, prepare
-from ragassay.errors import RagassayError, system_problem
+from ragassay.errors import LedgerError, RagassayError, system_problem
 from ragassay.service.store import headline_of
 from ragassay.service.views import build_view
 
@@ -43,7 +43,9 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     except RagassayError as error:
-        _tell(error=str(error))
+        # The job begins again where the ledger is back; what was answered is kept.
+        is_passing = isinstance(error, LedgerError) and error.passing
+        _tell(**{"unavailable" if is_passing else "error": str(error)})
         return 2
     except OSError as error:
         _tell(disk=system_problem(error))

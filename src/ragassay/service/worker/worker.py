@@ -55,7 +55,7 @@ DISK = (
     "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
 )
 
-FINAL_KEYS = ("headline", "error", "disk")
+FINAL_KEYS = ("headline", "error", "disk", "unavailable")
 """The last message of a report process has one of these."""
 
 
@@ -215,6 +215,8 @@ class _ReportJob:
         final = self._supervise(options, stopped)
         if final is None:
             return None
+        if "unavailable" in final:
+            raise StoreUnavailable(final["unavailable"])
         if "disk" in final:
             raise RagassayError(DISK.format(final["disk"]))
         if "error" in final or not (output / SUMMARY).is_file():
