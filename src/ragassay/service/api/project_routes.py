@@ -20,6 +20,7 @@ from ragassay.service.api.route_parts import (
     TaskToWrite,
 )
 from ragassay.service.store import (
+    Line,
     Project,
     Task,
     TaskOptions,
@@ -51,7 +52,7 @@ class NewProject(Body):
     """A project to be made."""
 
     name: Name
-    description: str = Field("", max_length=10_000)
+    description: Line = Field("", max_length=10_000)
 
 
 class NewTask(Body):

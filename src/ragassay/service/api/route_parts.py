@@ -13,9 +13,9 @@ from starlette.requests import ClientDisconnect
 
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
-from ragassay.service.store import Report, Store, Task, TokenScope, get_report, get_task
+from ragassay.service.store import Line, Report, Store, Task, TokenScope, get_report, get_task
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Name = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class Body(BaseModel):

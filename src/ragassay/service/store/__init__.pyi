@@ -20,6 +20,7 @@ from .jobs import (
     retry_job as retry_job,
 )
 from .projects import (
+    Line as Line,
     Model as Model,
     Project as Project,
     Task as Task,

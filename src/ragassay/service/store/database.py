@@ -132,7 +132,7 @@ class Store:
         Raises:
             NotThere: there is none.
         """
-        rows = self.rows(select(table).where(table.c.id == key))
+        rows = [] if "\0" in key else self.rows(select(table).where(table.c.id == key))
         if not rows:
             raise NotThere(kind, key)
         return rows[0]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Literal, Unpack
+from typing import Annotated, Any, Literal, Unpack
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -24,18 +24,36 @@ class Project(BaseModel):
     created: float = Field(description="seconds since 1970")
 
 
+def kept(text: str) -> str:
+    """A text that a database can hold.
+
+    Args:
+        text: of a request.
+
+    Raises:
+        ValueError: it holds NUL or half a character.
+    """
+    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
+        raise ValueError("it holds the character NUL or half a character")
+    return text
+
+
+Line = Annotated[str, AfterValidator(kept)]
+"""A text of a request that a database can hold."""
+
+
 class TaskOptions(BaseModel):
     """What is true of all records of a task."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    separator: str | None = Field(
+    separator: Line | None = Field(
         None, description="what stands between the chunks of a retrieved context that is one string"
     )
     single_chunk: bool = Field(
         False, description="whether a retrieved context that is one string is one chunk"
     )
-    default_answer: str | None = Field(
+    default_answer: Line | None = Field(
         None, description="what the system says where it has no answer: it counts as none"
     )
     multi_turn: bool = Field(
@@ -43,7 +61,7 @@ class TaskOptions(BaseModel):
         description="whether records with one session_id in their metadata are turns of a "
         "conversation, in order of time",
     )
-    language: str | None = Field(None, description="of queries and answers, for people")
+    language: Line | None = Field(None, description="of queries and answers, for people")
     judge: list[str] = Field(
         default_factory=list,
         description="names of judges of the service; its first one where empty",

@@ -17,12 +17,13 @@ import orjson
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
 
+from ragassay import strict
 from ragassay.errors import InputError
 from ragassay.formats import from_records, map_records, to_record
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task
-from ragassay.service.store.schema import records
+from ragassay.service.store.schema import LONGEST_NAME, records
 from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.store_errors import NotThere
 
@@ -87,11 +88,7 @@ def add_records(
     n_empty = repeated = 0
     incoming: dict[Identity, dict[str, Any]] = {}
     for sample in batch:
-        if sample.id in (".", ".."):
-            raise InputError(
-                f"{sample.id!r} cannot be the id of a record", field="id",
-                hint="In an address it means another page.",
-            )  # fmt: skip
+        _check_identity(sample)
         repeated += sample.identity in incoming
         n_empty += sum(
             one.text is not None and not one.text.strip() for one in sample.passages or ()
@@ -108,6 +105,23 @@ def add_records(
         while page := list(islice(left, PAGE)):
             done.update(_store(connection, task_id, page, now))
     return Ingested(**done)
+
+
+def _check_identity(sample: Sample) -> None:
+    """Refuses an id or system that no address or column can hold."""
+    if sample.id in (".", ".."):
+        raise InputError(
+            f"{sample.id!r} cannot be the id of a record", field="id",
+            hint="In an address it means another page.",
+        )  # fmt: skip
+    for field, value in (("id", sample.id), ("system", sample.system or "")):
+        if len(value) > LONGEST_NAME:
+            raise InputError(
+                f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most",
+                field=field,
+            )
+        if "\0" in value:
+            raise InputError("holds the character NUL, which no database keeps", field=field)
 
 
 def read_batch(
@@ -315,8 +329,13 @@ def _store(
 def _row(sample: Sample, now: float) -> dict[str, Any]:
     """What the table has of a record, but its task and version."""
     body = to_record(sample)
+    try:
+        content = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # half a character
+        body = orjson.loads(strict.dumps(body))
+        content = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     moment = sample.timestamp if sample.timestamp is not None else now
-    digest = hashlib.blake2b(orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=16)
+    digest = hashlib.blake2b(content, digest_size=16)
     body["timestamp"] = moment
     answer = "" if sample.answer is None else sample.answer.text
     parts = (sample.id, sample.system, (sample.query or "")[:SEARCHED], answer[:SEARCHED])

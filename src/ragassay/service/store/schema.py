@@ -31,6 +31,9 @@ VERSION = 4
 
 metadata = MetaData()
 
+LONGEST_NAME = 400
+"""Characters of the id and the system of a record."""
+
 NUMBER = BigInteger().with_variant(Integer, "sqlite")
 """A key that the database counts up: SQLite does that for its own integers only."""
 
@@ -87,9 +90,9 @@ records = Table(
     metadata,
     Column("number", NUMBER, primary_key=True, autoincrement=True),
     Column("task_id", String(40), ForeignKey("tasks.id", ondelete="CASCADE"), nullable=False),
-    Column("id", String(400), nullable=False),
+    Column("id", String(LONGEST_NAME), nullable=False),
     # Several systems, or several runs of one, may answer the same id.
-    Column("system", String(400), nullable=False, server_default=""),
+    Column("system", String(LONGEST_NAME), nullable=False, server_default=""),
     Column("repeat", Integer, nullable=False, server_default="0"),
     Column("version", Integer, nullable=False),
     # Whether no younger version is there.
