@@ -58,7 +58,11 @@ def test_every_step_of_the_workflow_succeeds_and_github_is_told(
             assert done.returncode == 0, done.stdout
             assert "gate low(token_f1.r)>=0.7: passed" in done.stdout
         elif line.startswith("cp "):
-            subprocess.run(shlex.split(line), check=True)
+            # A pull request meets the answers that main's job was given, not its own.
+            ask, run = (one for one in commands if one.startswith(("ragassay ask", "ragassay run")))
+            made = line.split()[-1]
+            assert call(shlex.split(ask)[1:]) == 0
+            assert call(shlex.split(run.replace(line.split()[-2], made))[1:]) == 0
         else:
             assert call(shlex.split(line)[1:]) == 0, capsys.readouterr().err
     assert "::notice title=gate passed%3A P@1>=0.9::" in capsys.readouterr().out

@@ -23,7 +23,8 @@ from ragassay.metrics.core import naming
 from scripted_judge import Scripted
 
 NEITHER = {
-    *("answered", "no_answer", "idk_eval", "underspecified_eval"),  # refusing may be right
+    *("answered", "no_answer", "idk_eval", "underspecified_eval"),
+    *("attempted", "declines"),  # refusing may be right
     "ragreport_attribution",  # a list of passages
 }
 LOWER: set[str] = set()

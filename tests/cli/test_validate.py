@@ -389,11 +389,11 @@ def test_data_that_nothing_can_score_is_never_without_faults(
 def test_columns_that_hold_no_field_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     write(
         "a.jsonl",
-        [{"id": "1", "query": "Who?", "answer": "I.", "lang": "en", "model_reference": "x"}],
+        [{"id": "1", "query": "Who?", "answer": "I.", "area": "en", "model_reference": "x"}],
     )
     assert call(["validate", "a.jsonl"]) == 3
     said = capsys.readouterr().out
-    assert "columns that hold no field: lang, model_reference" in said
+    assert "columns that hold no field: area, model_reference" in said
     assert "perhaps: --columns references=model_reference" in said
 
 
