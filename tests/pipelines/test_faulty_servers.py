@@ -360,12 +360,13 @@ def test_prompts_of_a_server_folder_are_steps(complaint: Complaint) -> None:
     Path("odd/src").mkdir(parents=True)
     Path("odd/src/odd.py").write_text(RAW)
     Path("odd/parameter.yaml").write_text("text: hello\n")
-    write("odd", "pipeline:\n- odd.start\n- odd.ask\n- odd.gone\n")
+    odd = f"{{folder: odd, python: {sys.executable}}}"
+    write(odd, "pipeline:\n- odd.start\n- odd.ask\n- odd.gone\n")
     said = complaint()
     assert "step 3 (odd.gone), server 'odd': Unknown prompt: gone. What the steps" in said
     kept = json.loads(Path("output/p_steps/02_odd.ask.json").read_bytes())
     assert kept["variables"] == {"prompt_ls": ["hello one", "hello 12", "hello [3]"]}
-    write("odd", "pipeline:\n- odd.start\n- odd.refuse\n")
+    write(odd, "pipeline:\n- odd.start\n- odd.refuse\n")
     assert "step 2 (odd.refuse), server 'odd': Error rendering prompt refuse." in complaint()
 
 

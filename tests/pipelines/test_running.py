@@ -351,9 +351,75 @@ def test_a_plain_mcp_server_is_a_command(words: Path) -> None:
 def test_a_prompt_of_a_server_folder_gives_its_messages(words: Path) -> None:
     folder = server_folder(words / "servers" / "greeter", "")
     (folder / "src" / "greeter.py").write_text(PLAIN)
+    program = words / ".venv" / "bin" / "python"  # of the environment above the folder
+    interpreter(program, words / "started")
     path = pipeline(words, "- greeter.names\n- greeter.greet\n", "greeter: servers/greeter")
     assert pipelines.run(path).variables["greeting_ls"] == ["Hello Ann", "Hello Bo"]
     assert sorted(one.name for one in folder.iterdir()) == ["parameter.yaml", "src"]
+    assert (words / "started").is_file()
+
+
+def interpreter(program: Path, started: Path) -> Path:
+    """A program that is the interpreter of these tests, and says that it was started."""
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\ntouch "{started}"\nexec "{sys.executable}" "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def test_the_interpreter_of_a_folder_is_the_one_that_is_named_or_the_one_on_the_path(
+    words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = server_folder(words / "servers" / "greeter", "")
+    (folder / "src" / "greeter.py").write_text(PLAIN)
+    on_path = interpreter(words / "bin" / "python", words / "of the path")
+    named = interpreter(words / "own" / "python3.9", words / "named")
+    monkeypatch.setenv("PATH", f"{on_path.parent}:{os.environ['PATH']}")
+    steps = "- greeter.names\n- greeter.greet\n"
+    for server, told in (
+        ("greeter: servers/greeter", "of the path"),
+        (f"greeter: {{folder: servers/greeter, python: {named}}}", "named"),
+    ):
+        pipelines.run(pipeline(words, steps, server))
+        assert (words / told).is_file()
+        (words / told).unlink()
+        assert not list(words.glob("of*")) and not list(words.glob("named"))
+    # A server that is written with ragassay needs the interpreter that has it.
+    pipelines.run(pipeline(words, "- words.split\n"))
+    assert not (words / "of the path").exists()
+    with pytest.raises(RagassayError, match=r"servers\.greeter\.python"):
+        pipelines.run(
+            pipeline(words, steps, "greeter: {folder: servers/greeter, python: no-such-python}")
+        )
+
+
+def test_the_build_of_a_folder_finds_its_program_beside_the_parameters(words: Path) -> None:
+    folder = server_folder(words / "servers" / "greeter", "")
+    own = PLAIN.replace(
+        "    entry = {",
+        "    place = pathlib.Path(parameter_file).parent\n"
+        "    assert (place / 'src' / f'{place.name}.py').is_file()\n    entry = {",
+    )
+    (folder / "src" / "greeter.py").write_text(own)
+    server = f"greeter: {{folder: servers/greeter, python: {sys.executable}}}"
+    assert pipelines.run(pipeline(words, "- greeter.names\n", server)).variables
+    assert not (folder / "server.yaml").exists()
+
+
+def test_a_memory_holds_all_values_of_a_variable_so_far(words: Path) -> None:
+    more = """
+@app.tool(output="memory_word_ls,mem_length_ls->seen")
+def look(words: list, lengths: list) -> dict:
+    return {"seen": [words, lengths]}
+"""
+    server_folder(words / "servers" / "more", WORDS + more, PARAMETERS)
+    steps = "- more.look\n- more.split\n- loop:\n    times: 2\n    steps:\n    - more.extend\n"
+    path = pipeline(words, steps + "- more.look:\n    output: {seen: then}\n", "more: servers/more")
+    found = pipelines.run(path).variables
+    first = ["a", "bb", "three"]
+    grown = [[f"{one}{end}" for one in first] for end in ("", "!", "!!")]
+    assert found["seen"] == [[], []] and found["then"] == [grown, []]
+    assert pipelines.run(path, pipelines.Options(begin="4")).variables["then"] == [grown, []]
 
 
 def test_servers_get_the_environment_that_they_are_given(

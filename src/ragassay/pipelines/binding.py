@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,10 @@ from ragassay.pipelines import parameter_file
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import REQUIRED, Server, Tool
 from ragassay.yaml_files import Marked
+
+MEMORY = "memory_"
+"""How the variable is called that holds all values of another one so far, oldest first."""
+_MEMORY = re.compile(r"mem(?:ory)?_(.+)")
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,14 @@ class Bound:
         parameters: for each server those that its steps use.
         missing: variables that nothing gives, with the step.
         unset: parameters without a value and a default, with the step.
+        remembered: variables of which a step takes all values so far (``memory_NAME``).
     """
 
     calls: dict[tuple[str, ...], Call] = field(default_factory=dict)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: list[tuple[ToolStep, str]] = field(default_factory=list)
     unset: list[tuple[ToolStep, str]] = field(default_factory=list)
+    remembered: set[str] = field(default_factory=set)
 
 
 class Binder:
@@ -134,8 +141,13 @@ class Binder:
                 unset.append(name)
             used[name] = values.get(name, None if default is REQUIRED else default)
         self._bound.unset += [(step, name) for name in unset]
-        for variable in variables.values():
-            if variable not in self._variables and not self._is_open:
+        for argument, variable in variables.items():
+            if variable in self._variables:
+                continue
+            if (memory := _MEMORY.fullmatch(variable)) is not None:
+                self._bound.remembered.add(memory[1])
+                variables[argument] = f"{MEMORY}{memory[1]}"
+            elif not self._is_open:
                 self._bound.missing.append((step, variable))
         try:
             gives = server.outputs(

@@ -23,6 +23,8 @@ from ragassay.pipelines.server_address import ServerAddress, entries_of, paramet
 _SHOWN = 300
 """Characters of a server's own text that a message shows."""
 
+_CACHES = shutil.ignore_patterns("__pycache__")
+
 _TAIL = 8192
 """Bytes of what a server printed that are searched for its last line."""
 
@@ -64,12 +66,14 @@ class McpServer:
             }  # fmt: skip
 
     async def _built(self, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What the server's ``build`` writes. It gets a copy of the parameters, so that nothing in
-        the folder changes."""
+        """What the server's ``build`` writes. It gets a copy of the folder, with the program beside
+        the parameters, so that nothing in the folder changes."""
         if "build" not in self.tools:
             raise ServerError("it has no tool 'build', which says what its tools take.")
         with tempfile.TemporaryDirectory(prefix="ragassay-") as copy:
-            parameters = Path(copy) / "parameter.yaml"
+            place = Path(copy) / folder.resolve().name
+            shutil.copytree(folder / "src", place / "src", ignore=_CACHES)
+            parameters = place / "parameter.yaml"
             if (folder / "parameter.yaml").is_file():
                 shutil.copyfile(folder / "parameter.yaml", parameters)
             else:
@@ -78,7 +82,7 @@ class McpServer:
             await self.call_tool(
                 self.tools["build"], {"parameter_file": str(parameters)}, seconds, None
             )
-            written = Path(copy) / "server.yaml"
+            written = place / "server.yaml"
             if not written.is_file():
                 raise ServerError(
                     "its tool 'build' wrote no server.yaml beside the parameter file."

@@ -10,7 +10,7 @@ from typing import Any
 
 from ragassay.counts import plural
 from ragassay.errors import RagassayError
-from ragassay.pipelines.binding import Bound, Call
+from ragassay.pipelines.binding import MEMORY, Bound, Call
 from ragassay.pipelines.kept_steps import KeptSteps, Variables
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import Server, ServerError
@@ -155,6 +155,8 @@ class StepRunner:
             for argument, name in call.parameters.items()
         }
         for argument, name in call.variables.items():
+            if name not in variables and name.removeprefix(MEMORY) in self.bound.remembered:
+                variables[name] = []
             if name not in variables:
                 had = ", ".join(variables) or "none"
                 raise self._failed(
@@ -183,6 +185,9 @@ class StepRunner:
             raise self._failed(number, step, f"the result lacks {lacking[0]!r}; it has: {had}.")
         for key, variable in outputs.items():
             variables[variable] = result[key]
+            if variable in self.bound.remembered:
+                memory = f"{MEMORY}{variable}"
+                variables[memory] = [*variables.get(memory, ()), result[key]]
         self._note_lengths(number, step, arguments, {key: result[key] for key in outputs})
 
     def _note_lengths(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -31,6 +32,7 @@ class _Written(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     folder: str | None = None
+    python: str | None = None
     command: str | list[str] | None = None
     url: str | None = None
     env: dict[str, str] = Field(default_factory=dict)
@@ -101,7 +103,9 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
         folder = _folder(pipeline, written.folder)
         if folder is None:
             raise pipeline.wrong((*place, "folder"), f"there is no folder {written.folder!r}")
-        return _of_folder(pipeline, place, folder, **filled)
+        return _of_folder(pipeline, place, folder, written.python, **filled)
+    if written.python:
+        raise pipeline.wrong((*place, "python"), "is the interpreter of a folder", "Name it.")
     return _of_command(pipeline, (*place, "command"), written.command or [], **filled)
 
 
@@ -133,7 +137,9 @@ def _folder(pipeline: Pipeline, text: str) -> Path | None:
     return next((folder for folder in tried if os.path.isdir(folder)), None)  # noqa: PTH112 - never raises
 
 
-def _of_folder(pipeline: Pipeline, place: Place, folder: Path, **more: Any) -> ServerAddress:
+def _of_folder(
+    pipeline: Pipeline, place: Place, folder: Path, python: str | None = None, **more: Any
+) -> ServerAddress:
     """A server of UltraRAG's layout: its program, or where its parameters say that it runs."""
     path = _parameter_file(folder).get("path")
     if isinstance(path, str) and path.startswith(_URL):
@@ -142,9 +148,32 @@ def _of_folder(pipeline: Pipeline, place: Place, folder: Path, **more: Any) -> S
     program = folder / "src" / f"{name}.py"
     if not program.is_file():
         raise pipeline.wrong(place, f"the folder {folder} has no src/{name}.py", _FORMS)
-    return ServerAddress(
-        "process", str(folder), command=(sys.executable, str(program)), folder=folder, **more
-    )
+    if python is not None and shutil.which(python) is None:
+        raise pipeline.wrong((*place, "python"), f"there is no program {python!r}")
+    command = (python or _interpreter(program), str(program))
+    return ServerAddress("process", str(folder), command=command, folder=folder, **more)
+
+
+_OF_OURS = re.compile(r"^\s*(?:from|import) ragassay\b", re.MULTILINE)
+
+
+def _interpreter(program: Path) -> str:
+    """The interpreter of a server folder's program: ours for one that imports ragassay, else that
+    of a ``.venv`` in or above its folder, else ``python`` on the path. UltraRAG's servers need
+    packages of versions that cannot stand beside ours.
+
+    Args:
+        program: of the server.
+    """
+    if _OF_OURS.search(program.read_text(encoding="utf-8", errors="replace")):
+        return sys.executable
+    places = (above / ".venv" / name for above in program.resolve().parents for name in _BINARIES)
+    of_folder = next((str(one) for one in places if one.is_file()), None)
+    return of_folder or shutil.which("python") or shutil.which("python3") or sys.executable
+
+
+_BINARIES = ("bin/python", "Scripts/python.exe")
+"""Where a virtual environment has its interpreter."""
 
 
 def _of_command(

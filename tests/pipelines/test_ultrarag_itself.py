@@ -1,0 +1,136 @@
+"""UltraRAG's own servers under our runner, and our evaluation under its runner and its Python.
+
+The tests with UltraRAG itself need its repository (``ULTRARAG``) and the Python of an environment
+that runs it (``ULTRARAG_PYTHON``): its packages cannot stand beside ragassay's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragassay import pipelines
+from ragassay.errors import RagassayError
+
+pytest.importorskip("mcp", reason="needs the extra 'mcp'")
+
+EVALUATION = Path(__file__).parents[2] / "examples" / "ultrarag" / "evaluation"
+ULTRARAG, PYTHON = os.environ.get("ULTRARAG", ""), os.environ.get("ULTRARAG_PYTHON", "")
+needs_ultrarag = pytest.mark.skipif(
+    not (ULTRARAG and PYTHON), reason="ULTRARAG and ULTRARAG_PYTHON name no UltraRAG"
+)
+BARE = str(getattr(sys, "_base_executable", sys.executable))
+"""The interpreter below a virtual environment, which has none of its packages."""
+has_bare = subprocess.run([BARE, "-c", "import ragassay"], capture_output=True).returncode != 0
+needs_bare = pytest.mark.skipif(not has_bare, reason="the tests run in no virtual environment")
+
+DATA = {"question": "Who?", "golden_answers": ["Ann", "Anna"]}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with our evaluation, and data."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(EVALUATION, tmp_path / "servers" / "evaluation")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "sample_nq_10.jsonl").write_text(json.dumps(DATA) + "\n")
+    monkeypatch.delenv("RAGASSAY_PYTHON", raising=False)
+    return tmp_path
+
+
+def evaluated(python: str) -> dict[str, float]:
+    """What our evaluation, started by a Python, says of the first gold answer."""
+    Path("p.yaml").write_text(
+        f"servers:\n  benchmark: servers/benchmark\n  evaluation: {{folder: servers/evaluation, "
+        f"python: {python}}}\npipeline:\n- benchmark.get_data\n- evaluation.evaluate:\n"
+        "    input: {pred_ls: q_ls}\n"
+    )
+    found = pipelines.run(Path("p.yaml")).variables["eval_res"]
+    return {name: value for name, value in found.items() if name.startswith("avg_")}
+
+
+@needs_bare
+@pytest.mark.parametrize("by_name", [True, False])
+def test_our_evaluation_finds_the_python_that_has_ragassay(
+    place: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool
+) -> None:
+    scripts = place / "scripts"
+    scripts.mkdir()
+    if by_name:
+        monkeypatch.setenv("RAGASSAY_PYTHON", sys.executable)
+    else:  # as pipx and uv link it
+        (scripts / "ragassay").symlink_to(Path(sys.executable).with_name("ragassay"))
+    monkeypatch.setenv("PATH", f"{scripts}:/usr/bin:/bin")
+    found = evaluated(BARE)
+    assert found and set(found.values()) == {0.0}
+    assert found == evaluated(sys.executable)
+
+
+@needs_bare
+@pytest.mark.parametrize("named", [None, BARE, "/no/such/python"])
+def test_our_evaluation_says_where_it_finds_no_ragassay(
+    place: Path, monkeypatch: pytest.MonkeyPatch, named: str | None
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    if named is not None:
+        monkeypatch.setenv("RAGASSAY_PYTHON", named)
+    with pytest.raises(RagassayError, match="RAGASSAY_PYTHON"):
+        evaluated(BARE)
+
+
+@needs_ultrarag
+def test_ultrarags_servers_run_under_our_runner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "ultrarag"
+    kept = shutil.ignore_patterns(".git", ".venv", "output", "index", "ui", "docs")
+    shutil.copytree(ULTRARAG, place, ignore=kept)
+    monkeypatch.chdir(place)
+    names = ("benchmark", "retriever", "prompt", "custom")
+    servers = [f"  {one}: {{folder: servers/{one}, python: {PYTHON}}}" for one in names]
+    steps = [
+        *("benchmark.get_data", "retriever.retriever_init", "retriever.bm25_index"),
+        *("retriever.retriever_init", "retriever.bm25_search", "prompt.qa_rag_boxed"),
+        "custom.output_extract_from_boxed:\n    input: {ans_ls: prompt_ls}",
+        "evaluation.evaluate",
+    ]
+    Path("p.yaml").write_text(
+        "\n".join(["servers:", *servers, f"  evaluation: {EVALUATION}", "pipeline:"])
+        + "".join(f"\n- {step}" for step in steps)
+    )
+    pipelines.build(Path("p.yaml"))
+    file = Path("parameters/p_parameter.yaml")
+    text = file.read_text().replace("backend: sentence_transformers\n", "backend: bm25\n")
+    text = text.replace("prompt/qa_boxed.jinja", "prompt/qa_rag_boxed.jinja")
+    file.write_text(text.replace("top_k: 5", "top_k: 3"))
+    found = pipelines.run(Path("p.yaml")).variables
+    assert [len(passages) for passages in found["ret_psg"]] == [3] * 10
+    assert len(found["prompt_ls"]) == len(found["pred_ls"]) == 10
+    assert found["ret_psg"][0][0] in found["prompt_ls"][0]
+    assert len(found["eval_res"]["em"]) == 10
+
+
+@needs_ultrarag
+def test_our_evaluation_runs_under_ultrarags_runner(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(Path(ULTRARAG) / "servers" / "benchmark", "servers/benchmark")
+    monkeypatch.setenv("RAGASSAY_PYTHON", sys.executable)
+    monkeypatch.setenv("PATH", f"{Path(PYTHON).parent}:{os.environ['PATH']}")
+    Path("p.yaml").write_text(
+        "servers:\n  benchmark: servers/benchmark\n  evaluation: servers/evaluation\npipeline:\n"
+        "- benchmark.get_data\n- evaluation.evaluate:\n    input: {pred_ls: q_ls}\n"
+    )
+    runner = str(Path(PYTHON).with_name("ultrarag"))
+    for act in ("build", "run"):
+        done = subprocess.run([runner, act, "p.yaml"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    (kept,) = Path("output").glob("memory_*.json")
+    assert "eval_res" in kept.read_text()
+    assert json.loads(Path("output/evaluate_results.json").read_text())
