@@ -18,7 +18,7 @@ from ragassay.service import create_app, http_protocol
 from ragassay.service.api import request_bodies
 from ragassay.service.store import Store
 
-WAIT_S = 0.4
+WAIT_S = 1.0
 
 
 @pytest.fixture
@@ -63,13 +63,16 @@ def test_a_connection_that_sends_half_a_request_is_closed(
     assert got.startswith(answer) and bool(got) == bool(answer)
 
 
-def test_a_request_that_comes_slowly_but_comes_is_answered(place: tuple[str, int]) -> None:
+def test_a_request_that_comes_slowly_but_comes_is_answered(
+    place: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_bodies, "WAIT_S", 3.0)
     body = b'{"name": "p"}'
     head = HEAD.replace(b"20", b"%d" % len(body)) + b"Content-Type: application/json\r\n\r\n"
     with socket.create_connection(place) as client:
         client.settimeout(60)
         client.sendall(head)
-        for at in range(len(body)):
-            time.sleep(WAIT_S / 4)
-            client.sendall(body[at : at + 1])
+        for at in range(0, len(body), 5):  # longer than the limit, and no pause as long
+            time.sleep(1.1)
+            client.sendall(body[at : at + 5])
         assert client.recv(12) == b"HTTP/1.1 201"
