@@ -9,6 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -467,3 +469,26 @@ def test_a_server_elsewhere_is_a_url(words: Path) -> None:
             service.terminate()
     assert variables["scores"]["em"] == [1.0, 0.0, 1.0]
     assert variables["scores"]["avg_em"] == pytest.approx(2 / 3)
+
+
+def test_a_folder_may_hold_nothing_but_the_address_of_its_server(words: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    folder = words / "servers" / "far"
+    folder.mkdir()
+    (folder / "parameter.yaml").write_text(f"path: http://127.0.0.1:{port}/mcp\n")
+    program = words / "far.py"
+    program.write_text(PLAIN.replace('"stdio"', f'"streamable-http", port={port}'))
+    path = pipeline(words, "- far.names\n- far.greet\n", "far: servers/far")
+    with subprocess.Popen([sys.executable, program], stderr=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(600):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            assert pipelines.run(path).variables["greeting_ls"] == ["Hello Ann", "Hello Bo"]
+        finally:
+            server.terminate()
+    named = pipeline(words, "- far.names\n", "far: {folder: servers/far, python: python3}")
+    with pytest.raises(RagassayError, match="starts nothing: the server is at"):
+        pipelines.run(named)

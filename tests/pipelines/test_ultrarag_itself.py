@@ -56,16 +56,26 @@ def evaluated(python: str) -> dict[str, float]:
 
 
 @needs_bare
-@pytest.mark.parametrize("by_name", [True, False])
+@pytest.mark.parametrize("found_by", ["path", "name", "link", "first line"])
 def test_our_evaluation_finds_the_python_that_has_ragassay(
-    place: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    found_by: str,
 ) -> None:
     scripts = place / "scripts"
     scripts.mkdir()
-    if by_name:
+    command = scripts / "ragassay"
+    if found_by == "path":
         monkeypatch.setenv("RAGASSAY_PYTHON", sys.executable)
-    else:  # as pipx and uv link it
-        (scripts / "ragassay").symlink_to(Path(sys.executable).with_name("ragassay"))
+    elif found_by == "name":
+        monkeypatch.setenv("RAGASSAY_PYTHON", "python-of-ours")
+        (scripts / "python-of-ours").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        (scripts / "python-of-ours").chmod(0o755)
+    elif found_by == "link":  # as pipx and uv link it
+        command.symlink_to(Path(sys.executable).with_name("ragassay"))
+    else:  # 'pip install --user' puts no Python beside it
+        command.write_text(f"#!{sys.executable}\n")
+        command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{scripts}:/usr/bin:/bin")
     found = evaluated(BARE)
     assert found and set(found.values()) == {0.0}

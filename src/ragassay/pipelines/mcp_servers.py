@@ -72,7 +72,9 @@ class McpServer:
             raise ServerError("it has no tool 'build', which says what its tools take.")
         with tempfile.TemporaryDirectory(prefix="ragassay-") as copy:
             place = Path(copy) / folder.resolve().name
-            shutil.copytree(folder / "src", place / "src", ignore=_CACHES)
+            if (folder / "src").is_dir():  # one that runs elsewhere may have none
+                shutil.copytree(folder / "src", place / "src", ignore=_CACHES)
+            place.mkdir(exist_ok=True)
             parameters = place / "parameter.yaml"
             if (folder / "parameter.yaml").is_file():
                 shutil.copyfile(folder / "parameter.yaml", parameters)

@@ -143,6 +143,8 @@ def _of_folder(
     """A server of UltraRAG's layout: its program, or where its parameters say that it runs."""
     path = _parameter_file(folder).get("path")
     if isinstance(path, str) and path.startswith(_URL):
+        if python is not None:
+            raise pipeline.wrong((*place, "python"), f"starts nothing: the server is at {path}")
         return ServerAddress("url", path, folder=folder, **more)
     name = folder.resolve().name
     program = folder / "src" / f"{name}.py"
