@@ -276,7 +276,7 @@ def sentences(text: str) -> list[str]:
     Args:
         text: as it was written.
     """
-    lines = _uncited(_read(text)).split("\n")
+    lines = _uncited(_single_spaced(_read(text))).split("\n")
     pieces = (
         plain(line[start:end]).strip() for line in lines for start, end in texts.sentences(line)
     )
