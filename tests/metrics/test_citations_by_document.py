@@ -33,7 +33,10 @@ PASSAGES = {
 @pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
 @pytest.mark.parametrize(
     "mark",
-    ["[guide.pdf]", "[guide.pdf#page=4]", "[Guide.PDF]", "【4:0†guide.pdf】", "[guide.pdf, p. 4]"],
+    [
+        *("[guide.pdf]", "[guide.pdf#page=4]", "[Guide.PDF]", "【4:0†guide.pdf】"),
+        *("[guide.pdf, p. 4]", "[Source: guide.pdf]", "[Quelle: Guide.pdf]"),
+    ],
 )
 def test_a_document_is_cited_by_its_name(passage: Any, mark: str) -> None:
     found = scores(f"The depot is in Leeds {mark}.", passage)

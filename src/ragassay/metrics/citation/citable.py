@@ -52,6 +52,9 @@ _PLACE = re.compile(
 )
 """The place in a document, behind its bare name: ``guide.pdf#page=4``, ``guide.pdf, p. 4``."""
 
+_CALLED = re.compile(rf"^{PREFIX}:", re.IGNORECASE)
+"""The word before a name: ``Source: guide.pdf``, in its bare form."""
+
 _LABEL = re.compile(r"\s*([^\s:][^:\n]{0,150}?\.[a-z]{2,5}(?:#[\w=.,-]+)?)\s*:\s", re.IGNORECASE)
 """The name of a file that a passage's text begins with."""
 
@@ -109,7 +112,8 @@ class Citable:
     def _of_source(self, name: str) -> list[int]:
         if not name or name.isdecimal():
             return []
-        found = self._sources.find(name) or self._sources.find(_PLACE.sub("", name))
+        plain = _CALLED.sub("", name)
+        found = self._sources.find(name) or self._sources.find(_PLACE.sub("", plain))
         return sorted({index for one in found for index in self._by_source[one]})
 
     def find(self, citation: str) -> int | None:
