@@ -85,7 +85,7 @@ def compare(
         trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
         force: Compare although the metrics were not computed alike (judge, prompt, parameters), or
             the queries differ in what they ask or expect, or both runs hold the same recorded
-            replies; that is told as a note.
+            replies. A note says which.
         junit: File to write the gates to as JUnit XML, a test case for each.
         badge: SVG file to write: the difference of the first metric that a gate is on, coloured by
             the gates. With more than two runs: one file each, numbered.

@@ -37,7 +37,7 @@ class NoAnswer(_Attempt):
     name = "no_answer"
     version = 2
     says = "label"
-    title = "Whether the system tried to answer, as the label yes or no"
+    title = "Whether the system tried to answer: the label yes (it tried) or no"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The label, with the published object ``{"query_answered": ...}`` as parts."""

@@ -178,7 +178,7 @@ class ContainsAnswer(_Corrected):
 
     name = "contains_answer"
     says = "flag"
-    title = "A reference stands in the answer as whole words (acc would find 'art' in 'party')"
+    title = "A reference stands in the answer as whole words (Chinese, Thai ...: characters)"
     recommended_for = "full sentences that should hold a short factual answer"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:

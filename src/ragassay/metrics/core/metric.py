@@ -169,7 +169,7 @@ class Metric(ABC):
 
     def called(self, name: str, usual: Metric) -> str:
         """A published name of this metric, with the parameters that set it apart, except those that
-        are told beside the values.
+        a note names beside the values.
 
         Args:
             name: as it is published.

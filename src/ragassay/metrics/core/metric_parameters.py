@@ -21,9 +21,9 @@ def param(default: Any, doc: str, *, beside: bool = False, **bounds: float) -> A
     Args:
         default: the value when the name leaves it out.
         doc: what it does, in a few words; shown by ``ragassay metrics``.
-        beside: true where a published name does not show the parameter, because what it says is
-            told beside the values: where they come from, or which of two published rules they
-            follow.
+        beside: true where a published name does not show the parameter, because it says of the
+            values where they come from, or which of two published rules they follow, and a note
+            says that beside them.
         bounds: ``minimum`` and ``maximum``, the smallest and the largest value allowed, and
             ``exclusive=True`` where these themselves are not.
     """

@@ -109,7 +109,8 @@ def revoke_token(store: Store, key: str) -> None:
 
 
 def find_token(store: Store, value: str) -> Token | None:
-    """The token that a client sent; ``None`` where it is none of ours, or has expired.
+    """The token that a client sent; ``None`` where there is no such token, or it has
+    expired.
 
     Args:
         store: where.
