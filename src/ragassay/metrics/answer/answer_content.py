@@ -12,6 +12,12 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score
 
 _EMPTY = "the answer is empty; the judge was not asked"
+_IN_WORDS = {
+    "answer": "an answer",
+    "part": "a part of an answer",
+    "small_talk": "small talk, in reply to small talk",
+    "nothing": "no part of an answer",
+}
 
 
 class _OnContent(JudgedMetric):
@@ -26,7 +32,7 @@ class _OnContent(JudgedMetric):
         if not sample.answer_text.strip():
             return "nothing", _EMPTY
         reply = await ask(AnswerContent(conversation(sample), sample.answer_text))
-        return reply.holds, f"of an answer it holds: {reply.holds.replace('_', ' ')}"
+        return reply.holds, f"the response holds {_IN_WORDS[reply.holds]}"
 
 
 @register
