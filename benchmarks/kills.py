@@ -53,18 +53,20 @@ class Program:
 
 def run_program(role: str, place: str, folder: str, port: str) -> None:
     """What a program does: serve, or work."""
+    from ragassay.service import NamedModels
     from ragassay.service.store import Store
     from ragassay.service.worker import Worker, WorkerOptions
 
     options = WorkerOptions(Path(folder), beat=0.2, lease=2.0, poll=0.1)
+    store = Store(place, NamedModels.parse(["openai:m"]))
     if role == "work":
-        Worker(Store(place), options).run()
+        Worker(store, options).run()
         return
     import uvicorn
 
     from ragassay.service import ServiceOptions, create_app
 
-    app = create_app(Store(place), ServiceOptions(worker=options))
+    app = create_app(store, ServiceOptions(worker=options))
     uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="error")
 
 
