@@ -66,7 +66,8 @@ def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray
         return np.ones_like(steps)
     if gamma == 0:
         return 1 - steps / (depth - 1)
-    return 1 - np.log1p(gamma * steps) / math.log1p(gamma * (depth - 1))
+    # The last rank's two logarithms, of numpy and of C, may differ in the last digit.
+    return np.maximum(0.0, 1 - np.log1p(gamma * steps) / math.log1p(gamma * (depth - 1)))
 
 
 def hybrid_score(
