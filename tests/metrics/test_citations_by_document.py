@@ -90,6 +90,48 @@ def test_a_mark_that_names_no_passage_is_told_and_not_scored_0() -> None:
     assert cited["support"] == "not_retrieved"
 
 
+@pytest.mark.parametrize("document", [None, "other.pdf"])
+def test_a_run_counts_the_marks_that_name_no_passage_once(document: str | None) -> None:
+    passages = [{"id": "c17", "document": document, "text": TEXT}]
+    records = [
+        {"id": f"{at}", "query": "Where?", "answer": answer, "passages": passages}
+        for at, answer in enumerate(["In Leeds [a.pdf][b.pdf].", "In Leeds [c17].", "Big [c.md]."])
+    ]
+    names = ["citation.recall", "citation.precision", "citation_sentences"]
+    told = ragassay.evaluate(records, names).summary.warnings
+    (said,) = [one for one in told if "no passage" in one]
+    assert said.startswith("3 marks such as [a.pdf] ")
+
+
+def test_what_open_rag_eval_does_not_read_as_a_citation_is_counted() -> None:
+    passages = [{"id": "1", "text": TEXT}, {"id": "2", "text": TEXT}]
+    records = [
+        {"id": f"{at}", "query": "Where?", "answer": answer, "passages": passages}
+        for at, answer in enumerate(["In Leeds [doc 1].", "In Leeds [1, 2].", "Big."])
+    ]
+    told = ragassay.evaluate(records, ["citation_ore"]).summary.warnings
+    (said,) = [one for one in told if "citation_ore" in one]
+    assert said.startswith("1 answer ") and "[doc1]" in said
+    told = ragassay.evaluate(records, ["citation"]).summary.warnings
+    assert not [one for one in told if "citation_ore" in one]
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("The depot is in Leeds (docs/guide.pdf).", 1), ("In Leeds (Source: guide.pdf, p. 4).", 1),
+        ("In Leeds (guide.pdf; plan.docx).", 2), ("In Leeds (see plan.docx).", 0),
+        ("In Leeds (other.pdf).", 0), ("In Leeds (Guide).", 0),
+    ],
+)  # fmt: skip
+def test_parentheses_cite_a_file_that_was_retrieved(text: str, n: int) -> None:
+    passages = (
+        Passage(TEXT, id="Guide", document="docs/guide.pdf"), Passage(TEXT, document="plan.docx"),
+    )  # fmt: skip
+    (cited,) = citation_parser.parts(text, passages)
+    assert len(cited.citations) == n
+
+
 @pytest.mark.parametrize(
     "text",
     [

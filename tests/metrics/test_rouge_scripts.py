@@ -25,6 +25,11 @@ def test_texts_in_another_script_are_told_once_with_the_metric_that_counts_them(
     )
 
 
-def test_nothing_is_told_where_most_letters_count_or_all_scripts_do() -> None:
-    assert notes([ENGLISH, ENGLISH, ARABIC], "rouge-1") == []
+def test_one_sample_in_another_script_is_counted() -> None:
+    (said,) = notes([ENGLISH, ENGLISH, ARABIC], "rouge-1")
+    assert "1 of 3 samples" in said
+
+
+def test_nothing_is_told_where_all_scripts_count() -> None:
+    assert notes([ENGLISH], "rouge-1") == []
     assert notes([ARABIC], "em,rouge1(tokens=unicode)") == []

@@ -108,14 +108,15 @@ class CountedFact(RagassayWarning):
 
     Args:
         sentence: with ``{n}`` where the count stands, and ``{one|several}`` where words depend on
-            it.
+            it, and ``{example}`` where the first one counted is shown.
         n: the count.
+        example: one of those counted.
     """
 
-    def __init__(self, sentence: str, n: int) -> None:
+    def __init__(self, sentence: str, n: int, example: str = "") -> None:
         worded = _BY_NUMBER.sub(r"\1" if n == 1 else r"\2", sentence)
-        super().__init__(worded.replace("{n}", str(n)))
-        self.sentence, self.n = sentence, n
+        super().__init__(worded.replace("{n}", str(n)).replace("{example}", example))
+        self.sentence, self.n, self.example = sentence, n, example
 
 
 class UsageError(RagassayError):

@@ -62,8 +62,8 @@ class Usage:
             left for an answer, the question is among the failures, and its votes are not here.
         in_part: answers that lack a part (`ReplyInParts`), by the reason of the first part lacked.
         details: for each reason of failures and lost votes the sentence that came with the first,
-            or the one that says why nothing more was sent; for those of answers in part under
-            ``REASON, in part``.
+            or the one that says why nothing more was sent (for `Reason.UNSUPPORTED` each distinct
+            one); for those of answers in part under ``REASON, in part``.
         disagreed: questions on which the members of a panel did not all say the same.
     """
 
@@ -112,8 +112,11 @@ class Usage:
 
     def _keep_detail(self, failure: Failure) -> None:
         reason = str(failure.reason)
-        if failure.stopped or reason not in self.details:
+        said = self.details.get(reason, "")
+        if failure.stopped or not said:
             self.details[reason] = failure.detail
+        elif failure.reason is Reason.UNSUPPORTED and failure.detail not in said:
+            self.details[reason] = f"{said}; {failure.detail}"  # a kind of question each
 
 
 class Asker:

@@ -141,4 +141,4 @@ def test_the_judge_wraps_answers_and_says_what_it_cannot() -> None:
     assert verdict.provenance.input_tokens == 0 and verdict.provenance.attempts == 0
     failure = asyncio.run(judge.answer(RubricGrade("Is it kind?", 1, 5, (), ())))
     assert isinstance(failure, Failure)
-    assert failure.reason is Reason.UNSUPPORTED and "name an LLM as the judge" in failure.detail
+    assert failure.reason is Reason.UNSUPPORTED and "needs an LLM judge" in failure.detail

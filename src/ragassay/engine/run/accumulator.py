@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -79,7 +79,7 @@ class Accumulator:
         self._judged: set[str] = set()
         self._language = DataLanguage()
         self._latin = [name for name, metric in metrics.items() if metric.for_all_scripts]
-        self._n_ascii_letters = self._n_other_letters = self._n_unspaced_letters = 0
+        self._unread: Counter[str] = Counter()
         self.judge = ""
         self.cause = ""
         self.other_suites: Callable[[], Sequence[str]] = tuple
@@ -116,7 +116,7 @@ class Accumulator:
             self._n_unanswered += sample.answer is None
             self._n_unlabelled += sample.answerability is None
             if self._latin:
-                self._count_letters(sample)
+                self._note_script(sample)
             self._slicer.add(sample)
             self._metadata |= sample.metadata.keys()
             self._clusters.append(cluster_of(sample, column))
@@ -132,17 +132,15 @@ class Accumulator:
             if any(one.evidence or (isinstance(one, Score) and one.by) for one in each):
                 self._language.add(sample)
 
-    def _count_letters(self, sample: Sample) -> None:
-        """Counts letters of answer and references, by whether they are ASCII."""
-        texts = list(sample.references or ())
-        if sample.answer is not None:
-            texts.append(sample.answer.text)
-        for text in texts:
+    def _note_script(self, sample: Sample) -> None:
+        """Counts the sample where most letters of answer and references are of a script that some
+        metric cuts into no words."""
+        text = "\n".join([*(sample.references or ()), sample.answer_text])
+        if not text.isascii():  # few texts are not, and counting takes longer than this check
+            letters = sum(map(str.isalpha, text))
             n_ascii = sum(map(str.isalpha, text.encode("ascii", "ignore").decode("ascii")))
-            self._n_ascii_letters += n_ascii
-            if not text.isascii():  # few texts are not, and counting takes longer than this check
-                self._n_other_letters += sum(map(str.isalpha, text)) - n_ascii
-                self._n_unspaced_letters += len(_UNSPACED.findall(text))
+            self._unread["latin"] += 2 * n_ascii < letters
+            self._unread["spaced"] += 2 * len(_UNSPACED.findall(text)) > letters
 
     def summary(
         self,
@@ -251,14 +249,13 @@ class Accumulator:
                 f"There are: {', '.join(sorted(existing)) or 'none'}.{hint}"
             )
 
-    def _blind_to_the_script(self) -> list[str]:
-        """The metrics that find no words in most of the texts."""
-        letters = self._n_ascii_letters + self._n_other_letters
-        blind = {
-            "latin": self._n_other_letters > self._n_ascii_letters,
-            "spaced": 2 * self._n_unspaced_letters > letters,
-        }
-        return [name for name in self._latin if blind[self.metrics[name].scripts]]
+    def _blind_to_the_script(self) -> Mapping[int, list[str]]:
+        """The metrics that find no words in some samples, by the number of these."""
+        names: defaultdict[int, list[str]] = defaultdict(list)
+        for name in self._latin:
+            names[self._unread[self.metrics[name].scripts]].append(name)
+        names.pop(0, None)
+        return names
 
     @cached_property
     def _n_clustered(self) -> int:
@@ -283,11 +280,11 @@ class Accumulator:
             yield self.cause
         if has_scores:
             yield from self._missing.of_models_and_parts(metrics, derived=not self.cause)
-        if names := self._blind_to_the_script():
+        for n_unread, names in self._blind_to_the_script().items():
             wide = dict.fromkeys(self.metrics[name].for_all_scripts for name in names)
             yield (
                 f"{', '.join(names)} {either(len(names), 'does', 'do')} not find words in the "
-                "script of most of the answers and references, as published. For other scripts: "
+                f"script of {n_unread} of {plural(n, 'sample')}, as published. For other scripts: "
                 f"{', '.join(wide)}."
             )
         yield from self._missing.of_failures(details, has_scores=has_scores)

@@ -30,12 +30,14 @@ def _is_ours(warning: warnings.WarningMessage) -> bool:
 
 def _summed(facts: Iterable[Warning | str]) -> list[str]:
     """Sentences, each once; counted facts of the same sentence become one with the sum."""
-    counts: dict[str, int | None] = {}
+    told: dict[str, Warning | str] = {}
     for fact in facts:
         if isinstance(fact, CountedFact):
-            counts[fact.sentence] = (counts.get(fact.sentence) or 0) + fact.n
+            first = told.get(fact.sentence)
+            n, example = (
+                (first.n, first.example) if isinstance(first, CountedFact) else (0, fact.example)
+            )
+            told[fact.sentence] = CountedFact(fact.sentence, n + fact.n, example)
         else:
-            counts.setdefault(str(fact))
-    return [
-        sentence if n is None else str(CountedFact(sentence, n)) for sentence, n in counts.items()
-    ]
+            told.setdefault(str(fact), fact)
+    return [str(fact) for fact in told.values()]

@@ -71,9 +71,9 @@ def score_stream(
         outcomes: list[Sequence[Outcome]] = [
             list(map(excused, window.samples, window.outcomes(metric))) for metric in metrics
         ]
-        for metric in reached(metrics):
-            for remark in metric.remarks(window):
-                warn_user(remark)
+        remarks = (one for metric in reached(metrics) for one in metric.remarks(window))
+        for remark in dict.fromkeys(remarks):  # metrics of one family share theirs
+            warn_user(remark)
         return window.samples, outcomes
 
     for batch in batched(samples, size or (JUDGED_WINDOW if judged else WINDOW)):

@@ -207,7 +207,8 @@ def _opened(
     name = format_of(data, config)
     if name == "trec_run" and config.qrels is None:
         raise UsageError(
-            f"{paths[0]} is a TREC run, which holds no judgements. Name them with --qrels FILE."
+            f"{paths[0]} is a TREC run or its judgements, and needs the other: "
+            "give the run, and --qrels FILE."
         )
 
     def read() -> Iterator[Sample]:

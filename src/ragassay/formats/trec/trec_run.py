@@ -181,9 +181,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: always.
     """
     raise InputError(
-        "this is a TREC run, which holds no judgements",
+        "this is a TREC run or its judgements, and needs the other",
         path=path,
-        hint="Give its qrels as well.",
+        hint="Give the run, with its qrels.",
     )
 
 

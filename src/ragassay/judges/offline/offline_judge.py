@@ -51,8 +51,7 @@ class OfflineJudge(Judge):
         where = unknown_language(question)
         if where or (reply := answer_to(question, self._cosine)) is None:
             here = f" in {where}" if where else ""
-            why = f"the offline judge has no answer to {question.kind}{here}"
-            detail = f"{why}; name an LLM as the judge"
+            detail = f"{question.kind}{here} needs an LLM judge"
             return Failure(question, Reason.UNSUPPORTED, detail, provenance, repeat)
         return Verdict(question, question.check(reply), provenance, repeat)
 

@@ -140,7 +140,7 @@ def report(question: asked.ReportOnContext, cosine: Cosine | None = None) -> ask
     """The relevance of the best chunk; the other fields have no signal behind them."""
     found = (_relevance(question.query, chunk, (), cosine) for chunk in question.chunks)
     best = max(found, default=0.0)
-    why = "the offline judge compares words, which do not tell this; name an LLM as the judge"
+    why = "words alone do not tell this, which needs an LLM judge"
     lost = Lost(reason=Reason.UNSUPPORTED, detail=why)
     return asked.ContextReport(
         relevance=1 + sum(best >= least for least in STARS),

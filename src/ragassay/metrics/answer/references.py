@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from ragassay.metrics.answer.text import (
 from ragassay.metrics.core import Metric, Window, missing
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-from ragassay.texts import language_in, words
+from ragassay.texts import UNSPACED, language_in, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
@@ -31,12 +32,20 @@ EMPTY_REFERENCE = (
 )
 
 
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
 @dataclass(frozen=True, slots=True)
 class ReferencedAnswer:
-    """An answer and its references, in one normal form or as codes (`metrics.text.encode`)."""
+    """An answer and its references, in one normal form or as codes (`metrics.text.encode`).
+
+    ``characters`` says which references are a single character of a script without spaces: found in
+    a longer answer, it may be a part of another word.
+    """
 
     answer: str
     references: tuple[str, ...]
+    characters: tuple[bool, ...] = ()
 
 
 V = TypeVar("V")
@@ -89,10 +98,21 @@ def coded(
         else:
             cut = tokeniser(tokens, stem, articles, language_in(sample))
             answer, *references = encode(map(cut, (pair.answer, *pair.references)))
-            pairs.append(ReferencedAnswer(answer, tuple(references)))
+            alone = tuple(map(single_character, references, pair.references))
+            pairs.append(ReferencedAnswer(answer, tuple(references), alone))
     if tokens == "unicode" and any(pair and "" in pair.references for pair in pairs):
         warn_user(EMPTY_REFERENCE)
     return pairs
+
+
+def single_character(code: str, text: str) -> bool:
+    """Whether a reference is a single character of a script without spaces.
+
+    Args:
+        code: of the reference.
+        text: of the reference.
+    """
+    return len(code) == 1 and _UNSPACED.search(text) is not None
 
 
 def plain(window: Window) -> list[ReferencedAnswer | None]:

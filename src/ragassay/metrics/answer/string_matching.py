@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Literal
 
@@ -19,6 +19,7 @@ from ragassay.metrics.answer.references import (
     ReferenceMetric,
     coded,
     normal,
+    single_character,
     tokeniser,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, best_score, overlap_prf
@@ -152,6 +153,10 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
         """
 
 
+def _part_of_a_word(which: str) -> Unscored:
+    return Unscored(Reason.UNSUPPORTED, f"{which} may be part of another word of the answer")
+
+
 def _any(matches: Iterable[bool], note: str) -> Score:
     """1 with the index of the first match, else 0."""
     at = next((index for index, match in enumerate(matches) if match), None)
@@ -172,8 +177,27 @@ class ExactMatch(_Corrected):
         return _any((bool(code) and code == answer for code in references), note)
 
 
+class _Within(_Corrected):
+    version = 4
+
+    def outcome(self, view: ReferencedAnswer) -> Outcome:
+        """Unscored where nothing but one character of a script without spaces is found in a longer
+        answer: no space says whether it is a word there."""
+        outcome = super().outcome(view)
+        if not isinstance(outcome, Score) or not outcome.value or not any(view.characters):
+            return outcome
+        words = tuple(
+            "" if alone and code != view.answer else code
+            for code, alone in zip(view.references, view.characters, strict=True)
+        )
+        sure = super().outcome(replace(view, references=words))
+        if isinstance(sure, Score) and sure.value:
+            return replace(sure, explanation=outcome.explanation)
+        return _part_of_a_word(f"reference {outcome.parts['reference'] + 1}")
+
+
 @register
-class ContainsAnswer(_Corrected):
+class ContainsAnswer(_Within):
     """1 if some reference stands in the answer as a run of whole words; else 0."""
 
     name = "contains_answer"
@@ -187,7 +211,7 @@ class ContainsAnswer(_Corrected):
 
 
 @register
-class CoversAnswer(_Corrected):
+class CoversAnswer(_Within):
     """1 if all words of some reference occur in the answer, as often, in any order; else 0."""
 
     name = "covers_answer"
@@ -217,10 +241,16 @@ class TokenF1(_Corrected):
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """An answer's code, and the codes of the spellings of each item that it should name."""
+    """An answer's code, and the spellings of each item that it should name: their codes, and
+    whether each is a `single_character`."""
 
     answer: str
-    groups: Sequence[Sequence[str]]
+    groups: Sequence[Sequence[tuple[str, bool]]]
+
+    def names(self, group: Sequence[tuple[str, bool]]) -> bool | None:
+        """Whether the answer names an item; ``None`` where a character may be part of a word."""
+        unsure = [alone and code != self.answer for code, alone in group if code in self.answer]
+        return (None if all(unsure) else True) if unsure else False
 
 
 @register
@@ -236,7 +266,7 @@ class AliasGroups(ReferenceMetric[_Groups]):
     name = "alias_groups"
     title = "Share of required items named under some alias (stringem as its page describes it)"
     source = "our own, after UltraRAG"
-    version = 3
+    version = 4
     recommended_for = "questions with several required answers, each with several spellings"
 
     def views(self, window: Window) -> Sequence[_Groups | None]:
@@ -247,7 +277,7 @@ class AliasGroups(ReferenceMetric[_Groups]):
             if pair is None
             else self._nested(sample)
             if sample.reference_groups
-            else _Groups(pair.answer, [pair.references])
+            else _Groups(pair.answer, [list(zip(pair.references, pair.characters, strict=True))])
             for sample, pair in zip(window.samples, flat, strict=True)
         ]
 
@@ -256,15 +286,18 @@ class AliasGroups(ReferenceMetric[_Groups]):
         answer, *codes = encode(
             map(tokeniser("unicode", False, self.articles, language_in(sample)), texts)
         )
-        rest = iter(codes)
+        rest = iter(list(zip(codes, map(single_character, codes, texts[1:]), strict=True)))
         return _Groups(answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
 
     def outcome(self, view: _Groups) -> Outcome:
         """Named items over all items; unscored where an item has no spelling with words."""
-        empty = [str(at) for at, group in enumerate(view.groups) if not any(group)]
+        groups = [[one for one in group if one[0]] for group in view.groups]
+        empty = [str(at) for at, group in enumerate(groups) if not group]
         if empty:
             return Unscored(
                 Reason.UNDEFINED, f"reference group {', '.join(empty)}: no alias holds a word"
             )
-        named = [any(code and code in view.answer for code in group) for group in view.groups]
-        return Score(sum(named) / len(named), {"found": named})
+        named = [view.names(group) for group in groups]
+        if None in named:
+            return _part_of_a_word(f"reference group {named.index(None)}")
+        return Score(sum(map(bool, named)) / len(named), {"found": named})

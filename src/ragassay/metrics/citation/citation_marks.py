@@ -3,8 +3,8 @@
 ``[1]``, ``[1, 2; 3]``, ``[1-3]``, ``[1][2]``, ``[1], [2]``, ``[^1]``, ``[ 1 ]``, ``[doc1]``,
 ``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, ``①``, an id of a retrieved passage in
 brackets, the name or address of its document (``[guide.pdf#page=4]``, ``[Guide](https://...)``),
-and ``(3)`` or ``(source 3)`` where that is plausible. A year is no citation, nor is anything in
-code.
+and ``(3)``, ``(source 3)`` or ``(guide.pdf)`` where that is plausible. A year is no citation, nor
+is anything in code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BRACKETED = re.compile(
     r"(?:<sup>\s*)?\^?\\?(?:\[\[|[\[【［])(?P<inside>[^\[\]【】［］\n]{1,200}?)\\?(?:\]\]|[\]】］])\^?"
     r"(?:\((?P<link>(?:https?://|#|www\.|\.?/)[^()\s]*)\))?(?:\s*</sup>)?"
 )
-_PARENTHESISED = re.compile(r"\((?P<inside>[^()\n]{1,60})\)")
+_PARENTHESISED = re.compile(r"\((?P<inside>[^()\n]{1,200})\)")
 _ITEM = re.compile(
     rf"(?P<prefix>{PREFIX}[\s:#_.\-]*|[dps](?=\d)|\^|\#)?(?P<number>\d{{1,3}})", re.IGNORECASE
 )
@@ -63,7 +63,7 @@ def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark
     code = [(span.start(), span.end()) for span in _CODE.finditer(text)]
     single = [*_single(_BRACKETED, text, ids, code), *_single(_CIRCLED, text, ids, code)]
     most = 0 if single else n_passages
-    parenthesised = _single(_PARENTHESISED, text, None, code)
+    parenthesised = _single(_PARENTHESISED, text, ids, code)
     single += [mark for mark in parenthesised if _plausible(text, mark, most)]
     groups: list[list[Mark]] = []
     for mark in sorted(single):
@@ -80,13 +80,14 @@ def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark
 
 
 def _single(
-    pattern: re.Pattern[str], text: str, ids: Container[str] | None, code: list[tuple[int, int]]
+    pattern: re.Pattern[str], text: str, ids: Container[str], code: list[tuple[int, int]]
 ) -> Iterator[Mark]:
     """Each place outside code where the pattern holds citations and nothing else."""
     for match in pattern.finditer(text):
         link = match.groupdict().get("link") or ""
+        keys = _keys(match["inside"], ids, bracketed=pattern is not _PARENTHESISED)
         if not _inside(match.start(), match.end(), code) and (
-            keys := _keys(match["inside"], ids) or ((link,) if ids and bare(link) in ids else ())
+            keys := keys or ((link,) if link and bare(link) in ids else ())
         ):
             yield Mark(match.start(), match.end(), keys)
 
@@ -106,29 +107,34 @@ def _plausible(text: str, mark: Mark, most: int) -> bool:
     )
 
 
-def _keys(inside: str, names: Container[str] | None) -> tuple[str, ...]:
+def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ...]:
     """The citations inside a pair of brackets; none where anything else is there.
 
     Args:
         inside: what stands in them.
-        names: of passages; ``None`` where names, and what looks like one, are no citation.
+        ids: names of passages.
+        bracketed: what is a passage's name, or looks like one, is a citation; else, in parentheses,
+            what is both.
     """
-    content, ids = inside.strip(), names or ()
+    content = inside.strip()
+
+    def names(text: str) -> bool:
+        known, looks = bare(text) in ids, is_source(text)
+        return known or looks if bracketed else known and looks
+
     if _CIRCLED.fullmatch(content):
         return (unicodedata.normalize("NFKC", content),)
     if "†" in content:
         before, name = (piece.strip() for piece in content.split("†")[:2])
-        if bare(name) in ids or is_source(name):
+        if names(name):
             return (name,)
         return (before,) if re.fullmatch(r"[\d:]+", before) else ()
-    if bare(content) in ids and not _numbered(content):
+    if bare(content) in ids and names(content) and not _numbered(content):
         return (content,)
     distinct: dict[str, None] = {}
     pieces = _BETWEEN.split(content)
     for piece in pieces:
-        keys = _numbered(piece) or (
-            [piece] if bare(piece) in ids or (names is not None and is_source(piece)) else []
-        )
+        keys = _numbered(piece) or ([piece] if names(piece) else [])
         # A lone [0] cites a passage that is not there; [0, 1] is an interval.
         if not keys or (keys == ["0"] and "0" not in ids and len(pieces) > 1):
             return ()

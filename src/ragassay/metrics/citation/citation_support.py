@@ -18,12 +18,12 @@ out). Statements that come with the record are taken as they are.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.counts import either, plural
-from ragassay.errors import UsageError
+from ragassay.errors import CountedFact, UsageError
 from ragassay.judges import Ask
 from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
@@ -39,7 +39,7 @@ from ragassay.metrics.citation.citation_scores import (
     over_passages,
     published_scores,
 )
-from ragassay.metrics.core import JudgedMetric, param, part, register
+from ragassay.metrics.core import JudgedMetric, Window, param, part, register
 from ragassay.samples import Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -112,6 +112,34 @@ async def links(
 
 _BEST = ("full", "partial", "none")
 
+_UNNAMED = (
+    "{n} {mark|marks} such as [{example}] {names|name} no passage; where passages come from there, "
+    "give their documents, titles or addresses as answers cite them."
+)
+_UNREAD = (
+    "{n} {answer cites|answers cite} in forms such as [{example}] only, which Open RAG Eval does "
+    "not read: citation_ore counts {it|them} as citing nothing."
+)
+
+
+def _unnamed(window: Window) -> CountedFact:
+    """The citations by the name or address of a source that no passage has; for `Window.once`."""
+    unnamed = [
+        key
+        for sample in window.samples
+        for key in _keys(sample)
+        if is_source(key) and not Citable(sample.passages or ()).find_all(key)
+    ]
+    return CountedFact(_UNNAMED, len(unnamed), next(iter(unnamed), ""))
+
+
+def _keys(sample: Sample) -> list[str]:
+    """The citations of an answer, in order."""
+    passages = sample.passages or ()
+    given = sample.answer.statements if sample.answer is not None else ()
+    cited = given or citation_parser.parts(sample.answer_text, passages)
+    return [key for one in cited for key in one.citations]
+
 
 def _cited(statement: Statement, citable: Citable) -> list[tuple[str, tuple[int, ...]]]:
     """Each citation of a statement once, with the indices of its passages."""
@@ -165,6 +193,10 @@ class _Citation(JudgedMetric):
                 reason, why = Reason.EMPTY_ANSWER, "says nothing"
             return Unscored(reason, f"the answer {why}, so there is no {self.part}")
         return Score(value, self._parts(scores, statements, links_of))
+
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
+        """How many citations by a name or address name no passage."""
+        return [window.once(_unnamed)]
 
     def _worth(self, link: Link) -> CitationWorth:
         worth = {"full": self.full, "partial": self.partial, "none": self.none}
@@ -273,6 +305,18 @@ class CitationOre(_Citation):
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """The parts of Open RAG Eval's loader; an empty answer has none."""
         return citation_parser.published_parts(text) if text.strip() else ()
+
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
+        """Also how many answers cite in forms that the tool does not read."""
+        unread = [
+            keys[0]
+            for sample in window.samples
+            if sample.answer is not None and not sample.answer.statements
+            if (keys := _keys(sample))
+            and not any(one.citations for one in self.cut(sample.answer.text, ()))
+        ]
+        fact = CountedFact(_UNREAD, len(unread), next(iter(unread), ""))
+        return [*super().remarks(window), fact]
 
     @staticmethod
     def combine(statements: Cited) -> CitationScores:
