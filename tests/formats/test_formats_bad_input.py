@@ -379,7 +379,7 @@ def test_a_run_without_judgements_says_what_is_needed(tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     path.write_text("q1 Q0 d1 1 2.0 tag\n")
     assert detect(path).name == "trec_run"
-    assert "Give its qrels as well" in error(path)
+    assert "Give the run, with its qrels" in error(path)
 
 
 @pytest.mark.parametrize("limit", [0, -1])

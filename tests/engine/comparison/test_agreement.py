@@ -189,6 +189,7 @@ def test_figures_are_written_into_their_own_rows() -> None:
     assert agreement.written(text, {}) == text
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", [row.name for row in rows()])
 def test_the_file_has_what_is_computed(name: str, shared: Path) -> None:
     assert (shared / "data" / "mtrag").is_dir()

@@ -15,6 +15,8 @@ sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from benchmarks import fit_refusals, offline_judge as benchmark, perturbations
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def records(shared: Path) -> list[benchmark.Record]:
