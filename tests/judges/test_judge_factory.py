@@ -100,8 +100,58 @@ def test_no_judge_but_openais_asks_for_openais_key(ledger: Ledger) -> None:
 def test_openais_key_is_not_for_others(ledger: Ledger) -> None:
     for word in ("http://localhost:8000/v1#m", "ollama:m"):
         assert address_of(word, "m", {"OPENAI_API_KEY": KEY}).key.reveal() == ""
-    own = address_of("http://localhost:8000/v1#m", "m", {"RAGASSAY_API_KEY": KEY})
-    assert own.key.reveal() == KEY
+
+
+@pytest.mark.parametrize(
+    ("server", "url", "sent"),
+    [
+        ("http://localhost:8000", "http://localhost:8000/v1", True),
+        ("https://Box.example/v1", "https://box.example:443/v2", True),
+        ("http://localhost:8000", "http://localhost:8001/v1", False),
+        ("https://box.example", "http://box.example:443/v1", False),
+        ("https://box.example", "https://box.example.org", False),
+        ("https://box.example", "https://box.example@evil.example", None),
+    ],
+)
+def test_a_key_of_ones_own_is_for_one_server(server: str, url: str, sent: bool | None) -> None:
+    environment = {"RAGASSAY_API_KEY": KEY, "RAGASSAY_BASE_URL": server}
+    if sent is None:
+        with pytest.raises(UsageError):
+            address_of(f"{url}#m", "m", environment)
+    else:
+        assert (address_of(f"{url}#m", "m", environment).key.reveal() == KEY) is sent
+
+
+def test_a_key_of_ones_own_for_no_server_is_refused() -> None:
+    with pytest.raises(UsageError, match="export RAGASSAY_BASE_URL=http://box:8000") as caught:
+        address_of("http://box:8000/v1#m", "m", {"RAGASSAY_API_KEY": KEY})
+    assert KEY not in str(caught.value)
+    # Another key goes nowhere near it, and no key needs no server.
+    assert not address_of("http://box:8000/v1#m", "m", {}).key
+
+
+@pytest.mark.parametrize(
+    ("word", "variable", "allowed"),
+    [
+        ("openai:m", "OPENAI_API_KEY", True),
+        ("https://api.openai.com/v1#m", "OPENAI_API_KEY", True),
+        ("https://box.example/v1#m", "OPENAI_API_KEY", False),
+        ("https://api.openai.com.evil.example/v1#m", "OPENAI_API_KEY", False),
+        ("groq:m", "OPENAI_API_KEY", False),
+        ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
+        ("https://box.example/v1#m", "TEAM_KEY", True),
+    ],
+)
+def test_a_file_that_names_a_variable_cannot_carry_its_key_elsewhere(
+    ledger: Ledger, word: str, variable: str, allowed: bool
+) -> None:
+    keys = {"OPENAI_API_KEY": KEY, "RAGASSAY_API_KEY": KEY, "TEAM_KEY": KEY, "GROQ_API_KEY": "g"}
+    options = JudgeOptions(key_variable=variable)
+    if allowed:
+        assert made(ledger, word, options=options, environment=keys)
+    else:
+        with pytest.raises(UsageError, match="RAGASSAY_BASE_URL"):
+            made(ledger, word, options=options, environment=keys)
 
 
 def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:

@@ -58,6 +58,7 @@ def test_the_first_judge_judges_where_none_is_named(
 ) -> None:
     monkeypatch.setenv("RAGASSAY_API_KEY", "secret-key")
     with LLMServer() as first, LLMServer() as second:
+        monkeypatch.setenv("RAGASSAY_BASE_URL", first.url)
         words = [f"first={first.url}#m", f"second={second.url}#m"]
         store.models = NamedModels.parse(words)
         task = a_task(store)
@@ -72,6 +73,7 @@ def test_the_first_judge_judges_where_none_is_named(
         assert named.options["judge"] == ["second"] and second.url not in kept
         worker.run(until_idle=True)
         assert second.stats()["requests"] > 0
+        assert first.state.keys == {"secret-key"} and "secret-key" not in second.state.keys
         assert get_report(store, key).status == get_report(store, named.id).status == "completed"
 
 

@@ -147,6 +147,7 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
         {"model": "m-1", "choices": [], "usage": usage},
     ]
     with SystemServer(lambda number, sent: events(*pieces) if stream else whole) as server:
+        monkeypatch.setenv("RAGASSAY_BASE_URL", server.url)
         sample = only(ask(QUERIES, f"{server.url}/v1#my-model", stream=stream))
         assert server.paths == ["/v1/chat/completions"]
         assert server.asked[0]["model"] == "my-model" and server.asked[0]["messages"] == MESSAGES

@@ -37,12 +37,14 @@ from ragassay.judges.recorded import Replay
 from ragassay.transport import (
     MOST,
     OWN_KEY,
+    OWN_URL,
     Budget,
     Limiter,
     Price,
     Provider,
     Secret,
     aliases,
+    own_key,
     price_of,
     protocols,
     providers,
@@ -258,8 +260,17 @@ def _key(word: str, options: JudgeOptions, environment: Mapping[str, str]) -> Se
         return secrets.NO_KEY
     if options.key_file is not None:
         return secrets.from_file(str(options.key_file))
-    if options.key_variable is None:
-        return None
+    if options.key_variable is None or options.key_variable == OWN_KEY:
+        return None  # the judge's own
+    owner = next((n for n, one in providers().items() if options.key_variable in one.keys), None)
+    name = word.partition(":")[0].strip().casefold()
+    if owner is not None and owner != aliases().get(name, name):
+        there = providers()[owner].url
+        if not there or not word.startswith(f"{there}#"):
+            raise UsageError(
+                f"{options.key_variable} is sent only to {owner}. For {_masked(word)} set "
+                f"{OWN_KEY} and {OWN_URL}, or name a file that holds its key with --key-file."
+            )
     key = secrets.from_environment([options.key_variable], environment)
     if key is None:
         raise UsageError(
@@ -296,8 +307,8 @@ def address_of(
                 f"Which model of {url}? Name it behind the URL, as in {url}#model "
                 f"(a list of models may be at {url}/models)."
             )
-        secret = secrets.from_environment([OWN_KEY], environment) if key is None else key
-        secret = secret or secrets.no_key([OWN_KEY], _key_flag(role))
+        secret = own_key(url, environment) if key is None else key
+        secret = secret or secrets.no_key([f"{OWN_KEY} and {OWN_URL}"], _key_flag(role))
         return Address(f"{url}#{model}", url, model, "openai", secret)
     name, _, model = word.partition(":")
     name = name.strip().casefold()

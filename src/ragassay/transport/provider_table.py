@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from ragassay import discovery
+from ragassay.errors import UsageError
+from ragassay.transport.secrets import Secret, from_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +57,37 @@ def speakers(protocol: str) -> dict[str, Any]:
 
 OWN_KEY = "RAGASSAY_API_KEY"
 """The variable for the key of an endpoint that is named by its URL."""
+OWN_URL = "RAGASSAY_BASE_URL"
+"""The variable that says which server that key is for: it is sent to no other."""
+
+
+def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
+    """The key of an endpoint that is named by its URL; ``None`` where there is none for its server.
+
+    Args:
+        url: of the endpoint.
+        environment: has the key, and the server that it is for.
+
+    Raises:
+        UsageError: a key is there, and no server that it is for; or it cannot be sent.
+    """
+    secret, server = from_environment([OWN_KEY], environment), environment.get(OWN_URL, "").strip()
+    if secret is None:
+        return None
+    if not server:
+        scheme, host, port = _origin(url)
+        raise UsageError(
+            f"{OWN_KEY} is sent only to the server that {OWN_URL} names, and that is not set. "
+            f"If the key is for this one: export {OWN_URL}={scheme}://{host}:{port}."
+        )
+    return secret if _origin(server) == _origin(url) else None
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    try:
+        parts = urlsplit(url)
+        scheme = parts.scheme.casefold()
+        port = parts.port or (443 if scheme == "https" else 80)
+        return scheme, (parts.hostname or "").casefold(), port
+    except ValueError:
+        raise UsageError(f"{OWN_URL} is not a URL.") from None

@@ -154,11 +154,11 @@ def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(
     server: LLMServer, capsys: pytest.CaptureFixture
 ) -> None:
     server.settings.faults = lambda request: "auth_echo"
-    os.environ["RAGASSAY_API_KEY"] = KEY
+    os.environ |= {"RAGASSAY_API_KEY": KEY, "RAGASSAY_BASE_URL": server.url}
     try:
         assert call([*words(server, "one", BY_COSINE, "ChunkR@5")]) == 3
     finally:
-        del os.environ["RAGASSAY_API_KEY"]
+        del os.environ["RAGASSAY_API_KEY"], os.environ["RAGASSAY_BASE_URL"]
     said = "".join(capsys.readouterr())
     reasons = {row["reason"] for row in rows("one").values()}
     assert reasons == {"auth", "not_applicable"}

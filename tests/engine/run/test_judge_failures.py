@@ -122,6 +122,7 @@ def test_why_the_asking_ended_is_told(settings, why: str, tmp_path: Path, capsys
 def test_a_key_that_is_echoed_stays_hidden(data: Path, capsys, monkeypatch) -> None:
     monkeypatch.setenv("RAGASSAY_API_KEY", KEY)
     with LLMServer(faults={"auth_echo": 1.0}) as server:
+        monkeypatch.setenv("RAGASSAY_BASE_URL", server.url)
         terminal, summary = outputs(data, server.url, capsys)
     assert "Check RAGASSAY_API_KEY" in terminal
     assert KEY not in terminal and KEY not in json.dumps(summary)
@@ -132,8 +133,8 @@ def test_where_no_key_was_sent_the_variable_to_set_is_named(settings, data: Path
     with LLMServer(**settings) as server:
         terminal, _ = outputs(data, server.url, capsys)
     assert (
-        "No key was sent; set RAGASSAY_API_KEY, or name a file with --key-file (key_file=...)."
-        in terminal
+        "No key was sent; set RAGASSAY_API_KEY and RAGASSAY_BASE_URL, or name a file with "
+        "--key-file (key_file=...)." in terminal
     )
     assert "Check no key" not in terminal and "behind no key" not in terminal
 

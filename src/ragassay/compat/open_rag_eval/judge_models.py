@@ -107,7 +107,7 @@ def judge_keywords(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
             f"{type(model).__name__} has no method call(prompt, model_kwargs=None) that returns "
             "the reply as a text; parse alone cannot answer our questions."
         )
-    from ragassay.transport import OWN_KEY, Secret, from_environment, providers
+    from ragassay.transport import OWN_KEY, OWN_URL, Secret, from_environment, providers
 
     if model.api_key is None:
         provider = providers()[model.provider]
@@ -119,8 +119,8 @@ def judge_keywords(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
             )
         return {"judge": model.word}
     Secret(model.api_key, "api_key")  # says at once, and under this name, that it cannot be sent
-    names = providers()[model.provider].keys if model.base_url is None else (OWN_KEY,)
-    return {
-        "judge": model.word,
-        "environment": {**os.environ, **dict.fromkeys(names, model.api_key)},
-    }
+    if model.base_url is None:
+        given = dict.fromkeys(providers()[model.provider].keys, model.api_key)
+    else:
+        given = {OWN_KEY: model.api_key, OWN_URL: model.base_url}
+    return {"judge": model.word, "environment": {**os.environ, **given}}
