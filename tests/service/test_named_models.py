@@ -18,6 +18,7 @@ from ragassay.service.store import (
     create_report,
     get_report,
     list_reports,
+    opened_report,
     preview_report,
 )
 from ragassay.service.worker import Worker, WorkerOptions
@@ -75,6 +76,26 @@ def test_the_first_judge_judges_where_none_is_named(
         assert second.stats()["requests"] > 0
         assert first.state.keys == {"secret-key"} and "secret-key" not in second.state.keys
         assert get_report(store, key).status == get_report(store, named.id).status == "completed"
+
+
+@pytest.mark.parametrize("fault", ["auth", "forbidden"])
+def test_what_an_endpoint_replies_to_a_refused_request_reaches_no_client(
+    store: Store, tmp_path: Any, fault: str
+) -> None:
+    with LLMServer(faults=lambda request: fault) as server:
+        store.models = NamedModels.parse([f"first={server.url}#m"])
+        task = a_task(store)
+        add(store, task, [item(1)])
+        asked = {"suite": ["trecrag"], "metrics": ["umbrela"]}
+        key = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id
+        Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+        report = json.dumps(get_report(store, key).model_dump())
+        with opened_report(store, key) as result:
+            said = report + "".join(row.explanation for row in result.scores)
+            said += repr(result.summary)
+    assert server.stats()["requests"] > 0 and "not shown here" in said
+    for quoted in ("Incorrect API key", "may not use this model"):
+        assert quoted not in said
 
 
 @pytest.mark.parametrize(

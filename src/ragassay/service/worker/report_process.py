@@ -24,6 +24,7 @@ from ragassay.engine.run import PreparedRun, prepare
 from ragassay.errors import LedgerError, RagassayError, system_problem
 from ragassay.service.store import headline_of
 from ragassay.service.views import build_view
+from ragassay.transport.endpoints import hide_replies
 
 SECONDS = 1.0
 """Between two lines about how far it is."""
@@ -35,6 +36,7 @@ def main() -> int:
     options: dict[str, Any] = json.loads(sys.stdin.readline())
     view = options.pop("view", None)
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
+    hide_replies()
     try:
         job = prepare(make_config(**options))
         result = job.run(_teller(job), keep=False)

@@ -15,6 +15,7 @@ from .endpoint import (
 from .endpoint_errors import (
     causes as causes,
     from_status as from_status,
+    hide_replies as hide_replies,
     redirected as redirected,
     retry_after as retry_after,
     unreached as unreached,

@@ -26,6 +26,15 @@ _READ = 2000
 """Characters of an error that are looked at: it may quote the whole request."""
 
 _SHOWN = 300
+_quoted = True
+
+
+def hide_replies() -> None:
+    """From now on no error of this process quotes what an endpoint replied: clients of a service
+    read these, and the endpoint may be a server of its operator that they cannot reach."""
+    global _quoted
+    _quoted = False
+
 
 FORMS = ("json_schema", "json_object")
 """The modes that ask for the answer's form by a parameter."""
@@ -126,7 +135,7 @@ def foreign(content: bytes, url: str, expected: str, why: str = "") -> EndpointE
         expected: what the reply should have been, ``chat completion``.
         why: what is wrong with it; its beginning is shown where left out.
     """
-    shown = why or repr(content[:120].decode("utf-8", "replace"))
+    shown = why or (repr(content[:120].decode("utf-8", "replace")) if _quoted else "not shown here")
     detail = f"{url} answered with something that is no {expected}: {shown}"
     return EndpointError(Reason.SERVER_ERROR, detail, again=True)
 
@@ -267,6 +276,6 @@ def _places(body: bytes) -> Iterator[str]:
 
 
 def _shown(message: str) -> str:
-    text = " ".join(message.split())
+    text = " ".join(message.split()) if _quoted else "what it replied is not shown here"
     text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
     return text if not text or text[-1] in ".!?…" else text + "."
