@@ -35,7 +35,7 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
-from ragassay.service.views import make_file
+from ragassay.service.views import make_file, repacked_apart
 from ragassay.service.web.page_routes import written_comparison_page
 from stored_records import a_task
 
@@ -246,6 +246,26 @@ def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(
         keep_uploaded_run(store, task.id, "x", archive)
     assert "/ragassay-run-" not in str(caught.value)
     assert list_reports(store, task.id) == []
+
+
+def test_an_upload_is_read_in_another_process_and_a_file_that_unpacks_to_much_is_refused(
+    store: Store, runs: Path, forked: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = a_task(store)
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in (runs / "new").iterdir():
+            archive.write(path, path.name) if path.name != "summary.json" else None
+        archive.writestr("summary.json", b" " * (33 << 20))
+    bomb.seek(0)
+    with monkeypatch.context() as patch:
+        # This process opens no archive itself.
+        patch.setattr(zipfile, "ZipFile", None)
+        with pytest.raises(RagassayError, match="32 MB"):
+            keep_uploaded_run(store, task.id, "x", bomb, repacked_apart)
+    assert list_reports(store, task.id) == []
+    kept = keep_uploaded_run(store, task.id, "y", zipped(runs / "new"), repacked_apart)
+    assert kept.status == "completed" and kept.headline
 
 
 def test_an_archive_of_too_many_files_or_bytes_or_of_a_damaged_run_is_refused(

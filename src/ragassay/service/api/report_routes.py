@@ -41,7 +41,7 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
-from ragassay.service.views import make_file
+from ragassay.service.views import make_file, repacked_apart
 
 router = APIRouter(tags=["reports"])
 
@@ -165,7 +165,7 @@ def post_run(
 ) -> Report:
     """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
     a tar.gz of it, without links and with paths within the folder only."""
-    return keep_uploaded_run(store, task.id, name, file)
+    return keep_uploaded_run(store, task.id, name, file, repacked_apart)
 
 
 @router.get("/comparisons", response_class=Response, responses=FILES)

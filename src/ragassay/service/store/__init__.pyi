@@ -81,6 +81,7 @@ from .run_archives import (
     headline_of as headline_of,
     opened_archive as opened_archive,
     packed_folder as packed_folder,
+    repacked_run as repacked_run,
     unpack_folder as unpack_folder,
 )
 from .store_errors import (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
@@ -20,9 +20,8 @@ from ragassay.service.store.projects import get_task
 from ragassay.service.store.reports import Report, add_report, get_report, keep_run, run_archive
 from ragassay.service.store.run_archives import (
     as_report,
-    headline_of,
     opened_archive,
-    packed_folder,
+    repacked_run,
 )
 
 _NOT_OFFERED = ("ore", "consistency", "junit", "badge")
@@ -68,7 +67,13 @@ class WrittenFile:
         return MEDIA_TYPES.get(Path(self.name).suffix, "application/octet-stream")
 
 
-def keep_uploaded_run(store: Store, task_id: str, name: str, archive: IO[bytes]) -> Report:
+def keep_uploaded_run(
+    store: Store,
+    task_id: str,
+    name: str,
+    archive: IO[bytes],
+    repacked: Callable[[IO[bytes]], tuple[bytes, dict[str, Any]]] = repacked_run,
+) -> Report:
     """Makes a report of a run folder that was made elsewhere.
 
     Args:
@@ -76,16 +81,14 @@ def keep_uploaded_run(store: Store, task_id: str, name: str, archive: IO[bytes])
         task_id: of the task.
         name: for people.
         archive: see `opened_archive`.
+        repacked: checks the archive; a server does it in a process of its own.
 
     Raises:
         NotThere: there is no such task.
-        UsageError: the archive holds links or paths that lead out, or is too large.
-        InputError: it holds no run folder, or a damaged one.
+        RagassayError: see `repacked_run`.
     """
     get_task(store, task_id)
-    with opened_archive(archive) as result:
-        assert result.folder is not None
-        content, headline = packed_folder(result.folder), headline_of(result.summary)
+    content, headline = repacked(archive)
     with store.writing() as connection:
         key = add_report(connection, task_id, name)
         keep_run(connection, key, content, headline)

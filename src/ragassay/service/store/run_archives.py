@@ -29,6 +29,8 @@ from ragassay.errors import InputError, UsageError
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 10_000
 """Of an archive, unpacked."""
+MOST_READ_WHOLE = 32 * 1024**2
+"""Bytes of a JSON or YAML file: unlike JSON lines it is read in one piece."""
 
 _PIECE = 1 << 20
 _MOST_HEADER = 1 << 24
@@ -122,6 +124,21 @@ def opened_archive(archive: bytes | IO[bytes], name: str = "run") -> Iterator[Re
         yield result
 
 
+def repacked_run(archive: IO[bytes]) -> tuple[bytes, dict[str, Any]]:
+    """A run folder that was made elsewhere, checked and packed anew, with its headline.
+
+    Args:
+        archive: see `opened_archive`.
+
+    Raises:
+        UsageError: the archive holds links or paths that lead out, or is too large.
+        InputError: it holds no run folder, or a damaged one.
+    """
+    with opened_archive(archive) as result:
+        assert result.folder is not None
+        return packed_folder(result.folder), headline_of(result.summary)
+
+
 def headline_of(summary: Summary) -> dict[str, Any]:
     """What lists of reports show of a summary: by metric its mean, interval and numbers, with the
     mean without the values for missing parts and their number."""
@@ -181,8 +198,9 @@ def _unpack(name: str, content: Callable[[], IO[bytes]], folder: Path, left: int
         out = target.open("xb")
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise UsageError(f"The archive holds {name!r} twice.") from error
+    most = min(left, MOST_READ_WHOLE) if path.suffix in (".json", ".yaml") else left
     with out, content() as stream:
-        return _copied(stream, out, left)
+        return _copied(stream, out, most)
 
 
 def _copied(stream: IO[bytes], out: IO[bytes], most: int) -> int:
@@ -224,5 +242,5 @@ def _refused(name: str) -> UsageError:
 def _too_large() -> UsageError:
     return UsageError(
         f"The archive is too large: a run folder has at most {MOST_FILES:,} files and "
-        f"{MOST_BYTES // 1024**3} GB."
+        f"{MOST_BYTES // 1024**3} GB, and {MOST_READ_WHOLE // 1024**2} MB in a JSON or YAML file."
     )

@@ -5,5 +5,5 @@ from .report_view import (
     RowQuery as RowQuery,
     build_view as build_view,
 )
-from .separate_process import make_file as make_file
+from .separate_process import make_file as make_file, repacked_apart as repacked_apart
 from .view_folders import Views as Views

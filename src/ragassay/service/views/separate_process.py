@@ -1,5 +1,5 @@
-"""Makes files and views of large reports in a process of its own: the server's other requests do
-not wait for it, and its memory is given back when it ends.
+"""Makes files and views of large reports, and reads uploaded runs, in a process of its own: the
+server's other requests do not wait for it, and its memory is given back when it ends.
 
 ``python -m ragassay.service.views.separate_process`` reads JSON: a function of ragassay and its
 arguments. It writes the bytes that the function returns. Where it cannot, it exits with 2 (3 where
@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 from ragassay.errors import RagassayError
 from ragassay.service.store import StoreUnavailable
@@ -66,6 +69,35 @@ def _named_content(address: str, module: str, name: str, reports: Any, arguments
 
     file = getattr(importlib.import_module(module), name)(Store(address), *reports, **arguments)
     return json.dumps(file.name).encode() + b"\n" + bytes(file.content)
+
+
+def repacked_apart(archive: IO[bytes]) -> tuple[bytes, dict[str, Any]]:
+    """The same as `repacked_run`, in a process of its own: what an archive holds may be a thousand
+    times as large as it.
+
+    Args:
+        archive: of a run folder.
+
+    Raises:
+        RagassayError: see `repacked_run`.
+    """
+    with _SLOTS, tempfile.TemporaryDirectory(prefix="ragassay-upload-") as folder:
+        sent, kept = Path(folder) / "sent", Path(folder) / "run.zip"
+        with sent.open("wb") as out:
+            shutil.copyfileobj(archive, out)
+        died = "This is no run folder that can be read (too large?)."
+        headline = run_in_process(_repacked_file, str(sent), str(kept), died=died)
+        return kept.read_bytes(), json.loads(headline)
+
+
+def _repacked_file(sent: str, kept: str) -> bytes:
+    """The headline of a run folder in a file; it is packed into another file."""
+    from ragassay.service.store import repacked_run
+
+    with Path(sent).open("rb") as archive:
+        content, headline = repacked_run(archive)
+    Path(kept).write_bytes(content)
+    return json.dumps(headline).encode()
 
 
 def run_in_process(function: Callable[..., bytes | None], *arguments: Any, died: str) -> bytes:
