@@ -31,6 +31,7 @@ from ragassay.service.api import (
     record_routes,
     report_routes,
     upload_routes,
+    whoami_route,
 )
 from ragassay.service.store import Store, is_closed
 from ragassay.service.views import Views
@@ -59,6 +60,7 @@ class ServiceOptions:
         views: folder for what the web pages need to show reports; no web pages where left out.
         mcp: tools for agents, at ``/mcp``; none where left out.
         open: serve this machine without a token although there were tokens.
+        behind_proxy: a reverse proxy asks for others, and says who they are and by which scheme.
     """
 
     address: str = "127.0.0.1"
@@ -68,6 +70,7 @@ class ServiceOptions:
     views: Path | None = None
     mcp: McpOptions | None = None
     open: bool = False
+    behind_proxy: bool = False
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
@@ -77,16 +80,17 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         UsageError: others than this machine are to be served, and there are no tokens.
     """
     chosen = options or ServiceOptions()
-    is_local = is_loopback(chosen.address) and not chosen.hosts
+    is_local = is_loopback(chosen.address) and not chosen.hosts and not chosen.behind_proxy
     if not is_local and chosen.open:
         raise UsageError(
-            "--open serves this machine only, without a token: leave out --name, and "
-            "listen at 127.0.0.1."
+            "--open serves this machine only, without a token: leave out --name and "
+            "--behind-proxy, and listen at 127.0.0.1."
         )
     if not is_local and not is_closed(store):
         raise UsageError(
             f"Without tokens only this machine is served, and {chosen.address} is reached by "
-            "others. Make a token first ('ragassay token create NAME'), or listen at 127.0.0.1."
+            "others. Make a token first ('ragassay token create NAME'), or listen at 127.0.0.1 "
+            "without --name and --behind-proxy."
         )
 
     tools: MCPServer[Any] | None = None
@@ -121,7 +125,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     )
     app.state.store, app.state.open = store, chosen.open
     answer_with_problems(app)
-    parts = (project_routes, record_routes, upload_routes, report_routes, job_routes, health_routes)
+    parts = (
+        *(project_routes, record_routes, upload_routes, report_routes),
+        *(job_routes, whoami_route, health_routes),
+    )
     routers = [*((PREFIX, part.router) for part in parts), ("", mlcube_wire.router)]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)

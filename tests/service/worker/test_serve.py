@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,8 @@ from ragassay.cli import call
 pytest.importorskip("uvicorn", reason="needs the extra 'service'")
 
 from service_process import serving, until, with_records, working
+
+JSON = "application/json"
 
 
 def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
@@ -102,10 +106,43 @@ def test_tokens_are_made_listed_and_revoked(
     assert "Start it once" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("forked")
+@pytest.mark.parametrize("trusted", [True, False])
+def test_only_behind_a_proxy_its_headers_are_believed(
+    tmp_path: Path, trusted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        call(["token", "create", "me", "--scope", "read", "--store", str(tmp_path / "data")]) == 0
+    )
+    value = capsys.readouterr().out.strip()
+    words = ["--behind-proxy", "--name", "rag.example.org"] if trusted else []
+    host = "rag.example.org" if trusted else "127.0.0.1"
+    with serving(tmp_path / "data", *words) as service:
+        url = f"http://127.0.0.1:{service.port}"
+
+        def ask(path: str, data: bytes | None = None, **more: str) -> Any:
+            headers = {"Host": host, "X-Forwarded-Proto": "https", "Content-Type": JSON}
+            request = urllib.request.Request(url + path, data, headers | more)
+            with urllib.request.urlopen(request) as reply:
+                return reply.headers, reply.read()
+
+        signed_in, _ = ask("/login", json.dumps({"token": value}).encode())
+        cookie = signed_in["Set-Cookie"]
+        assert "HttpOnly" in cookie and ("Secure" in cookie) is trusted
+        _, body = ask("/api/v1/whoami", Cookie=cookie.partition(";")[0])
+        assert json.loads(body)["name"] == "me" and json.loads(body)["scope"] == "read"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            ask("/api/v1/whoami", **{"X-Forwarded-For": "127.0.0.1"})
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            ask("/login", b"{}", Origin=f"https://{host}:444")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--host", "0.0.0.0"], "Make a token first"),
+        (["--behind-proxy"], "Make a token first"),
+        (["--behind-proxy", "--open"], "--open serves this machine only"),
         (["data", "--store", "postgresql://x/y"], "Keep one of them"),
         (["--store", "mysql://x/y"], "not mysql"),
         (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),

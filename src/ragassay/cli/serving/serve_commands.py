@@ -41,6 +41,7 @@ def serve(
     mcp_budget: str | None = None,
     no_worker: Switch = False,
     open: Switch = False,  # noqa: A002
+    behind_proxy: Switch = False,
     sample: Switch = False,
 ) -> None:
     """Serve web pages and the REST interface, with a worker that computes reports.
@@ -73,6 +74,8 @@ def serve(
         mcp_budget: What one of their runs may cost, such as 5.00.
         no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
         open: Serve this machine without a token although there were tokens.
+        behind_proxy: Only a reverse proxy reaches the service: believe its X-Forwarded-Proto and
+            X-Forwarded-For, so that cookies of https are for https only. Needs tokens.
         sample: Begin with a project of bundled data and two finished reports (once).
     """
     opened, working = _opened(folder, store, judge, embedder)
@@ -86,6 +89,7 @@ def serve(
         views=working.views,
         mcp=_tools(mcp or [], mcp_judge, mcp_budget),
         open=open,
+        behind_proxy=behind_proxy,
     )
     app = create_app(opened, options)
     with closing(opened), listening(host, port) as open_socket:
@@ -97,7 +101,7 @@ def serve(
         show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
         if options.mcp is not None:
             show.lines(f"Agents use {url}/mcp.")
-        run_server(app, open_socket)
+        run_server(app, open_socket, behind_proxy=behind_proxy)
 
 
 def worker(
@@ -175,12 +179,13 @@ def listening(host: str, port: int) -> socket.socket:
         raise OptionError(key, problem) from error
 
 
-def run_server(app: Any, open_socket: socket.socket) -> None:
+def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = False) -> None:
     """Serves an application until Ctrl-C.
 
     Args:
         app: of ASGI.
         open_socket: see `listening`.
+        behind_proxy: believe what headers say of the scheme and the client.
     """
     import uvicorn
 
@@ -189,6 +194,7 @@ def run_server(app: Any, open_socket: socket.socket) -> None:
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, http=TimedProtocol,
         timeout_graceful_shutdown=5,  # streams of events may never end by themselves
+        proxy_headers=behind_proxy, forwarded_allow_ips="*",
     )  # fmt: skip
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run([open_socket])

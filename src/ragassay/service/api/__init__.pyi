@@ -6,6 +6,7 @@ from . import (
     record_routes as record_routes,
     report_routes as report_routes,
     upload_routes as upload_routes,
+    whoami_route as whoami_route,
 )
 from .access import (
     LOOPBACK as LOOPBACK,

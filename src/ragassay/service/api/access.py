@@ -52,10 +52,14 @@ def is_loopback(host: str) -> bool:
 
 
 class Access:
-    """What a request's token allows."""
+    """What a request's token allows.
+
+    Attributes:
+        token: that it carries; ``None`` for this machine, which needs none and may do everything.
+    """
 
     def __init__(self, token: Token | None) -> None:
-        self._token = token
+        self.token = token
 
     def check(self, scope: TokenScope, project_id: str | None) -> None:
         """Refuses what is not allowed.
@@ -76,7 +80,7 @@ class Access:
         Args:
             scope, project_id: as of `check`.
         """
-        return self._token is None or self._token.may(scope, project_id)
+        return self.token is None or self.token.may(scope, project_id)
 
 
 def access_of(request: Request) -> Access:

@@ -89,6 +89,17 @@ async function submitted(event) {
 
 for (const form of document.querySelectorAll("form[data-call], form[data-file]")) form.addEventListener("submit", submitted);
 
+// Whose token this browser has; where none is needed nobody signs out.
+async function showWho() {
+  const form = document.getElementById("who");
+  const reply = await fetch("/api/v1/whoami", { headers: { Accept: "application/json" } });
+  const { name, scope } = reply.ok ? await reply.json() : {};
+  if (!name) return;
+  form.querySelector("output").textContent = scope === "read" ? `${name} (may read)` : name;
+  form.hidden = false;
+}
+showWho();
+
 // The times of a form of a new report: the interval of all records.
 for (const input of document.querySelectorAll("input[data-seconds]")) {
   input.defaultValue = new Date(Number(input.dataset.seconds) * 1000).toISOString().replace(/\.?0*Z$/, "");
