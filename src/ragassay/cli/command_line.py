@@ -29,7 +29,7 @@ from ragassay.cli.peers import build, mtrag, open_rag_eval_form, plot, published
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
-from ragassay.cli.serving import mcp, serve, token, worker
+from ragassay.cli.serving import backup, mcp, serve, token, worker
 from ragassay.cli.validate import validate
 from ragassay.errors import (
     OptionError,
@@ -45,7 +45,7 @@ _SHOWN = 120
 
 COMMANDS: tuple[Callable[..., int | None], ...] = (
     *(demo, ask, run, compare, diagnose, explain, report, plot, trec, mtrag),
-    *(validate, metrics, rescore, build, mcp, serve, worker),
+    *(validate, metrics, rescore, build, mcp, serve, worker, backup),
 )
 
 WITH_OPTIONS = [one for one in (*COMMANDS, synthesize) if isinstance(one, OptionsCommand)]

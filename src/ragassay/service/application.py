@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,8 @@ from ragassay.service.api import (
     upload_routes,
     whoami_route,
 )
+from ragassay.service.operation import delete_old
 from ragassay.service.store import Store, is_closed
-from ragassay.service.views import Views
 from ragassay.service.worker import Worker, WorkerOptions
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ PREFIX = "/api/v1"
 MOST_BYTES = 256 * 1024**2
 SWEEP_S = 60.0
 """Seconds between two looks for views of reports that were deleted."""
+HOUR_S = 3_600.0
+"""Seconds between two looks for what is older than it is to be kept."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class ServiceOptions:
         mcp: tools for agents, at ``/mcp``; none where left out.
         open: serve this machine without a token although there were tokens.
         behind_proxy: a reverse proxy asks for others, and says who they are and by which scheme.
+        keep_days: days after which records and reports are deleted; a task may say less.
     """
 
     address: str = "127.0.0.1"
@@ -71,6 +75,7 @@ class ServiceOptions:
     mcp: McpOptions | None = None
     open: bool = False
     behind_proxy: bool = False
+    keep_days: int | None = None
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
@@ -108,8 +113,11 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
                 thread.start()
                 stack.callback(thread.join)
                 stack.callback(worker.stop)
+            chores = [_every(HOUR_S, partial(delete_old, store, chosen.keep_days))]
             if chosen.views is not None:
-                stack.callback(asyncio.create_task(_sweep(app.state.views)).cancel)
+                chores.append(_every(SWEEP_S, app.state.views.sweep))
+            for chore in chores:
+                stack.callback(asyncio.create_task(chore).cancel)
             if tools is not None:
                 await stack.enter_async_context(tools.session_manager.run())
             yield
@@ -157,12 +165,12 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     return app
 
 
-async def _sweep(views: Views) -> None:
-    """Drops what pages no longer need, now and then: a report that was deleted is soon gone."""
+async def _every(seconds: float, act: Callable[[], None]) -> None:
+    """Does something now and then; what cannot be done now is done another time."""
     while True:
         with suppress(RagassayError, OSError):
-            await run_in_threadpool(views.sweep)
-        await asyncio.sleep(SWEEP_S)
+            await run_in_threadpool(act)
+        await asyncio.sleep(seconds)
 
 
 def _document_problems(app: FastAPI) -> None:

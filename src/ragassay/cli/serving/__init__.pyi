@@ -1,3 +1,4 @@
+from .backup_command import backup as backup
 from .mcp_command import mcp as mcp
 from .serve_commands import (
     listening as listening,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import signal
 import socket
 from contextlib import closing, suppress
@@ -43,6 +44,7 @@ def serve(
     open: Switch = False,  # noqa: A002
     behind_proxy: Switch = False,
     sample: Switch = False,
+    keep: str | None = None,
 ) -> None:
     """Serve web pages and the REST interface, with a worker that computes reports.
 
@@ -77,7 +79,10 @@ def serve(
         behind_proxy: Only a reverse proxy reaches the service: believe its X-Forwarded-Proto and
             X-Forwarded-For, so that cookies of https are for https only. Needs tokens.
         sample: Begin with a project of bundled data and two finished reports (once).
+        keep: Days after which records (by their time), reports and paid answers are deleted, such
+            as 90d (default: never). A task may say less (keep_days).
     """
+    keep_days = None if keep is None else _days(keep)
     opened, working = _opened(folder, store, judge, embedder)
     from ragassay.service import ServiceOptions, create_app, create_sample
     from ragassay.service.worker import Worker
@@ -90,6 +95,7 @@ def serve(
         mcp=_tools(mcp or [], mcp_judge, mcp_budget),
         open=open,
         behind_proxy=behind_proxy,
+        keep_days=keep_days,
     )
     app = create_app(opened, options)
     with closing(opened), listening(host, port) as open_socket:
@@ -138,6 +144,18 @@ def worker(
     show.lines(f"{job_worker.name} works for {opened.where}. Ctrl-C ends it.")
     with closing(opened):
         job_worker.run(until_idle=until_idle)
+
+
+def _days(text: str) -> int:
+    """The number of days in ``90d``.
+
+    Raises:
+        OptionError: there is none.
+    """
+    match = re.fullmatch(r"([1-9]\d{0,4})d", text.strip())
+    if match is None:
+        raise OptionError("keep", f"{text!r} is no number of days; write 90d")
+    return int(match[1])
 
 
 def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOptions | None:

@@ -44,6 +44,7 @@ from .records import (
     add_records as add_records,
     count_records as count_records,
     delete_records as delete_records,
+    delete_records_before as delete_records_before,
     read_batch as read_batch,
     read_page as read_page,
     read_samples as read_samples,

@@ -72,6 +72,13 @@ class TaskOptions(BaseModel):
     budget: str | None = Field(
         None, description="most that one report may spend: 5.00, '200 calls', '2M tokens'"
     )
+    keep_days: int | None = Field(
+        None,
+        ge=1,
+        le=36_500,
+        description="days after which records (by their time) and reports are deleted; the service "
+        "may say less",
+    )
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> TaskOptions:

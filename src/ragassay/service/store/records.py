@@ -263,6 +263,24 @@ def delete_records(store: Store, task_id: str, keys: Sequence[str]) -> int:
     return store.write(chosen)
 
 
+def delete_records_before(store: Store, task_id: str, moment: float) -> None:
+    """Deletes the versions of a task's records whose time is before a moment.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        moment: seconds since 1970.
+    """
+    older = (
+        records.c.task_id == task_id,
+        records.c.is_latest.in_((True, False)),  # the index `records_in_time` begins with it
+        records.c.timestamp < moment,
+    )
+    chosen = select(records.c.number).where(*older).limit(PAGE)
+    while numbers := [row.number for row in store.rows(chosen)]:
+        store.write(delete(records).where(records.c.number.in_(numbers)))
+
+
 def _within(task_id: str, start: float | None, end: float | None) -> Any:
     conditions = [records.c.task_id == task_id, records.c.is_latest]
     if start is not None:

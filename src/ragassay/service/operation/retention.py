@@ -1,0 +1,58 @@
+"""Deletes what is older than it is to be kept."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from ragassay.judges.ledger import Ledger, Selection, is_there, ledger_admin
+from ragassay.service.store import (
+    NotThere,
+    Project,
+    Store,
+    delete_records_before,
+    delete_report,
+    list_projects,
+    list_reports,
+    list_tasks,
+)
+
+DAY_S = 86_400.0
+
+
+def delete_old(store: Store, keep_days: int | None = None) -> None:
+    """Deletes the records (by their time), the reports (by the time at which they were asked for)
+    and the paid answers that are too old.
+
+    Args:
+        store: where.
+        keep_days: for how long at most they are kept; a task may say less (its ``keep_days``).
+            Where neither says it, they are kept. Paid answers belong to a project: they are kept as
+            long as the records of any of its tasks.
+
+    Raises:
+        StoreUnavailable: the database cannot be written.
+    """
+    for project in list_projects(store):
+        with suppress(NotThere):  # it was deleted meanwhile
+            _delete_old_of(store, project, keep_days)
+
+
+def _delete_old_of(store: Store, project: Project, keep_days: int | None) -> None:
+    now, limits = time.time(), []
+    for task in list_tasks(store, project.id):
+        said = [days for days in (task.options.keep_days, keep_days) if days is not None]
+        limits.append(now - min(said) * DAY_S if said else None)
+        if (before := limits[-1]) is None:
+            continue
+        delete_records_before(store, task.id, before)
+        for report in list_reports(store, task.id):
+            if report.created < before:
+                delete_report(store, report.id)
+    if not limits and keep_days is not None:
+        limits.append(now - keep_days * DAY_S)
+    place = store.ledger(project.id)
+    if limits and None not in limits and is_there(place):
+        with Ledger(place) as ledger:
+            before = min(one for one in limits if one is not None)
+            ledger_admin.prune(ledger, Selection(before=before))
