@@ -34,7 +34,7 @@ from ragassay.service.api import (
     upload_routes,
     whoami_route,
 )
-from ragassay.service.operation import delete_old
+from ragassay.service.operation import RequestCounts, RequestsSeen, delete_old
 from ragassay.service.store import Store, is_closed
 from ragassay.service.worker import Worker, WorkerOptions
 
@@ -132,6 +132,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         lifespan=life,
     )
     app.state.store, app.state.open = store, chosen.open
+    app.state.requests = RequestCounts()
     answer_with_problems(app)
     parts = (
         *(project_routes, record_routes, upload_routes, report_routes),
@@ -140,6 +141,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     routers = [*((PREFIX, part.router) for part in parts), ("", mlcube_wire.router)]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
+    app.include_router(health_routes.at_the_root)
     if tools is not None:
         from ragassay.service.api import mcp_route
 
@@ -162,6 +164,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         files=files,
         forms=forms,
     )
+    app.add_middleware(RequestsSeen, counts=app.state.requests)
     return app
 
 

@@ -10,7 +10,7 @@ import signal
 import socket
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -45,6 +45,7 @@ def serve(
     behind_proxy: Switch = False,
     sample: Switch = False,
     keep: str | None = None,
+    log: Literal["text", "json"] | None = None,
 ) -> None:
     """Serve web pages and the REST interface, with a worker that computes reports.
 
@@ -81,10 +82,13 @@ def serve(
         sample: Begin with a project of bundled data and two finished reports (once).
         keep: Days after which records (by their time), reports and paid answers are deleted, such
             as 90d (default: never). A task may say less (keep_days).
+        log: Write a line for each request and job to standard error, as text or JSON (default: only
+            warnings and errors, as text).
     """
     keep_days = None if keep is None else _days(keep)
     opened, working = _opened(folder, store, judge, embedder)
     from ragassay.service import ServiceOptions, create_app, create_sample
+    from ragassay.service.operation import start_log
     from ragassay.service.worker import Worker
 
     options = ServiceOptions(
@@ -98,6 +102,7 @@ def serve(
         keep_days=keep_days,
     )
     app = create_app(opened, options)
+    start_log(log)
     with closing(opened), listening(host, port) as open_socket:
         if sample and create_sample(opened):
             with show.status("computing the reports of the sample"):
@@ -118,6 +123,7 @@ def worker(
     judge: Repeated | None = None,
     embedder: Repeated | None = None,
     until_idle: Switch = False,
+    log: Literal["text", "json"] | None = None,
 ) -> None:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
 
@@ -134,10 +140,13 @@ def worker(
         judge: As of 'ragassay serve --judge': the same list. Repeatable.
         embedder: As of 'ragassay serve --embedder'. Repeatable.
         until_idle: End where there is nothing to do.
+        log: As of 'ragassay serve --log'.
     """
     opened, options = _opened(folder, store, judge, embedder, must_exist=True)
+    from ragassay.service.operation import start_log
     from ragassay.service.worker import Worker
 
+    start_log(log)
     job_worker = Worker(opened, options)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: job_worker.stop())
@@ -210,7 +219,7 @@ def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = Fal
     from ragassay.service import TimedProtocol
 
     config = uvicorn.Config(
-        app, log_level="warning", server_header=False, http=TimedProtocol,
+        app, log_config=None, access_log=False, server_header=False, http=TimedProtocol,
         timeout_graceful_shutdown=5,  # streams of events may never end by themselves
         proxy_headers=behind_proxy, forwarded_allow_ips="*",
     )  # fmt: skip

@@ -96,6 +96,7 @@ def access_of(request: Request) -> Access:
     value = token_value(request)
     token = find_token(store, value) if value else None
     if token is not None:
+        request.state.token_name = token.name  # for the log
         return Access(token)
     # A client may send a token although none is needed.
     is_local = request.client is None or is_loopback(request.client.host)

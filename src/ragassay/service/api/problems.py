@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from ragassay.errors import (
     mistakes,
     system_problem,
 )
+from ragassay.service.operation import log_problem
 from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
 MEDIA_TYPE = "application/problem+json"
@@ -108,7 +108,7 @@ def problem_of(request: Request, error: Exception) -> JSONResponse:
             is one: its text may hold what is not the client's (where the database is, say).
     """
     if isinstance(error, StoreUnavailable):
-        _log(request, error)
+        log_problem(request.scope, error)
         return problem(503, UNAVAILABLE)
     if isinstance(error, InputError):
         return problem(422, str(error), field=error.field, line=error.line)
@@ -119,7 +119,7 @@ def problem_of(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, HTTPException):
         detail = str(error.detail or TITLES.get(error.status_code, "Error")).rstrip(".")
         return problem(error.status_code, f"{detail}.", headers=error.headers)
-    _log(request, error)
+    log_problem(request.scope, error)
     if isinstance(error, OSError) and error.errno in _DISK:
         return problem(503, f"The service cannot write to its disk: {system_problem(error)}.")
     return problem(500, DEFECT)
@@ -134,7 +134,3 @@ def _invalid(error: RequestValidationError) -> JSONResponse:
     field = ".".join(one for one in place if one not in ("body", "query", "path"))
     sentence = f"{mistake.rstrip('.')}."
     return problem(422, f"{field}: {sentence}" if field else sentence, field=field or None)
-
-
-def _log(request: Request, error: Exception) -> None:
-    sys.stderr.write(f"ragassay: {request.method} {request.url.path}: {error!r}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -12,6 +11,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from ragassay.errors import RagassayError, mistakes
+from ragassay.service.operation import log_problem
 from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
 _CODES = {NotThere: (404, "NOT_FOUND"), Conflict: (409, "CONFLICT")}
@@ -34,12 +34,12 @@ class WireRoute(APIRoute):
                 field = f"{'.'.join(place)}: " if place else ""
                 return wire_error(422, "INVALID", f"{field}{mistake}")
             except StoreUnavailable as error:
-                sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
+                log_problem(request.scope, error)
                 return wire_error(503, "UNAVAILABLE", "The store cannot be used now. Try again.")
             except RagassayError as error:
                 return wire_error(*_CODES.get(type(error), (400, "INVALID")), str(error))
             except Exception as error:
-                sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
+                log_problem(request.scope, error)
                 return wire_error(500, "DEFECT", "The service has a defect; its log says more.")
 
         return answer

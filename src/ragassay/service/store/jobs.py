@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.schema import jobs, projects, tasks
+from ragassay.service.store.schema import jobs, projects, records, tasks
 from ragassay.service.store.store_errors import Conflict, NotThere
 
 Status = Literal["idle", "starting", "running", "completed", "error"]
@@ -151,6 +151,46 @@ def get_job(store: Store, key: str) -> Job:
     if not matches:
         raise NotThere("job", key)
     return matches[0]
+
+
+class StoreCounts(BaseModel):
+    """What a store holds, and what waits in it.
+
+    Attributes:
+        records: versions included.
+        jobs: by status.
+        queue_age: seconds for which the oldest idle job has waited; 0 where none waits.
+        judge_requests: requests to judges that the jobs have paid.
+        judge_dollars: what these cost, as far as prices are known.
+    """
+
+    records: int
+    jobs: dict[str, int]
+    queue_age: float
+    judge_requests: int
+    judge_dollars: float
+
+
+def count_store(store: Store) -> StoreCounts:
+    """Counts what a store holds."""
+    calls, cost = jobs.c.progress["calls"].as_integer(), jobs.c.progress["cost"].as_float()
+    with store.reading() as connection:
+        by_status = dict.fromkeys(get_args(Status), 0)
+        for status, n in connection.execute(
+            select(jobs.c.status, func.count()).group_by(jobs.c.status)
+        ):
+            by_status[status] = n
+        idle = select(func.min(jobs.c.updated)).where(jobs.c.status == "idle")
+        since = connection.execute(idle).scalar_one()
+        paid = connection.execute(select(func.sum(calls), func.sum(cost))).one()
+        n_records = connection.execute(select(func.count()).select_from(records)).scalar_one()
+    return StoreCounts(
+        records=n_records,
+        jobs=by_status,
+        queue_age=0.0 if since is None else max(0.0, time.time() - since),
+        judge_requests=paid[0] or 0,
+        judge_dollars=paid[1] or 0.0,
+    )
 
 
 def cancel_job(store: Store, key: str) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -23,6 +24,7 @@ from ragassay.engine.results import SUMMARY
 from ragassay.errors import RagassayError, system_problem
 from ragassay.formats import write
 from ragassay.samples import Sample
+from ragassay.service.operation import log_event
 from ragassay.service.store import (
     BEAT_S,
     CANCELLED,
@@ -117,25 +119,29 @@ class Worker:
 
     def do(self, job: Job) -> None:
         """Does a job to its end, and says how it ended."""
+        begun, outcome, work = time.monotonic(), "failed", None
         try:
             self._options.folder.mkdir(parents=True, exist_ok=True)
             self._clear(job)  # a worker that died may have left something
             made = tempfile.mkdtemp(prefix=f"job-{job.id}-", dir=self._options.folder)
             folder = Path(made).absolute()  # its process works there
-            done = _ReportJob(self._store, self._queue, job, folder, self._options).run(
-                self._stopped
-            )
+            work = _ReportJob(self._store, self._queue, job, folder, self._options)
+            done = work.run(self._stopped)
             if done is not None and self._options.views is not None:
                 Views(self._store, self._options.views).keep(str(job.report_id), folder)
             self._clear(job)
             if done is not None:
                 self._persist(lambda: self._keep(job, *done))
+                outcome = "completed"
             elif self._stopped.is_set():
+                outcome = "given back"
                 self._persist(lambda: self._queue.give_back(job.id))
             else:
+                outcome = "cancelled"
                 self._fail(job, CANCELLED)
         except StoreUnavailable as problem:
             # It is no fault of the job's: it begins again when the store is back.
+            outcome = "given back"
             _log(f"job {job.id}: {problem}")
             self._stopped.wait(self._options.poll)
             self._persist(lambda: self._queue.give_back(job.id))
@@ -149,6 +155,14 @@ class Worker:
             self._fail(job, f"A defect of ragassay: {type(problem).__name__}: {problem}.")
         finally:
             self._clear(job)
+            progress = job.progress if work is None else work.progress
+            log_event(
+                "job",
+                level=logging.ERROR if outcome == "failed" else logging.INFO,
+                job=job.id, kind=job.kind, task=job.task_id, report=job.report_id, outcome=outcome,
+                seconds=round(time.monotonic() - begun, 3), records=progress.total,
+                calls=progress.calls, dollars=progress.cost,
+            )  # fmt: skip
 
     def _clear(self, job: Job) -> None:
         """Deletes what a job needed while it ran."""
@@ -188,7 +202,7 @@ class _ReportJob:
     ) -> None:
         self._store, self._queue, self._job = store, queue, job
         self._folder, self._options = folder, options
-        self._progress = job.progress
+        self.progress = job.progress
 
     def run(self, stopped: threading.Event) -> tuple[bytes, dict[str, Any]] | None:
         """The archive of the run folder and the headline; ``None`` where it is not to go on.
@@ -201,7 +215,7 @@ class _ReportJob:
         data, output = self._folder / "data.jsonl", self._folder / "run"
         stored = read_samples(self._store, task.id, report.from_timestamp, report.to_timestamp)
         samples = samples_of_task(stored, task.options)
-        self._progress = Progress(total=write(self._with_beats(samples), data))
+        self.progress = Progress(total=write(self._with_beats(samples), data))
         if not self._beat():
             return None
         options = {
@@ -277,7 +291,7 @@ class _ReportJob:
         """Says how far it is, and whether to go on. While the store is away, it goes on: if another
         worker has taken the job over, that shows when the store is back."""
         try:
-            return self._queue.beat(self._job.id, self._progress)
+            return self._queue.beat(self._job.id, self.progress)
         except StoreUnavailable as error:
             _log(f"job {self._job.id} goes on: {error}")
             return True
@@ -288,11 +302,10 @@ class _ReportJob:
                 message = json.loads(line)
                 final |= {name: message[name] for name in FINAL_KEYS if name in message}
                 if "done" in message:
-                    self._progress = Progress(**message, total=self._progress.total)
+                    self.progress = Progress(**message, total=self.progress.total)
                 if "headline" in message:
-                    self._progress.done = self._progress.total
+                    self.progress.done = self.progress.total
 
 
 def _log(sentence: str) -> None:
-    sys.stderr.write(f"ragassay worker: {sentence}\n")
-    sys.stderr.flush()
+    log_event("worker", level=logging.WARNING, problem=sentence)
