@@ -430,3 +430,28 @@ def test_who_has_no_token_is_asked_for_one(chromium: Any, tmp_path: Path) -> Non
     finally:
         page.close()
         with_tokens.close()
+
+
+def test_the_rest_interface_is_described_without_anything_from_elsewhere(
+    page: Any, served: Served
+) -> None:
+    page.goto("/")
+    page.click("text=REST interface")
+    page.wait_for_url("**/docs")
+    described = httpx2.get(f"{served.url}/api/v1/openapi.json").json()
+    shown = page.locator("details summary").all_inner_texts()
+    assert sorted(shown) == sorted(
+        f"{method.upper()} {path}"
+        for path, methods in described["paths"].items()
+        for method in methods
+    )
+    operation = page.locator("details").filter(has_text="POST /api/v1/tasks/{task_id}/records")
+    operation.locator("summary").first.click()
+    operation.get_by_text("Batch", exact=True).click()
+    assert page.url.endswith("#shape-Batch")
+    fields = page.locator("[aria-labelledby='shape-Report'] tbody th").all_inner_texts()
+    assert fields == list(described["components"]["schemas"]["Report"]["properties"])
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    widths = "[document.documentElement.scrollWidth, innerWidth]"
+    assert page.evaluate(f"{widths}[0] <= {widths}[1]")

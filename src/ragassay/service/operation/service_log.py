@@ -8,6 +8,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from ragassay import printable
+
 LogForm = Literal["text", "json"]
 
 _LOG = logging.getLogger("ragassay.service")
@@ -21,7 +23,9 @@ def log_event(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
         level: of `logging`.
         facts: what else is to be known. No content of records, queries, answers or files.
     """
-    _LOG.log(level, event, extra={"facts": facts})
+    if _LOG.isEnabledFor(level):
+        words = (f"{name}={_word(value)}" for name, value in facts.items() if value is not None)
+        _LOG.log(level, "%s", " ".join([event, *words]), extra={"facts": {"event": event, **facts}})
 
 
 def start_log(form: LogForm | None) -> None:
@@ -45,31 +49,28 @@ class _Json(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
-        return json.dumps(_facts_of(self, record), default=str)
+        facts = getattr(record, "facts", {"event": record.getMessage()})
+        if record.exc_info:
+            facts = {**facts, "exception": self.formatException(record.exc_info)}
+        return json.dumps({"time": _time(record), "level": _level(record), **facts}, default=str)
 
 
 class _Text(logging.Formatter):
-    """A line of text: time, level, event, then each fact that is known as ``name=value``."""
+    """A line of text: time, level, event, then each fact that is known as ``name=value``; after it
+    the traceback of a defect."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
-        facts = _facts_of(self, record)
-        first = [facts.pop(name) for name in ("time", "level", "event")]
-        words = (f"{name}={_word(value)}" for name, value in facts.items() if value is not None)
-        return " ".join([*first, *words])
+        return printable.lines(f"{_time(record)} {_level(record)} {super().format(record)}")
 
 
-def _facts_of(formatter: logging.Formatter, record: logging.LogRecord) -> dict[str, Any]:
+def _time(record: logging.LogRecord) -> str:
     moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-    facts = {
-        "time": moment.replace("+00:00", "Z"),
-        "level": record.levelname.casefold(),
-        "event": record.getMessage(),
-        **getattr(record, "facts", {}),
-    }
-    if record.exc_info:
-        facts["exception"] = formatter.formatException(record.exc_info)
-    return facts
+    return moment.replace("+00:00", "Z")
+
+
+def _level(record: logging.LogRecord) -> str:
+    return record.levelname.casefold()
 
 
 def _word(value: Any) -> str:

@@ -327,6 +327,20 @@ def written_comparison_page(store: Store, new: str, old: str, *, force: bool) ->
         return WrittenFile("comparison.html", page)
 
 
+@router.get("/docs")
+def docs_page(request: Request) -> Response:
+    """The REST interface, as its OpenAPI description has it. It shows nothing that is kept, and
+    needs no token."""
+    api = request.app.openapi()
+    groups: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
+    for path, methods in api["paths"].items():
+        for method, one in methods.items():
+            groups.setdefault(one["tags"][0], []).append((method, path, one))
+    crumbs = [("Projects", "/")]
+    address = request.app.openapi_url
+    return _page("docs.html.j2", api=api, groups=groups, address=address, crumbs=crumbs)
+
+
 @router.get("/login")
 def login_page(then: str = "/") -> Response:
     """Asks for a token."""
