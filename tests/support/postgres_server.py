@@ -39,12 +39,18 @@ class PostgresServer:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self._run("initdb", "-D", "data", "-U", "tester", "-A", "trust", "--no-sync")
+        stop = f'"{self._programs / "pg_ctl"}" -D "{self._folder / "data"}" -m immediate stop'
+        # It reads until this process closes the pipe, or is killed: then it ends the server.
+        self._watcher = subprocess.Popen(
+            ["sh", "-c", f'cat; cd "{self._folder}"; {stop}; cd /; rm -rf "{self._folder}"'],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, **self._user,  # type: ignore[call-overload]
+        )  # fmt: skip
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._watcher.communicate()
 
     def start(self) -> None:
         """Starts the server, and waits for it."""

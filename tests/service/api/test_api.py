@@ -311,18 +311,26 @@ def test_a_defect_is_a_problem_that_tells_nothing(
     assert "ZeroDivisionError" in caplog.text
 
 
+@pytest.mark.parametrize("place", ["jobs?project_id=a%00b", "tasks/a%00b", "reports/%00"])
+def test_an_address_with_a_character_that_no_text_has_is_refused(
+    client: TestClient, place: str
+) -> None:
+    found = client.get(f"{API}/{place}")
+    assert found.status_code == 422 and "%00" in found.json()["detail"]
+
+
 # --- its description ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("examples", [3, pytest.param(20, marks=pytest.mark.heavy)])
 def test_no_request_that_a_fuzzer_makes_is_answered_with_500_or_undocumented(
-    tmp_path: Path, examples: int
+    address: str, examples: int
 ) -> None:
     schemathesis = pytest.importorskip("schemathesis")
     from hypothesis import HealthCheck, Phase, given, settings
     from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-    store = Store(tmp_path / "fuzzed")
+    store = Store(address)
     made_task(local(store))
     _, token = create_token(store, "fuzzer", "write")
     headers = {"Host": "localhost", "Authorization": f"Bearer {token}"}

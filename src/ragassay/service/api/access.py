@@ -158,6 +158,8 @@ class Guard:
             name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
         refusal = self._refusal(scope["method"], headers)
+        if refusal is None and ("\0" in scope["path"] or b"%00" in scope["query_string"]):
+            refusal = 422, "The address holds a character that no text has (%00)."  # PostgreSQL's
         if refusal is None:
             bounds = await self._bounds(scope)
             refusal = bounds.against(headers.get("content-length", ""))
