@@ -141,7 +141,7 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(
     client.wait_job_completion(report.job.id)
     with pytest.raises(RequestRefused, match="has ended"):
         client.cancel_job(report.job.id)
-    monkeypatch.setattr("ragassay.client.clients.RETRIES", 1)  # of five, the last waits 4 s
+    monkeypatch.setattr("ragassay.client.clients.PAUSES_S", (0.0,))
     with Client("http://127.0.0.1:9") as nobody, pytest.raises(RequestRefused, match="cannot be"):
         nobody.list_projects()
     with (

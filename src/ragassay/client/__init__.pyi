@@ -1,7 +1,10 @@
 from .client_errors import (
     JobFailed as JobFailed,
     JobTimeout as JobTimeout,
+    NotFound as NotFound,
     RequestRefused as RequestRefused,
+    Unauthorised as Unauthorised,
+    Unreachable as Unreachable,
 )
 from .clients import AsyncClient as AsyncClient, Client as Client
 from .shapes import (

@@ -127,7 +127,8 @@ def import_upload(
         "format": format,
         "received_as_time": received_as_time,
     }
-    return Call("POST", _path("uploads", upload_id, "import"), shaped(Ingested), body)
+    path = _path("uploads", upload_id, "import")
+    return Call("POST", path, shaped(Ingested), body, once=True)
 
 
 def delete_upload(upload_id: str) -> Call[None]:
@@ -202,7 +203,7 @@ def delete_record(task_id: str, record_id: str) -> Call[int]:
         record_id: of the record.
     """
     path = _path("tasks", task_id, "records", record_id)
-    return Call("DELETE", path, lambda body: int(body["deleted"]))
+    return Call("DELETE", path, lambda body: int(body["deleted"]) if body else 0)
 
 
 def delete_report(report_id: str) -> Call[None]:
@@ -223,12 +224,12 @@ def list_jobs(**conditions: Any) -> Call[list[Job]]:
 
 def cancel_job(job_id: str) -> Call[Job]:
     """Ends a job."""
-    return Call("POST", _path("jobs", job_id, "cancel"), shaped(Job))
+    return Call("POST", _path("jobs", job_id, "cancel"), shaped(Job), once=True)
 
 
 def retry_job(job_id: str) -> Call[Job]:
     """Starts a job that failed once more."""
-    return Call("POST", _path("jobs", job_id, "retry"), shaped(Job))
+    return Call("POST", _path("jobs", job_id, "retry"), shaped(Job), once=True)
 
 
 def download_run(report_id: str, folder: str | Path) -> Call[Path]:

@@ -1,4 +1,5 @@
-"""Errors of a client: a refused request, a job that failed or takes too long."""
+"""Errors of a client: a request that was refused or reached nobody, a job that failed or takes too
+long."""
 
 from __future__ import annotations
 
@@ -20,6 +21,19 @@ class RequestRefused(RagassayError):  # noqa: N818 - what happened, not a defect
     ) -> None:
         super().__init__(f"{detail} (HTTP {status})")
         self.status, self.detail, self.field, self.line = status, detail, field, line
+
+
+class Unauthorised(RequestRefused):
+    """The token is missing or not valid (401), or does not allow it (403)."""
+
+
+class NotFound(RequestRefused):
+    """What the request names is not there (404)."""
+
+
+class Unreachable(RequestRefused):
+    """The service did not answer (status 0), or cannot work now (502, 503, 504). The client tried
+    again, where that could do no harm."""
 
 
 class JobFailed(RagassayError):  # noqa: N818

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ragassay.client.client_errors import RequestRefused
+from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.client.run_folders import packed
 from ragassay.client.shapes import Job, Progress
 from ragassay.errors import UsageError, system_problem
@@ -36,6 +36,8 @@ class Call(Generic[T]):
     """Sent as the body, piece by piece; a folder as an archive of it."""
     as_bytes: bool = False
     """Whether the answer is a file; else it is JSON, or nothing."""
+    once: bool = False
+    """Whether it is not to be sent again where it may have been done."""
 
 
 def shaped(kind: type[T]) -> Callable[[Any], T]:
@@ -74,6 +76,13 @@ def pieces_of(path: Path) -> Iterator[bytes]:
         raise UsageError(f"{path} cannot be opened: {system_problem(error)}.") from error
 
 
+_KINDS: Mapping[int, type[RequestRefused]] = {
+    **dict.fromkeys((401, 403), Unauthorised),
+    404: NotFound,
+    **dict.fromkeys((502, 503, 504), Unreachable),
+}
+
+
 def refusal(status: int, text: str) -> RequestRefused:
     """The error for an answer that is no success.
 
@@ -81,11 +90,12 @@ def refusal(status: int, text: str) -> RequestRefused:
         status: HTTP's.
         text: of the answer: the service's JSON, or what something before it says.
     """
+    kind = _KINDS.get(status, RequestRefused)
     with suppress(ValueError):
         body = json.loads(text)
         if isinstance(body, Mapping) and "detail" in body:
-            return RequestRefused(status, str(body["detail"]), body.get("field"), body.get("line"))
-    return RequestRefused(status, " ".join(text.split())[:200] or "No reason was given.")
+            return kind(status, str(body["detail"]), body.get("field"), body.get("line"))
+    return kind(status, " ".join(text.split())[:200] or "No reason was given.")
 
 
 def address(url: str | None) -> str:

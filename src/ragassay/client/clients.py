@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import wraps
@@ -22,7 +23,13 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(problem, name="httpx2") from error
 
 from ragassay.client import calls
-from ragassay.client.client_errors import JobFailed, JobTimeout, RequestRefused
+from ragassay.client.client_errors import (
+    JobFailed,
+    JobTimeout,
+    NotFound,
+    RequestRefused,
+    Unreachable,
+)
 from ragassay.client.client_requests import (
     Call,
     address,
@@ -37,8 +44,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 TIMEOUT_S = 180.0
-RETRIES = 5
-"""How often a connection that cannot be made is tried again."""
+PAUSES_S = (0.1, 0.5, 1.0, 2.0, 4.0)
+"""Seconds before each further attempt at a call that reached nobody."""
+AGAIN = object()
 
 
 class _Method(Generic[P, T]):
@@ -176,14 +184,22 @@ class Client(_Connected["httpx2.Client"]):
         return _done(job)
 
     def _connected(self, **settings: Any) -> httpx2.Client:
-        return httpx2.Client(transport=httpx2.HTTPTransport(retries=RETRIES), **settings)
+        return httpx2.Client(**settings)
 
     def _do(self, call: Call[T]) -> T:
-        try:
-            answer = self._http.request(call.method, call.path, params=call.query, **_body(call))
-        except httpx2.HTTPError as error:
-            raise _not_reached(self._http.base_url, error) from error
-        return _read(call, answer)
+        attempts = _Attempts(call, self._http.base_url)
+        while True:
+            try:
+                answer = self._http.request(
+                    *(call.method, call.path),
+                    **{"params": call.query, "headers": attempts.headers, **_body(call)},
+                )
+            except httpx2.HTTPError as error:
+                attempts.failed(error)
+            else:
+                if (outcome := attempts.outcome(answer)) is not AGAIN:
+                    return outcome  # type: ignore[no-any-return]
+            time.sleep(attempts.pause)
 
 
 class AsyncClient(_Connected["httpx2.AsyncClient"]):
@@ -220,16 +236,71 @@ class AsyncClient(_Connected["httpx2.AsyncClient"]):
         return _done(job)
 
     def _connected(self, **settings: Any) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(retries=RETRIES), **settings)
+        return httpx2.AsyncClient(**settings)
 
     async def _do(self, call: Call[T]) -> T:
+        attempts = _Attempts(call, self._http.base_url)
+        while True:
+            try:
+                answer = await self._http.request(
+                    *(call.method, call.path),
+                    **{"params": call.query, "headers": attempts.headers, **_async_body(call)},
+                )
+            except httpx2.HTTPError as error:
+                attempts.failed(error)
+            else:
+                if (outcome := attempts.outcome(answer)) is not AGAIN:
+                    return outcome  # type: ignore[no-any-return]
+            await asyncio.sleep(attempts.pause)
+
+
+class _Attempts:
+    """The attempts at a call. One that reached nobody is made again after a pause; so is one that
+    may have been done, unless it must be done once only: everything that a call makes has a key,
+    by which the service knows it again.
+
+    Args:
+        call: to be made.
+        url: of the service, for messages.
+    """
+
+    def __init__(self, call: Call[T], url: Any) -> None:
+        self._call, self._url, self._pauses = call, url, iter(PAUSES_S)
+        self.headers = {} if call.method == "GET" else {"Idempotency-Key": uuid.uuid4().hex}
+        self._n = 0
+
+    def outcome(self, answer: httpx2.Response) -> Any:
+        """What came of the call; `AGAIN` where it is to be made again, after a pause."""
+        self._n += 1
         try:
-            answer = await self._http.request(
-                call.method, call.path, params=call.query, **_async_body(call)
-            )
-        except httpx2.HTTPError as error:
-            raise _not_reached(self._http.base_url, error) from error
-        return _read(call, answer)
+            return _read(self._call, answer)
+        except NotFound:
+            if self._n > 1 and self._call.method == "DELETE":
+                return self._call.read(None)  # an earlier attempt has deleted it
+            raise
+        except Unreachable as problem:
+            # 503: the service has changed nothing. The others come from something before it.
+            self._check(problem, may_be_done=problem.status != 503)
+        return AGAIN
+
+    def failed(self, error: httpx2.HTTPError) -> None:
+        """Notes that there was no answer.
+
+        Raises:
+            Unreachable: it is not to be made again.
+        """
+        self._n += 1
+        problem = Unreachable(0, f"{self._url} cannot be asked: {type(error).__name__}: {error}.")
+        unsent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+        if not unsent and not isinstance(error, httpx2.NetworkError | httpx2.RemoteProtocolError):
+            raise problem from error  # a service that is slow, say
+        self._check(problem, may_be_done=not unsent)
+
+    def _check(self, problem: Unreachable, *, may_be_done: bool) -> None:
+        pause = next(self._pauses, None)
+        if pause is None or (may_be_done and self._call.once):
+            raise problem
+        self.pause = pause
 
 
 def _body(call: Call[Any]) -> dict[str, Any]:
@@ -258,10 +329,6 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
     except (ValueError, KeyError, TypeError) as error:
         problem = f"{answer.url} did not answer as a ragassay service does. Is it one?"
         raise RequestRefused(answer.status_code, problem) from error
-
-
-def _not_reached(url: Any, error: Exception) -> RequestRefused:
-    return RequestRefused(0, f"{url} cannot be asked: {type(error).__name__}: {error}.")
 
 
 def _done(job: Job) -> Job:

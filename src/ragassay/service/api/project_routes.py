@@ -13,6 +13,7 @@ from ragassay.service.api.route_parts import (
     Allowed,
     Body,
     InStore,
+    MadeId,
     Name,
     ProjectToRead,
     ProjectToWrite,
@@ -70,10 +71,10 @@ def get_projects(store: InStore, access: Allowed) -> list[Project]:
 
 
 @router.post("/projects", status_code=201, responses=WRITES)
-def post_project(new: NewProject, store: InStore, access: Allowed) -> Project:
+def post_project(new: NewProject, store: InStore, access: Allowed, key: MadeId) -> Project:
     """Makes a project."""
     access.check("write", None)
-    return create_project(store, new.name, new.description)
+    return create_project(store, new.name, new.description, key)
 
 
 @router.get("/projects/{project_id}", responses=READS)
@@ -95,9 +96,9 @@ def get_tasks(project_id: ProjectToRead, store: InStore) -> list[Task]:
 
 
 @router.post("/projects/{project_id}/tasks", status_code=201, responses=WRITES)
-def post_task(project_id: ProjectToWrite, new: NewTask, store: InStore) -> Task:
+def post_task(project_id: ProjectToWrite, new: NewTask, store: InStore, key: MadeId) -> Task:
     """Makes a task in a project."""
-    return create_task(store, project_id, new.name, new.options)
+    return create_task(store, project_id, new.name, new.options, key)
 
 
 @router.get("/tasks/{task_id}", responses=READS)

@@ -16,6 +16,7 @@ from ragassay.service.api.route_parts import (
     Allowed,
     Body,
     InStore,
+    MadeId,
     Name,
     ReportToRead,
     ReportToWrite,
@@ -99,10 +100,10 @@ class Started(BaseModel):
 
 
 @router.post("/tasks/{task_id}/reports", status_code=202, responses=WRITES)
-def post_report(task: TaskToWrite, new: NewReport, store: InStore) -> Started:
+def post_report(task: TaskToWrite, new: NewReport, store: InStore, key: MadeId) -> Started:
     """Asks for a report over the records of an interval; a worker computes it."""
     report, job = create_report(
-        store, task.id, new.name, new.from_timestamp, new.to_timestamp, new.options
+        store, task.id, new.name, new.from_timestamp, new.to_timestamp, new.options, key
     )
     return Started(report=report, job=job)
 
@@ -161,11 +162,12 @@ def post_run(
     task: TaskToWrite,
     name: Annotated[Name, Query(description="of the report, for people")],
     store: InStore,
+    key: MadeId,
     file: SentFile,
 ) -> Report:
     """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
     a tar.gz of it, without links and with paths within the folder only."""
-    return keep_uploaded_run(store, task.id, name, file, repacked_apart)
+    return keep_uploaded_run(store, task.id, name, file, repacked_apart, key)
 
 
 @router.get("/comparisons", response_class=Response, responses=FILES)

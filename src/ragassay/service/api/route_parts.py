@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import IO, Annotated, Any
 
-from fastapi import Depends, HTTPException, Query, Request
+from fastapi import Depends, Header, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, StringConstraints
 from starlette.requests import ClientDisconnect
 
@@ -38,6 +39,29 @@ def store_of(request: Request) -> Store:
 
 InStore = Annotated[Store, Depends(store_of)]
 Allowed = Annotated[Access, Depends(access_of)]
+
+
+def made_id(
+    request: Request,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=8,
+            max_length=200,
+            description="any text, another one for each request (a UUID): where it was sent "
+            "before to the same address, nothing is made again",
+        ),
+    ] = None,
+) -> str | None:
+    """The id of what a request makes: the same where the same request is sent again. ``None``
+    where it does not say by which key it would be sent again."""
+    if idempotency_key is None:
+        return None
+    content = f"{request.url.path}\0{idempotency_key}".encode()
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
+MadeId = Annotated[str | None, Depends(made_id)]
 
 FileName = Annotated[
     str, Query(min_length=1, max_length=200, description="as the client calls the file")

@@ -14,6 +14,7 @@ from ragassay.service.api.route_parts import (
     Body,
     FileName,
     InStore,
+    MadeId,
     SentFile,
     TaskToWrite,
     task_for,
@@ -70,11 +71,13 @@ Sent = Annotated[Upload, Depends(sent_upload)]
 
 
 @router.post("/tasks/{task_id}/uploads", status_code=201, responses=WRITES, openapi_extra=BINARY)
-def post_upload(task: TaskToWrite, store: InStore, file_name: FileName, file: SentFile) -> Upload:
+def post_upload(
+    task: TaskToWrite, store: InStore, file_name: FileName, key: MadeId, file: SentFile
+) -> Upload:
     """Takes a file for a task, in any format that `ragassay run` reads but for TREC runs,
     compressed by gzip or not. Nothing of it is stored as records before it is imported; after a day
     it is deleted."""
-    return fill_upload(store, create_upload(store, task.id, file_name).id, file)
+    return fill_upload(store, create_upload(store, task.id, file_name, key=key).id, file)
 
 
 @router.post("/uploads/{upload_id}/preview", responses=WRITES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Unpack
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -119,20 +120,24 @@ class Model(BaseModel):
     created: float
 
 
-def create_project(store: Store, name: str, description: str = "") -> Project:
+def create_project(
+    store: Store, name: str, description: str = "", key: str | None = None
+) -> Project:
     """Makes a project.
 
     Args:
         store: where.
         name: not that of another project.
         description: for people.
+        key: its id; a new one where left out. Where it is there already, the request was sent
+            again: it is the answer.
 
     Raises:
         Conflict: the name is taken.
     """
-    project = Project(id=new_id(), name=name, description=description, created=time.time())
-    _insert(store, projects, project.model_dump(), f"A project is called {name!r} already")
-    return project
+    project = Project(id=key or new_id(), name=name, description=description, created=time.time())
+    problem = f"A project is called {name!r} already"
+    return Project(**_insert(store, projects, project.model_dump(), problem))
 
 
 def list_projects(store: Store) -> list[Project]:
@@ -161,7 +166,9 @@ def delete_project(store: Store, key: str) -> None:
         store.drop_ledger(connection, key)
 
 
-def create_task(store: Store, project_id: str, name: str, options: TaskOptions) -> Task:
+def create_task(
+    store: Store, project_id: str, name: str, options: TaskOptions, key: str | None = None
+) -> Task:
     """Makes a task in a project.
 
     Args:
@@ -169,6 +176,7 @@ def create_task(store: Store, project_id: str, name: str, options: TaskOptions) 
         project_id: of the project.
         name: not that of another task of the project.
         options: what is true of its records.
+        key: as of `create_project`.
 
     Raises:
         NotThere: there is no such project.
@@ -176,10 +184,12 @@ def create_task(store: Store, project_id: str, name: str, options: TaskOptions) 
     """
     get_project(store, project_id)
     store.models.check(options.model_dump())
-    task = Task(id=new_id(), project_id=project_id, name=name, options=options, created=time.time())
+    task = Task(
+        id=key or new_id(), project_id=project_id, name=name, options=options, created=time.time()
+    )
     values = task.model_dump(exclude={"kind"})
-    _insert(store, tasks, values, f"A task of this project is called {name!r} already")
-    return task
+    problem = f"A task of this project is called {name!r} already"
+    return Task(**_insert(store, tasks, values, problem))
 
 
 def list_tasks(store: Store, project_id: str) -> list[Task]:
@@ -261,8 +271,12 @@ def get_model(store: Store, key: str) -> Model:
     return Model(**store.row(models, "model", key)._mapping)
 
 
-def _insert(store: Store, table: Table, values: dict[str, Any], problem: str) -> None:
+def _insert(store: Store, table: Table, values: dict[str, Any], problem: str) -> Mapping[str, Any]:
+    """Inserts a row; the row of this id where there is one."""
     try:
         store.write(insert(table).values(values))
+        return values
     except IntegrityError as error:
+        for row in store.rows(select(table).where(table.c.id == values["id"])):
+            return row._mapping  # type: ignore[no-any-return]
         raise Conflict(f"{problem}. Choose another name.") from error

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator
+from sqlalchemy.exc import IntegrityError
 
 from ragassay.engine.comparison import compare
 from ragassay.engine.results import Result
 from ragassay.reports import full_name, report_formats, write_comparison, write_reports
-from ragassay.service.store.database import Store
+from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.reports import Report, add_report, get_report, keep_run, run_archive
 from ragassay.service.store.run_archives import (
@@ -73,6 +74,7 @@ def keep_uploaded_run(
     name: str,
     archive: IO[bytes],
     repacked: Callable[[IO[bytes]], tuple[bytes, dict[str, Any]]] = repacked_run,
+    key: str | None = None,
 ) -> Report:
     """Makes a report of a run folder that was made elsewhere.
 
@@ -82,6 +84,7 @@ def keep_uploaded_run(
         name: for people.
         archive: see `opened_archive`.
         repacked: checks the archive; a server does it in a process of its own.
+        key: its id; as of `create_report`.
 
     Raises:
         NotThere: there is no such task.
@@ -89,8 +92,9 @@ def keep_uploaded_run(
     """
     get_task(store, task_id)
     content, headline = repacked(archive)
-    with store.writing() as connection:
-        key = add_report(connection, task_id, name)
+    key = key or new_id()
+    with suppress(IntegrityError), store.writing() as connection:
+        add_report(connection, task_id, name, id=key)
         keep_run(connection, key, content, headline)
     return get_report(store, key)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from ragassay.engine.config import RunConfig, iso_time, make_config, named_files, options_of
 from ragassay.engine.run import prepare
@@ -65,6 +67,7 @@ def create_report(
     start: float,
     end: float,
     options: Mapping[str, Any] | None = None,
+    key: str | None = None,
 ) -> tuple[Report, Job]:
     """Asks for a report, which a worker then computes.
 
@@ -75,6 +78,8 @@ def create_report(
         start, end: seconds since 1970, both inclusive.
         options: of the run (suite, metrics, judge, budget ...); suite ragreport where none is
             named.
+        key: its id; a new one where left out. Where it is there already, the request was sent
+            again: it is the answer.
 
     Raises:
         NotThere: there is no such task.
@@ -92,12 +97,12 @@ def create_report(
         )
     # Says at once that there is no such suite, metric or judge.
     prepare(make_config(**words), [first], dry=True)
-    with store.writing() as connection:
-        key = add_report(
-            connection, task_id, name, from_timestamp=start, to_timestamp=end, options=chosen
-        )
-        job = add_job(connection, "report", task_id, report_id=key)
-    return get_report(store, key), get_job(store, job)
+    key, times = key or new_id(), {"from_timestamp": start, "to_timestamp": end}
+    with suppress(IntegrityError), store.writing() as connection:
+        add_report(connection, task_id, name, id=key, **times, options=chosen)
+        add_job(connection, "report", task_id, report_id=key)
+    report = get_report(store, key)
+    return report, get_job(store, str(report.job_id))
 
 
 def add_report(connection: Connection, task_id: str, name: str, **values: Any) -> str:
@@ -109,10 +114,9 @@ def add_report(connection: Connection, task_id: str, name: str, **values: Any) -
         name: for people.
         values: of further columns.
     """
-    key = new_id()
-    values = {"options": {}, "created": time.time(), **values}
-    connection.execute(insert(reports).values(id=key, task_id=task_id, name=name, **values))
-    return key
+    values = {"id": new_id(), "options": {}, "created": time.time(), **values}
+    connection.execute(insert(reports).values(task_id=task_id, name=name, **values))
+    return str(values["id"])
 
 
 def list_reports(store: Store, task_id: str) -> list[Report]:

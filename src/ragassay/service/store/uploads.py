@@ -11,13 +11,14 @@ import hmac
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from pydantic import BaseModel, Field
 from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from ragassay import formats
 from ragassay.errors import InputError
@@ -45,7 +46,11 @@ class Upload(BaseModel):
 
 
 def create_upload(
-    store: Store, task_id: str, file_name: str, options: Mapping[str, Any] | None = None
+    store: Store,
+    task_id: str,
+    file_name: str,
+    options: Mapping[str, Any] | None = None,
+    key: str | None = None,
 ) -> Upload:
     """Announces a file. Old ones that nobody imported are deleted.
 
@@ -54,19 +59,22 @@ def create_upload(
         task_id: that it is for.
         file_name: as the client calls it.
         options: what the client says of it.
+        key: its id; a new one where left out. Where it is there already, the request was sent
+            again: it is the answer.
 
     Raises:
         NotThere: there is no such task.
     """
     get_task(store, task_id)
     made = Upload(
-        id=new_id(), task_id=task_id, file_name=file_name[:200], size=None, created=time.time(),
-        options=dict(options or {}),
+        id=key or new_id(), task_id=task_id, file_name=file_name[:200], size=None,
+        created=time.time(), options=dict(options or {}),
     )  # fmt: skip
     values = {**made.model_dump(), "options": made.options}
     old = delete(uploads).where(uploads.c.created < made.created - KEEP_S)
-    store.write(old, insert(uploads).values(values))
-    return made
+    with suppress(IntegrityError):
+        store.write(old, insert(uploads).values(values))
+    return get_upload(store, made.id)
 
 
 def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None = None) -> Upload:

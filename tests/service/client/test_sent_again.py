@@ -1,0 +1,161 @@
+"""A call whose answer is lost is sent again, and what it makes is made once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from lossy_proxy import LossyProxy
+from service_process import Service, records, serving
+from stored_records import CSV
+
+pytest.importorskip("httpx2", reason="needs the extra 'client'")
+
+from fastapi.testclient import TestClient
+
+from ragassay.client import AsyncClient, Client, NotFound, RequestRefused, Unauthorised, Unreachable
+from ragassay.service import create_app
+from ragassay.service.store import Store, create_token, list_projects, list_reports, list_tasks
+from stored_records import a_task, add, item
+
+
+@pytest.fixture(scope="module")
+def service(
+    tmp_path_factory: pytest.TempPathFactory, forked_module: None
+) -> Iterator[tuple[Service, str]]:
+    """A service without a worker, and a token."""
+    folder = tmp_path_factory.mktemp("service") / "data"
+    store = Store(folder)
+    _, token = create_token(store, "me", "write")
+    store.close()
+    with serving(folder, "--no-worker") as made:
+        yield made, token
+
+
+@pytest.fixture
+def proxy(service: tuple[Service, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[LossyProxy]:
+    """Stands before the service; clients wait for nothing."""
+    monkeypatch.setattr("ragassay.client.clients.PAUSES_S", (0.0,) * 5)
+    with LossyProxy(service[0].port) as made:
+        yield made
+
+
+@pytest.fixture
+def client(service: tuple[Service, str], proxy: LossyProxy) -> Iterator[Client]:
+    """A client of the service behind the proxy."""
+    with Client(proxy.url, service[1]) as made:
+        yield made
+
+
+def test_what_is_made_by_a_call_whose_answer_was_lost_is_there_once(
+    client: Client, proxy: LossyProxy, tmp_path: Path
+) -> None:
+    def lost(call: Any, *arguments: Any) -> Any:
+        proxy.lost, before = 2, len(proxy.seen)
+        made = call(*arguments)
+        assert len(set(proxy.seen[before:])) == 1 and len(proxy.seen) == before + 3
+        return made
+
+    project = lost(client.create_project, "lost")
+    assert [one.id for one in client.list_projects() if one.name == "lost"] == [project.id]
+    task = lost(client.create_task, project.id, "t")
+    assert client.list_tasks(project.id) == [task]
+    assert lost(client.log, task.id, records(3)).unchanged == 3
+    report = lost(client.create_report, task.id, "r", 0, 10).report
+    run, file = tmp_path / "run", tmp_path / "data.csv"
+    ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=run)
+    uploaded = lost(client.upload_run, task.id, "run", run)
+    assert {one.id for one in client.list_reports(task.id)} == {report.id, uploaded.id}
+    assert len(client.list_jobs(task_id=task.id)) == 1
+    file.write_bytes(CSV)
+    upload = lost(client.upload_file, task.id, file)
+    assert client.preview_upload(upload.id).problem is None
+    lost(client.delete_task, task.id)
+    assert client.list_tasks(project.id) == []
+
+
+def test_what_may_be_done_once_only_is_not_sent_again(client: Client, proxy: LossyProxy) -> None:
+    task = client.create_task(client.create_project("once").id, "t")
+    client.log(task.id, records(1))
+    job = client.create_report(task.id, "r", 0, 10).job
+    proxy.lost, before = 1, len(proxy.seen)
+    with pytest.raises(Unreachable):
+        client.cancel_job(job.id)
+    assert len(proxy.seen) == before + 1 and client.get_job(job.id).cancelled
+    proxy.busy = 2  # a service that is busy has done nothing
+    assert client.retry_job(job.id).status == "idle"
+
+
+def test_a_service_that_stays_away_is_unreachable(client: Client, proxy: LossyProxy) -> None:
+    proxy.away = True
+    with pytest.raises(Unreachable, match="cannot be asked"):
+        client.list_projects()
+    assert len(proxy.seen) == 6
+    proxy.away, proxy.busy = False, 100
+    with pytest.raises(Unreachable, match="busy") as caught:
+        client.list_projects()
+    assert caught.value.status == 503 and len(proxy.seen) == 12
+
+
+def test_errors_have_types(client: Client, proxy: LossyProxy, service: tuple[Any, str]) -> None:
+    with Client(proxy.url, "no token") as other, pytest.raises(Unauthorised):
+        other.list_projects()
+    with pytest.raises(NotFound):
+        client.list_tasks("nowhere")
+    with pytest.raises(NotFound):
+        client.delete_task("nowhere")
+    with pytest.raises(RequestRefused) as caught:
+        client.create_report(client.create_task(client.create_project("t").id, "t").id, "r", 2, 1)
+    assert type(caught.value) is RequestRefused and caught.value.status == 422
+    assert not [one for one in proxy.seen if proxy.seen.count(one) > 1]
+
+
+def test_the_asynchronous_client_does_so_too(proxy: LossyProxy, service: tuple[Any, str]) -> None:
+    async def life() -> None:
+        async with AsyncClient(proxy.url, service[1]) as client:
+            proxy.lost, proxy.busy = 1, 1
+            made = await client.create_project("async")
+            named = [one.id for one in await client.list_projects() if one.name == "async"]
+            assert named == [made.id]
+            proxy.away = True
+            with pytest.raises(Unreachable):
+                await client.list_projects()
+
+    asyncio.run(life())
+
+
+def test_a_key_makes_one_thing_below_one_address_in_both_stores(store: Store) -> None:
+    asks = TestClient(create_app(store), base_url="http://localhost", client=("127.0.0.1", 1))
+
+    def post(path: str, key: str, **more: Any) -> Any:
+        reply = asks.post(f"/api/v1/{path}", headers={"Idempotency-Key": key}, **more)
+        return reply.status_code, reply.json()
+
+    first = post("projects", "key-number-1", json={"name": "a"})
+    assert post("projects", "key-number-1", json={"name": "a"}) == first
+    assert post("projects", "key-number-2", json={"name": "a"})[0] == 409
+    other = post("projects", "key-number-2", json={"name": "b"})
+    assert [one.name for one in list_projects(store)] == ["a", "b"]
+    for _, project in (first, other):
+        made = {post(f"projects/{project['id']}/tasks", "same key", json={"name": "t"})[1]["id"]}
+        made.add(post(f"projects/{project['id']}/tasks", "same key", json={"name": "t"})[1]["id"])
+        assert [one.id for one in list_tasks(store, project["id"])] == list(made)
+    task = a_task(store)
+    add(store, task, [item(1)])
+    asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1e6}
+    (one, two, three) = (
+        post(f"tasks/{task.id}/reports", key, json=asked)[1]
+        for key in ("report-1", "report-1", "report-2")
+    )
+    assert one == two and three["report"]["id"] != one["report"]["id"]
+    assert len(list_reports(store, task.id)) == 2
+    (sent, again) = (
+        post(f"tasks/{task.id}/uploads?file_name=a.csv", "upload-1", content=b"id\n1\n")[1]
+        for _ in range(2)
+    )
+    assert sent == again and sent["size"] == 5
