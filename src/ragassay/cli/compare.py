@@ -147,7 +147,7 @@ def compare(
         show.gates(gates)
     if github:
         github_output.tell_of_comparisons(comparisons, gates, as_json=json)
-    return show.exit_code(gates, is_incomplete=not all(one.decidable for one in gated))
+    return show.exit_code(gates, lacking=not all(one.decidable for one in gated))
 
 
 def _pairs(

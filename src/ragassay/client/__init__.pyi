@@ -1,5 +1,6 @@
 from .client_errors import (
     JobFailed as JobFailed,
+    JobIncomplete as JobIncomplete,
     JobTimeout as JobTimeout,
     NotFound as NotFound,
     RequestRefused as RequestRefused,

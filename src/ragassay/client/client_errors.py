@@ -48,6 +48,14 @@ class JobFailed(RagassayError):  # noqa: N818
         self.job_id = job_id
 
 
+class JobIncomplete(JobFailed):
+    """A job ended with a result that lacks something; it can be read, and tried again."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        RagassayError.__init__(self, f"The job {job_id} is incomplete: {why}")
+        self.job_id = job_id
+
+
 class JobTimeout(RagassayError):  # noqa: N818
     """A job did not end in the time that was given. It goes on.
 

@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
 from ragassay.client import calls
 from ragassay.client.client_errors import (
     JobFailed,
+    JobIncomplete,
     JobTimeout,
     NotFound,
     RequestRefused,
@@ -167,21 +168,25 @@ class Client(_Connected["httpx2.Client"]):
         """Ends the connections."""
         self._http.close()
 
-    def wait_job_completion(self, job_id: str, max_wait_timeout: float = 7_200) -> Job:
+    def wait_job_completion(
+        self, job_id: str, max_wait_timeout: float = 7_200, *, allow_incomplete: bool = False
+    ) -> Job:
         """Waits for a job to end.
 
         Args:
             job_id: of the job.
             max_wait_timeout: seconds to wait at most.
+            allow_incomplete: return a job whose result lacks something, too.
 
         Raises:
             JobFailed: it ended with an error.
+            JobIncomplete: its result lacks something.
             JobTimeout: it did not end in time.
         """
         begun = time.monotonic()
         while not (job := self.get_job(job_id)).has_ended:
             time.sleep(self._pause(job, max_wait_timeout, begun))
-        return _done(job)
+        return _done(job, allow_incomplete=allow_incomplete)
 
     def _connected(self, **settings: Any) -> httpx2.Client:
         return httpx2.Client(**settings)
@@ -219,21 +224,25 @@ class AsyncClient(_Connected["httpx2.AsyncClient"]):
         """Ends the connections."""
         await self._http.aclose()
 
-    async def wait_job_completion(self, job_id: str, max_wait_timeout: float = 7_200) -> Job:
+    async def wait_job_completion(
+        self, job_id: str, max_wait_timeout: float = 7_200, *, allow_incomplete: bool = False
+    ) -> Job:
         """Waits for a job to end.
 
         Args:
             job_id: of the job.
             max_wait_timeout: seconds to wait at most.
+            allow_incomplete: return a job whose result lacks something, too.
 
         Raises:
             JobFailed: it ended with an error.
+            JobIncomplete: its result lacks something.
             JobTimeout: it did not end in time.
         """
         begun = time.monotonic()
         while not (job := await self.get_job(job_id)).has_ended:
             await asyncio.sleep(self._pause(job, max_wait_timeout, begun))
-        return _done(job)
+        return _done(job, allow_incomplete=allow_incomplete)
 
     def _connected(self, **settings: Any) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(**settings)
@@ -331,7 +340,10 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
         raise RequestRefused(answer.status_code, problem) from error
 
 
-def _done(job: Job) -> Job:
+def _done(job: Job, *, allow_incomplete: bool) -> Job:
+    why = job.error or "No reason was given."
     if job.status == "error":
-        raise JobFailed(job.id, job.error or "No reason was given.")
+        raise JobFailed(job.id, why)
+    if job.status == "incomplete" and not allow_incomplete:
+        raise JobIncomplete(job.id, why)
     return job

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-Status = Literal["idle", "starting", "running", "completed", "error"]
+Status = Literal["idle", "starting", "running", "completed", "incomplete", "error"]
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is completed or failed."""
-        return self.status in ("completed", "error")
+        """Whether it is completed, incomplete or failed."""
+        return self.status in ("completed", "incomplete", "error")
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> Ite
 
 def test_a_page_behind_the_proxy_of_the_example_may_ask_and_no_other(behind: Any) -> None:
     (nginx,) = re.findall(r"^```nginx\n(.*?)^```", PAGE, re.M | re.S)
-    values = {"$http_host": NAME, "$scheme": "https"}
+    values = {"$http_host": NAME, "$scheme": "https", "$remote_addr": "10.0.0.7"}
     headers = {
         name: values[value] for name, value in re.findall(r"proxy_set_header (\S+) (\S+);", nginx)
     }

@@ -91,7 +91,7 @@ def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
     task = create_task(served.store, project.id, "task", TaskOptions())
     add_records(served.store, task.id, samples, received=10.0)
     report, _ = create_report(served.store, task.id, "report", 0.0, 20.0, options)
-    while (now := get_report(served.store, report.id)).status != "completed":
+    while not (now := get_report(served.store, report.id)).is_there:
         assert now.error is None
         time.sleep(0.05)
     return report.id

@@ -15,7 +15,6 @@ from ragassay import printable
 from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
 from ragassay.counts import plural
-from ragassay.scores import Reason
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -242,24 +241,21 @@ def status(label: str) -> Iterator[None]:
         yield
 
 
-def exit_code(gates: Sequence[GateResult], *summaries: Summary, is_incomplete: bool = False) -> int:
-    """1 when a gate failed, 3 when something went unscored that should not have, or the recorded
-    answers named as the judge answer fewer than half of the questions, else 0.
+def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = False) -> int:
+    """1 when a gate failed, 3 when a run is incomplete (`is_incomplete`), else 0.
 
     Args:
         gates: what they found.
         summaries: that of the run and, where there is one, that of its consistency.
-        is_incomplete: whether something is missing that neither of them says.
+        lacking: whether something is missing that neither of them says.
     """
     if any(gate.passed is False for gate in gates):
         return GATE_FAILED
-    metrics = [one for summary in summaries for one in summary.metrics.values()]
-    judges = [one.judging for one in summaries if one.judging is not None]
-    is_empty = bool(summaries) and not any(one.n_scored for one in metrics)
-    is_empty |= any(2 * j.failures.get(Reason.MISSING_INPUT, 0) > j.questions for j in judges)
+    from ragassay.engine.results import is_incomplete
+
     is_undecided = any(gate.passed is None for gate in gates)
-    is_incomplete |= is_empty or is_undecided or any(one.incomplete for one in summaries)
-    return INCOMPLETE if is_incomplete else OK
+    lacking |= is_undecided or (bool(summaries) and is_incomplete(*summaries))
+    return INCOMPLETE if lacking else OK
 
 
 def numbered(path: Path, at: int, of: int) -> Path:

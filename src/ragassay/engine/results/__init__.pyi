@@ -75,6 +75,7 @@ from .summary import (
     Spending as Spending,
     Summary as Summary,
     all_failed as all_failed,
+    is_incomplete as is_incomplete,
     missing_by_accident as missing_by_accident,
 )
 from .verdicts import (

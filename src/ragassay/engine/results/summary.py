@@ -11,6 +11,7 @@ import ragassay
 from ragassay.counts import either, plural, share
 from ragassay.engine.results.shown_names import shown
 from ragassay.errors import UsageError
+from ragassay.scores import Reason
 from ragassay.stats import Components
 
 if TYPE_CHECKING:
@@ -284,6 +285,22 @@ class Summary(Displayed):
         from pydantic import TypeAdapter
 
         return TypeAdapter(cls).validate_python(data)
+
+
+def is_incomplete(*summaries: Summary) -> bool:
+    """Whether nothing could be scored, or something went unscored that should not have, or the
+    recorded answers named as the judge answer fewer than half of the questions.
+
+    Args:
+        summaries: of a run and, where there is one, of its consistency.
+    """
+    metrics = [one for summary in summaries for one in summary.metrics.values()]
+    judges = [one.judging for one in summaries if one.judging is not None]
+    return (
+        not any(one.n_scored for one in metrics)
+        or any(2 * j.failures.get(Reason.MISSING_INPUT, 0) > j.questions for j in judges)
+        or any(one.incomplete for one in summaries)
+    )
 
 
 def missing_by_accident(*summaries: Summary) -> str:

@@ -327,6 +327,10 @@ def get_jobs(
     return [_shown_job(one) for one in jobs if access.may("read", one.project_id)]
 
 
+_STATES = {"incomplete": "error"}
+"""What the published client, which knows five states, is told of ours; the error says the rest."""
+
+
 def _shown_job(job: Job) -> dict[str, Any]:
     return {
         "job_id": job.id,
@@ -337,7 +341,7 @@ def _shown_job(job: Job) -> dict[str, Any]:
         "task_name": job.task_name,
         "model_id": None,
         "model_name": None,
-        "status": job.status,
+        "status": _STATES.get(job.status, job.status),
         "error": job.error,
     }
 
@@ -360,7 +364,7 @@ def get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
             "id": one.id,
             "creation_datetime": _iso(one.created),
             "name": one.name,
-            "status": one.status,
+            "status": _STATES.get(one.status, one.status),
             "from_datetime": _iso(one.from_timestamp),
             "to_datetime": _iso(one.to_timestamp),
         }

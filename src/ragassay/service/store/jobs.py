@@ -18,7 +18,11 @@ from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.schema import jobs, projects, records, tasks
 from ragassay.service.store.store_errors import Conflict, NotThere
 
-Status = Literal["idle", "starting", "running", "completed", "error"]
+Status = Literal["idle", "starting", "running", "completed", "incomplete", "error"]
+
+ENDED = ("completed", "incomplete", "error")
+"""Nothing more comes of a job in these states; an ``incomplete`` one has a result that lacks what a
+later try may bring."""
 
 LEASE_S = 30.0
 """Seconds without a sign of life after which a job is another worker's."""
@@ -58,7 +62,7 @@ class Job(BaseModel):
     @property
     def has_ended(self) -> bool:
         """Whether nothing more comes of it."""
-        return self.status in ("completed", "error")
+        return self.status in ENDED
 
 
 def add_job(
@@ -215,18 +219,21 @@ CANCELLED = "It was cancelled."
 
 
 def retry_job(store: Store, key: str) -> Job:
-    """Puts a job that failed into the queue again. What was answered is not paid again.
+    """Puts a job that failed, or whose result lacks something, into the queue again. What was
+    answered is not paid again.
 
     Raises:
         NotThere: there is none.
-        Conflict: it did not fail.
+        Conflict: it did neither.
     """
     fresh = {"status": "idle", "error": None, "cancelled": False, "attempts": 0, "worker": None}
-    failed = update(jobs).where(jobs.c.id == key, jobs.c.status == "error")
+    failed = update(jobs).where(jobs.c.id == key, jobs.c.status.in_(("error", "incomplete")))
     n_changed = store.write(failed.values(**fresh, updated=time.time()))
     job = get_job(store, key)
     if not n_changed:
-        raise Conflict(f"Only a job that failed can be tried again; this one is {job.status}.")
+        raise Conflict(
+            f"Only a job that failed or is incomplete can be tried again; this one is {job.status}."
+        )
     return job
 
 
@@ -272,15 +279,23 @@ class Queue:
             cancelled = select(jobs.c.cancelled).where(jobs.c.id == key)
             return not connection.execute(cancelled).scalar_one()
 
-    def end(self, connection: Connection, key: str, error: str | None = None) -> bool:
+    def end(
+        self,
+        connection: Connection,
+        key: str,
+        error: str | None = None,
+        *,
+        has_result: bool = False,
+    ) -> bool:
         """Ends a job within a transaction; whether it still was this worker's.
 
         Args:
             connection: of the transaction.
             key: the job's id.
-            error: why it failed, in a sentence.
+            error: why it failed, or what its result lacks, in a sentence.
+            has_result: whether it has one all the same.
         """
-        status = "completed" if error is None else "error"
+        status = "completed" if error is None else "incomplete" if has_result else "error"
         done = connection.execute(
             self._mine(key).values(status=status, error=error, worker=None, updated=time.time())
         )

@@ -47,8 +47,13 @@ class Report(BaseModel):
         description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
         "parts), mean_measured (the mean without them)",
     )
-    error: str | None = None
+    error: str | None = Field(None, description="why it failed, or what it lacks")
     job_id: str | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be read: it is completed, or incomplete."""
+        return self.status in ("completed", "incomplete")
 
 
 def report_options() -> list[str]:

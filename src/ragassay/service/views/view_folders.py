@@ -14,6 +14,7 @@ from ragassay.errors import RagassayError
 from ragassay.service.store import (
     NotThere,
     Store,
+    get_job,
     get_report,
     report_facts,
     run_archive,
@@ -50,11 +51,10 @@ class Views:
             Conflict: it is not finished.
             RagassayError: its run folder cannot be read.
         """
-        key = get_report(self._store, report).id
-        target = self._folder / key
-        with self._making[key]:
+        with self._making[report]:
+            target = self._place(report)
             if not all((target / name).exists() for name in (PIECES, PLACES)):
-                self._make(key, target)
+                self._make(report, target)
         return ReportView(target)
 
     def keep(self, report: str, folder: Path) -> None:
@@ -65,19 +65,26 @@ class Views:
             folder: of the view; it is moved.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        target = self._folder / report
-        shutil.rmtree(target, ignore_errors=True)
-        folder.rename(target)
+        # Who opened the report at once may have made it.
+        with suppress(OSError):
+            folder.rename(self._place(report))
 
     def sweep(self) -> None:
-        """Deletes the views of deleted reports, and views that a process did not finish."""
+        """Deletes the views of reports that were deleted or tried again, and views that a process
+        did not finish."""
         for path in self._folder.glob("*"):
             if path.name.count("-") and time.time() - path.stat().st_mtime < HALF_MADE_S:
                 continue  # it may be in the making
-            try:
-                get_report(self._store, path.name)
-            except NotThere:
-                shutil.rmtree(path, ignore_errors=True)
+            with suppress(NotThere):
+                if path == self._place(path.name.partition("@")[0]):
+                    continue
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _place(self, report: str) -> Path:
+        """The folder of a report's view: another one after it was tried again."""
+        found = get_report(self._store, report)
+        job = get_job(self._store, found.job_id) if found.job_id else None
+        return self._folder / f"{found.id}@{found.created if job is None else job.updated:.3f}"
 
     def _make(self, report: str, target: Path) -> None:
         facts = report_facts(self._store, report)

@@ -239,7 +239,7 @@ def report_page(
 ) -> Response:
     """A report, or how far it is."""
     parts = (store, access, get_task(store, report.task_id))
-    if report.status != "completed":
+    if not report.is_there:
         job = get_job(store, str(report.job_id))
         return _task_page("running.html.j2", *parts, report=report, job=job)
     pieces = _views(request).open(report.id).pieces

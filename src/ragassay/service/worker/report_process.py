@@ -19,7 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ragassay.counts import either, plural
 from ragassay.engine.config import make_config
+from ragassay.engine.results import Result, is_incomplete
 from ragassay.engine.run import PreparedRun, prepare
 from ragassay.errors import LedgerError, RagassayError, system_problem
 from ragassay.service.store import headline_of
@@ -52,8 +54,18 @@ def main() -> int:
     except OSError as error:
         _tell(disk=system_problem(error))
         return 2
-    _tell(headline=headline_of(result.summary), warnings=list(result.summary.warnings))
+    _tell(headline=headline_of(result.summary), lacking=_lacking(result))
     return 0
+
+
+def _lacking(result: Result) -> str | None:
+    """What a result lacks, and why, in sentences; ``None`` where it is complete."""
+    summaries = [result.summary, *([result.consistency.summary] if result.consistency else [])]
+    if not is_incomplete(*summaries):
+        return None
+    n = sum(one.n_missing for one in summaries)
+    missing = [f"{plural(n, 'score')} {either(n, 'is', 'are')} missing."] if n else []
+    return " ".join([*missing, *result.summary.warnings[:2]]) or "Nothing could be scored."
 
 
 def _teller(job: PreparedRun) -> Callable[[int], None]:

@@ -57,7 +57,7 @@ DISK = (
     "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
 )
 
-FINAL_KEYS = ("headline", "error", "disk", "unavailable")
+FINAL_KEYS = ("headline", "lacking", "error", "disk", "unavailable")
 """The last message of a report process has one of these."""
 
 
@@ -127,12 +127,11 @@ class Worker:
             folder = Path(made).absolute()  # its process works there
             work = _ReportJob(self._store, self._queue, job, folder, self._options)
             done = work.run(self._stopped)
-            if done is not None and self._options.views is not None:
-                Views(self._store, self._options.views).keep(str(job.report_id), folder)
-            self._clear(job)
             if done is not None:
                 self._persist(lambda: self._keep(job, *done))
-                outcome = "completed"
+                if self._options.views is not None:
+                    Views(self._store, self._options.views).keep(str(job.report_id), folder)
+                outcome = "completed" if done[2] is None else "incomplete"
             elif self._stopped.is_set():
                 outcome = "given back"
                 self._persist(lambda: self._queue.give_back(job.id))
@@ -169,9 +168,9 @@ class Worker:
         for left in self._options.folder.glob(f"job-{job.id}-*"):
             shutil.rmtree(left, ignore_errors=True)
 
-    def _keep(self, job: Job, archive: bytes, headline: dict[str, Any]) -> None:
+    def _keep(self, job: Job, archive: bytes, headline: dict[str, Any], lacks: str | None) -> None:
         with self._store.writing() as connection:
-            if self._queue.end(connection, job.id):
+            if self._queue.end(connection, job.id, lacks, has_result=True):
                 keep_run(connection, str(job.report_id), archive, headline)
 
     def _fail(self, job: Job, why: str) -> None:
@@ -204,8 +203,9 @@ class _ReportJob:
         self._folder, self._options = folder, options
         self.progress = job.progress
 
-    def run(self, stopped: threading.Event) -> tuple[bytes, dict[str, Any]] | None:
-        """The archive of the run folder and the headline; ``None`` where it is not to go on.
+    def run(self, stopped: threading.Event) -> tuple[bytes, dict[str, Any], str | None] | None:
+        """The archive of the run folder, the headline, and what it lacks in a sentence; ``None``
+        where it is not to go on.
 
         Raises:
             RagassayError: it cannot be computed, and why.
@@ -239,7 +239,7 @@ class _ReportJob:
             raise RagassayError(problem.replace(str(data), "the records"))
         data.unlink()
         detach_run(output)
-        return packed_folder(output), final["headline"]
+        return packed_folder(output), final["headline"], final["lacking"]
 
     def _with_beats(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """The samples; between them the worker reports now and then that it lives."""
