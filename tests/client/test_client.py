@@ -49,7 +49,7 @@ def a_task(client: Client, name: str) -> str:
     project = client.create_project(name)
     task = client.create_task(project.id, "t", separator="<<sep>>")
     assert task.options["separator"] == "<<sep>>" and client.list_tasks(project.id) == [task]
-    assert client.log(task.id, records(4)).new == 4
+    assert client.add_records(task.id, records(4)).new == 4
     return task.id
 
 
@@ -128,7 +128,7 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(RequestRefused, match="There is no task 'x'") as caught:
-        client.log("x", records(1))
+        client.add_records("x", records(1))
     assert caught.value.status == 404
     task = a_task(client, "refused")
     with pytest.raises(RequestRefused, match="no option 'sute'"):
@@ -191,7 +191,7 @@ def test_the_asynchronous_client_does_the_same(service: Service, tmp_path: Path)
         async with AsyncClient(url, polling=0.1) as client:
             project = await client.create_project("asynchronous")
             task = await client.create_task(project.id, "t")
-            assert (await client.log(task.id, records(2))).new == 2
+            assert (await client.add_records(task.id, records(2))).new == 2
             job = await client.compute_rag_evaluation_report(task.id, "r", 0, 100)
             assert (await client.wait_job_completion(job)).status == "completed"
             (report,) = await client.get_rag_evaluation_reports(task.id)
@@ -211,7 +211,7 @@ def test_an_id_of_dots_deletes_nothing_else(client: Client) -> None:
         with pytest.raises(UsageError, match="Give the id"):
             client.delete_record(task, key)
     with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id"):
-        client.log(task, [{"id": "..", "user_input": "?"}])
+        client.add_records(task, [{"id": "..", "user_input": "?"}])
     assert [one.id for one in client.list_tasks(client.list_projects()[-1].id)] == [task]
 
 

@@ -63,7 +63,7 @@ def list_tasks(project_id: str) -> Call[list[Task]]:
     return Call("GET", _path("projects", project_id, "tasks"), several(Task))
 
 
-def log(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Ingested]:
+def add_records(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Ingested]:
     """Stores records, all of them or none.
 
     Args:

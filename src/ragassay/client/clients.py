@@ -11,8 +11,8 @@ import inspect
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Coroutine
-from functools import wraps
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from functools import partial, wraps
 from types import MethodType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -39,6 +39,7 @@ from ragassay.client.client_requests import (
     polling_seconds,
     refusal,
 )
+from ragassay.client.record_buffer import RecordBuffer
 from ragassay.client.shapes import Job
 
 P = ParamSpec("P")
@@ -91,7 +92,7 @@ class _Connected(ABC, Generic[H]):
     list_projects = _Method(calls.list_projects)
     create_task = _Method(calls.create_task)
     list_tasks = _Method(calls.list_tasks)
-    log = _Method(calls.log)
+    add_records = _Method(calls.add_records)
     upload_file = _Method(calls.upload_file)
     preview_upload = _Method(calls.preview_upload)
     import_upload = _Method(calls.import_upload)
@@ -126,7 +127,27 @@ class _Connected(ABC, Generic[H]):
         polling: float | None = None,
     ) -> None:
         self._polling = polling_seconds(polling)
+        self._buffer = RecordBuffer(partial(Client, url, token, timeout=timeout))
         self._http = self._connected(base_url=address(url), headers=headers(token), timeout=timeout)
+
+    def log(self, task_id: str, record: Mapping[str, Any]) -> bool:
+        """Logs a record without waiting: a thread sends records in batches, and goes on when a
+        service that was away is back. `flush` and `close` wait for it, and so does the end of the
+        program (10 s at most). What cannot be logged after all is said by a warning of the logger
+        ``ragassay.client``. `add_records` waits for the service.
+
+        Args:
+            task_id: of the task.
+            record: see docs/service.md; where it has no ``id`` or ``timestamp``, a new one and this
+                moment.
+
+        Returns:
+            Whether there was room: 64 MB of records wait at most.
+
+        Raises:
+            UsageError: it cannot be written as JSON, or the client is closed.
+        """
+        return self._buffer.add(task_id, record)
 
     @abstractmethod
     def _connected(self, **settings: Any) -> H: ...
@@ -165,8 +186,17 @@ class Client(_Connected["httpx2.Client"]):
         self.close()
 
     def close(self) -> None:
-        """Ends the connections."""
+        """Sends what was logged, and ends the connections."""
+        self._buffer.close()
         self._http.close()
+
+    def flush(self, seconds: float = 10.0) -> bool:
+        """Waits until what was logged is stored; whether it is.
+
+        Args:
+            seconds: to wait at most.
+        """
+        return self._buffer.flush(seconds)
 
     def wait_job_completion(
         self, job_id: str, max_wait_timeout: float = 7_200, *, allow_incomplete: bool = False
@@ -221,8 +251,17 @@ class AsyncClient(_Connected["httpx2.AsyncClient"]):
         await self.close()
 
     async def close(self) -> None:
-        """Ends the connections."""
+        """Sends what was logged, and ends the connections."""
+        await asyncio.to_thread(self._buffer.close)
         await self._http.aclose()
+
+    async def flush(self, seconds: float = 10.0) -> bool:
+        """Waits until what was logged is stored; whether it is.
+
+        Args:
+            seconds: to wait at most.
+        """
+        return await asyncio.to_thread(self._buffer.flush, seconds)
 
     async def wait_job_completion(
         self, job_id: str, max_wait_timeout: float = 7_200, *, allow_incomplete: bool = False

@@ -65,7 +65,7 @@ def test_what_is_made_by_a_call_whose_answer_was_lost_is_there_once(
     assert [one.id for one in client.list_projects() if one.name == "lost"] == [project.id]
     task = lost(client.create_task, project.id, "t")
     assert client.list_tasks(project.id) == [task]
-    assert lost(client.log, task.id, records(3)).unchanged == 3
+    assert lost(client.add_records, task.id, records(3)).unchanged == 3
     report = lost(client.create_report, task.id, "r", 0, 10).report
     run, file = tmp_path / "run", tmp_path / "data.csv"
     ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=run)
@@ -81,7 +81,7 @@ def test_what_is_made_by_a_call_whose_answer_was_lost_is_there_once(
 
 def test_what_may_be_done_once_only_is_not_sent_again(client: Client, proxy: LossyProxy) -> None:
     task = client.create_task(client.create_project("once").id, "t")
-    client.log(task.id, records(1))
+    client.add_records(task.id, records(1))
     job = client.create_report(task.id, "r", 0, 10).job
     proxy.lost, before = 1, len(proxy.seen)
     with pytest.raises(Unreachable):

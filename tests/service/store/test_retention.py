@@ -59,7 +59,7 @@ def test_a_project_or_task_goes_with_its_records_files_reports_and_jobs(
     with Client(f"http://127.0.0.1:{service.port}") as client:
         project = client.create_project("p")
         task = client.create_task(project.id, "t")
-        client.log(task.id, records(3))
+        client.add_records(task.id, records(3))
         assert client.delete_record(task.id, "r0") == 1
         assert client.delete_record(task.id, "r0") == 0
         client.upload_file(task.id, path)
@@ -74,4 +74,4 @@ def test_a_project_or_task_goes_with_its_records_files_reports_and_jobs(
         delete(client, project.id, task.id)
         assert rows(folder) == {}
         with pytest.raises(RequestRefused, match="There is no task"):
-            client.log(task.id, records(1))
+            client.add_records(task.id, records(1))

@@ -1,0 +1,182 @@
+"""Records that wait to be sent: the program that logs them does not wait for the service."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
+from ragassay.errors import RagassayError, UsageError
+
+MOST_BYTES = 64 * 1024**2
+"""Of all records that wait."""
+BATCH_RECORDS, BATCH_BYTES = 500, 4 * 1024**2
+GATHER_S = 0.5
+"""Seconds for which a record waits for others to be sent with it."""
+AWAY_S = 1.0
+"""Seconds between two attempts while the service is away."""
+CLOSE_S = 10.0
+"""Seconds for which the end of the program waits at most."""
+
+_LOG = logging.getLogger("ragassay.client")
+
+
+class Sends(Protocol):
+    """A client that can store records."""
+
+    def add_records(self, task_id: str, records: Sequence[Mapping[str, Any]], /) -> Any:
+        """Stores them, all or none."""
+
+    def close(self) -> None:
+        """Ends its connections."""
+
+
+class RecordBuffer:
+    """Sends records in batches, in a thread of its own. Safe to share between threads. While the
+    service is away, records wait. What is not logged after all (the buffer is full, the service
+    refuses it, the program ends while it is away) is said by a warning of the logger
+    ``ragassay.client``.
+
+    Args:
+        connect: makes a client for the thread.
+    """
+
+    def __init__(self, connect: Any) -> None:
+        self._connect = connect
+        self._changed = threading.Condition()
+        self._waiting: dict[str, list[str]] = {}
+        self._bytes = self._n_sending = 0
+        self._hurries = self._is_closed = self._is_full = False
+        self._thread: threading.Thread | None = None
+
+    def add(self, task_id: str, record: Mapping[str, Any]) -> bool:
+        """Takes a record; whether there was room for it.
+
+        Args:
+            task_id: of its task.
+            record: as of `Client.log`.
+
+        Raises:
+            UsageError: it is no JSON object, or the client is closed.
+        """
+        if not isinstance(record, Mapping):
+            raise UsageError("log takes one record, a mapping. add_records takes several.")
+        try:
+            made = {"id": uuid.uuid4().hex, "timestamp": time.time(), **record}
+            text = json.dumps(made, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"The record cannot be written as JSON: {error}.") from error
+        with self._changed:
+            if self._is_closed:
+                raise UsageError("The client is closed. Log before that.")
+            if self._bytes + len(text) > MOST_BYTES:
+                if not self._is_full:
+                    _LOG.warning("The buffer is full: records are not logged until there is room.")
+                self._is_full = True
+                return False
+            self._is_full = False
+            self._waiting.setdefault(task_id, []).append(text)
+            self._bytes += len(text)
+            if self._thread is None:
+                atexit.register(self.close)
+            if self._thread is None or not self._thread.is_alive():  # it is the parent's
+                self._thread = threading.Thread(target=self._run, name="ragassay-log", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        return True
+
+    def flush(self, seconds: float) -> bool:
+        """Sends what waits now; whether all of it is stored (or refused).
+
+        Args:
+            seconds: to wait at most.
+        """
+        with self._changed:
+            self._hurries = True
+            self._changed.notify_all()
+            done = self._changed.wait_for(
+                lambda: not self._waiting and not self._n_sending, seconds
+            )
+            self._hurries = False
+        return done
+
+    def close(self) -> None:
+        """Sends what waits, and ends the thread. Takes `CLOSE_S` seconds at most."""
+        atexit.unregister(self.close)
+        self.flush(CLOSE_S)
+        with self._changed:
+            left = sum(map(len, self._waiting.values())) + self._n_sending
+            self._waiting.clear()
+            self._is_closed = True
+            self._changed.notify_all()
+        if left:
+            _LOG.warning("%s records were not acknowledged: the service is away.", f"{left:,}")
+
+    def _run(self) -> None:
+        client: Sends = self._connect()
+        try:
+            while batch := self._next():
+                task_id, texts = batch
+                self._send(client, task_id, [json.loads(text) for text in texts])
+                with self._changed:
+                    self._bytes -= sum(map(len, texts))
+                    self._n_sending = 0
+                    self._changed.notify_all()
+        finally:
+            client.close()
+
+    def _next(self) -> tuple[str, list[str]] | None:
+        """The next batch; ``None`` at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._is_closed)
+            self._changed.wait_for(
+                lambda: self._hurries or self._is_closed or self._has_batch(), GATHER_S
+            )
+            if self._is_closed:
+                return None
+            task_id, texts = next(iter(self._waiting.items()))
+            n = size = 0
+            while n < min(len(texts), BATCH_RECORDS) and (not n or size < BATCH_BYTES):
+                size += len(texts[n])
+                n += 1
+            batch = texts[:n]
+            del self._waiting[task_id]
+            if rest := texts[n:]:
+                self._waiting[task_id] = rest  # after those of other tasks
+            self._n_sending = n
+            return task_id, batch
+
+    def _has_batch(self) -> bool:
+        return any(len(texts) >= BATCH_RECORDS for texts in self._waiting.values())
+
+    def _send(self, client: Sends, task_id: str, records: list[Any]) -> None:
+        while True:
+            try:
+                client.add_records(task_id, records)
+                return
+            except Unreachable:
+                with self._changed:
+                    if self._changed.wait_for(lambda: self._is_closed, AWAY_S):
+                        return
+            except RequestRefused as error:
+                if len(records) > 1 and not isinstance(error, Unauthorised | NotFound):
+                    # One of them may be to blame; a batch is stored as a whole or not at all.
+                    middle = len(records) // 2
+                    self._send(client, task_id, records[:middle])
+                    self._send(client, task_id, records[middle:])
+                    return
+                _lost(records, error)
+                return
+            except RagassayError as error:
+                _lost(records, error)
+                return
+
+
+def _lost(records: Sequence[Any], error: Exception) -> None:
+    _LOG.warning("%s records were not logged: %s", f"{len(records):,}", error)

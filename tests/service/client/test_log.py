@@ -1,0 +1,177 @@
+"""Logging does not wait for the service, loses nothing while it is away, and doubles nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lossy_proxy import LossyProxy
+from ragassay.errors import UsageError
+from service_process import Service, serving
+
+pytest.importorskip("httpx2", reason="needs the extra 'client'")
+
+from ragassay.client import AsyncClient, Client, record_buffer
+
+pytestmark = pytest.mark.usefixtures("forked")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> Iterator[Service]:
+    """A service without a worker."""
+    with serving(tmp_path_factory.mktemp("service") / "data", "--no-worker") as made:
+        yield made
+
+
+def new_task(service: Service) -> str:
+    """An empty task."""
+    with Client(f"http://127.0.0.1:{service.port}") as client:
+        project = client.create_project(f"p{time.time_ns()}")
+        return client.create_task(project.id, "t").id
+
+
+@pytest.fixture
+def task(service: Service) -> str:
+    """An empty task of the service."""
+    return new_task(service)
+
+
+@pytest.fixture
+def proxy(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[LossyProxy]:
+    """Stands before the service; clients wait for nothing."""
+    monkeypatch.setattr("ragassay.client.clients.PAUSES_S", ())
+    monkeypatch.setattr(record_buffer, "AWAY_S", 0.01)
+    with LossyProxy(service.port) as made:
+        yield made
+
+
+def stored(service: Service, task: str) -> list[dict[str, Any]]:
+    page = service.ask("GET", f"tasks/{task}/records?limit=500")
+    assert page["next"] is None
+    return [one["record"] for one in page["items"]]
+
+
+def test_what_is_logged_while_the_service_is_away_is_there_once_when_it_is_back(
+    service: Service, task: str, proxy: LossyProxy
+) -> None:
+    proxy.away = True
+    with Client(proxy.url) as client:
+
+        def log(part: int) -> None:
+            for n in range(50):
+                client.log(task, {"id": f"{part}-{n}", "user_input": "?"})
+
+        threads = [threading.Thread(target=log, args=(part,)) for part in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not client.flush(0.05) and stored(service, task) == []
+        proxy.away, proxy.lost = False, 3  # it is back, and some answers do not arrive
+        assert client.flush(60)
+        names = sorted(one["id"] for one in stored(service, task))
+    assert names == sorted(f"{part}-{n}" for part in range(4) for n in range(50))
+
+
+def test_the_service_may_be_killed_and_started_again_meanwhile(
+    tmp_path: Path, proxy: LossyProxy
+) -> None:
+    with serving(tmp_path / "data", "--no-worker") as first:
+        task, proxy.port = new_task(first), first.port
+        client = Client(proxy.url)
+        for n in range(100):
+            client.log(task, {"id": f"a{n}", "user_input": "?"})
+    for n in range(100):
+        client.log(task, {"id": f"b{n}", "user_input": "?"})
+    with serving(tmp_path / "data", "--no-worker") as second:
+        proxy.port = second.port
+        assert client.flush(60)
+        client.close()
+        names = sorted(one["id"] for one in stored(second, task))
+    assert names == sorted(f"{part}{n}" for part in "ab" for n in range(100))
+
+
+def test_a_record_gets_an_id_and_the_moment_at_which_it_was_logged(
+    service: Service, task: str, proxy: LossyProxy
+) -> None:
+    proxy.away = True
+    before = time.time()
+    with Client(proxy.url) as client:
+        record = {"user_input": "?", "response": "!"}
+        assert client.log(task, record) and client.log(task, record)
+        record["response"] = "changed after it was logged"
+        after = time.time()
+        proxy.away = False
+    made = stored(service, task)
+    assert len(made) == 2 and {one["answer"] for one in made} == {"!"}
+    assert all(before <= one["timestamp"] <= after for one in made)
+
+
+def test_a_record_that_is_refused_takes_no_other_with_it_and_is_said(
+    service: Service, task: str, proxy: LossyProxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Client(proxy.url) as client:
+        for n in range(30):
+            client.log(task, {"id": ".." if n == 17 else f"n{n}", "user_input": "?"})
+        client.log("nowhere", {"user_input": "?"})
+        client.log("..", {"user_input": "?"})
+    assert len(stored(service, task)) == 29
+    said = [one.getMessage() for one in caplog.records if one.name == "ragassay.client"]
+    assert len(said) == 3 and all(one.startswith("1 records were not logged") for one in said)
+
+
+def test_what_waits_is_bounded_and_what_is_left_at_the_end_is_said(
+    task: str, proxy: LossyProxy, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(record_buffer, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(record_buffer, "CLOSE_S", 0.05)
+    proxy.away = True
+    client = Client(proxy.url)
+    taken = [client.log(task, {"user_input": "x" * 900}) for _ in range(30)]
+    assert 5 < sum(taken) < 11 and not any(taken[sum(taken) :])
+    client.close()
+    said = [one.getMessage() for one in caplog.records if one.name == "ragassay.client"]
+    assert len(said) == 2 and said[1].startswith(f"{sum(taken)} records were not acknowledged")
+    with pytest.raises(UsageError, match="is closed"):
+        client.log(task, {"user_input": "?"})
+
+
+def test_what_is_no_record_is_refused_where_it_is_logged(task: str, proxy: LossyProxy) -> None:
+    wrong: Any
+    with Client(proxy.url) as client:
+        for wrong in ([{"user_input": "?"}], {"user_input": object()}, {"x": float("nan")}):
+            with pytest.raises(UsageError):
+                client.log(task, wrong)
+    assert proxy.seen == []
+
+
+def test_the_end_of_the_program_waits_for_what_was_logged(service: Service, task: str) -> None:
+    url = f"http://127.0.0.1:{service.port}"
+    script = (
+        "from ragassay.client import Client\n"
+        f"client = Client({url!r})\n"
+        f"for n in range(20): client.log({task!r}, {{'user_input': '?'}})\n"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == "" and len(stored(service, task)) == 20
+
+
+def test_an_asynchronous_program_logs_without_awaiting(service: Service, task: str) -> None:
+    async def life() -> None:
+        async with AsyncClient(f"http://127.0.0.1:{service.port}") as client:
+            assert client.log(task, {"user_input": "?"})
+            assert await client.flush(60)
+            assert len(stored(service, task)) == 1
+            client.log(task, {"user_input": "?"})
+
+    asyncio.run(life())
+    assert len(stored(service, task)) == 2
