@@ -36,7 +36,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_a_client_of_the_service_imports_no_server_and_no_engine() -> None:
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
     found = modules_after("from ragassay import Client\nClient('http://localhost')")
-    assert not found & (NEVER | {"fastapi", "sqlalchemy", "uvicorn", "numpy", "polars", "pydantic"})
+    assert not found & (NEVER | {"fastapi", "sqlalchemy", "uvicorn", "numpy", "polars"})
 
 
 def test_the_process_of_a_report_imports_no_database_and_no_server() -> None:

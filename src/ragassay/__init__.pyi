@@ -1,4 +1,5 @@
 from . import (
+    client as client,
     compat as compat,
     engine as engine,
     errors as errors,

@@ -48,7 +48,7 @@ def client(service: Service) -> Iterator[Client]:
 def a_task(client: Client, name: str) -> str:
     project = client.create_project(name)
     task = client.create_task(project.id, "t", separator="<<sep>>")
-    assert task.options["separator"] == "<<sep>>" and client.list_tasks(project.id) == [task]
+    assert task.options.separator == "<<sep>>" and client.list_tasks(project.id) == [task]
     assert client.add_records(task.id, records(4)).new == 4
     return task.id
 
@@ -169,6 +169,15 @@ def serving_text(text: str) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
+
+
+def test_what_a_newer_service_adds_is_left_out() -> None:
+    options = '{"separator": "|", "later": 1}'
+    task = f'{{"id": "t", "project_id": "p", "name": "n", "options": {options}, "created": 1.0, '
+    with serving_text(f'[{task}"more": []}}]') as url, Client(url) as client:
+        (found,) = client.list_tasks("p")
+    assert (found.id, found.options.separator) == ("t", "|")
+    assert not hasattr(found, "more") and not hasattr(found.options, "later")
 
 
 def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

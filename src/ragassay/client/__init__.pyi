@@ -1,3 +1,4 @@
+from . import shapes as shapes
 from .client_errors import (
     JobFailed as JobFailed,
     JobIncomplete as JobIncomplete,
@@ -12,11 +13,15 @@ from .shapes import (
     FilePreview as FilePreview,
     Ingested as Ingested,
     Job as Job,
+    Line as Line,
+    PreviewRange as PreviewRange,
     Progress as Progress,
     Project as Project,
     Report as Report,
     ReportPreview as ReportPreview,
     Started as Started,
+    Status as Status,
     Task as Task,
+    TaskOptions as TaskOptions,
     Upload as Upload,
 )

@@ -169,10 +169,7 @@ def create_report(
         "options": options,
     }
 
-    def read(body: Any) -> Started:
-        return Started(shaped(Report)(body["report"]), shaped(Job)(body["job"]))
-
-    return Call("POST", _path("tasks", task_id, "reports"), read, body)
+    return Call("POST", _path("tasks", task_id, "reports"), shaped(Started), body)
 
 
 def list_reports(task_id: str) -> Call[list[Report]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -11,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from pydantic import BaseModel
+
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.client.run_folders import packed
-from ragassay.client.shapes import Job, Progress
 from ragassay.errors import UsageError, system_problem
 
 T = TypeVar("T")
+S = TypeVar("S", bound=BaseModel)
 
 URL_VARIABLE, TOKEN_VARIABLE = "RAGASSAY_URL", "RAGASSAY_TOKEN"
 POLLING_VARIABLE = "RAGASSAY_POLLING"
@@ -40,24 +41,16 @@ class Call(Generic[T]):
     """Whether it is not to be sent again where it may have been done."""
 
 
-def shaped(kind: type[T]) -> Callable[[Any], T]:
+def shaped(kind: type[S]) -> Callable[[Any], S]:
     """Reads an object; what a newer service adds is left out.
 
     Args:
         kind: one of `ragassay.client.shapes`.
     """
-    names = [one.name for one in dataclasses.fields(kind)]  # type: ignore[arg-type]
-
-    def read(body: Any) -> T:
-        values = {name: body[name] for name in names if name in body}
-        if kind is Job:
-            values["progress"] = shaped(Progress)(body["progress"])
-        return kind(**values)
-
-    return read
+    return kind.model_validate
 
 
-def several(kind: type[T]) -> Callable[[Any], list[T]]:
+def several(kind: type[S]) -> Callable[[Any], list[S]]:
     """Reads a list of objects; see `shaped`."""
     read = shaped(kind)
     return lambda body: [read(one) for one in body]

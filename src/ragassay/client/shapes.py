@@ -1,105 +1,161 @@
-"""What the service answers with."""
+"""The shapes of what the service takes and answers: its clients have the same. A client leaves out
+what a newer service adds."""
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Status = Literal["idle", "starting", "running", "completed", "incomplete", "error"]
 
 
-@dataclass(frozen=True)
-class Project:
-    """A project: the tasks of a team."""
+def kept(text: str) -> str:
+    """A text that a database can hold.
+
+    Args:
+        text: of a request.
+
+    Raises:
+        ValueError: it holds NUL or half a character.
+    """
+    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
+        raise ValueError("it holds the character NUL or half a character")
+    return text
+
+
+Line = Annotated[str, AfterValidator(kept)]
+"""A text of a request that a database can hold."""
+
+
+class Project(BaseModel):
+    """A project: what a team looks after together. Its ledger and budget are its own."""
 
     id: str
     name: str
-    description: str
-    created: float
+    description: str = ""
+    created: float = Field(description="seconds since 1970")
 
 
-@dataclass(frozen=True)
-class Task:
+class TaskOptions(BaseModel):
+    """What is true of all records of a task."""
+
+    model_config = ConfigDict(frozen=True)
+
+    separator: Line | None = Field(
+        None, description="what stands between the chunks of a retrieved context that is one string"
+    )
+    single_chunk: bool = Field(
+        False, description="whether a retrieved context that is one string is one chunk"
+    )
+    default_answer: Line | None = Field(
+        None, description="what the system says where it has no answer: it counts as none"
+    )
+    multi_turn: bool = Field(
+        False,
+        description="whether records with one session_id in their metadata are turns of a "
+        "conversation, in order of time",
+    )
+    language: Line | None = Field(None, description="of queries and answers, for people")
+    judge: list[str] = Field(
+        default_factory=list,
+        description="names of judges of the service; its first one where empty",
+    )
+    data_schema: list[dict[str, Any]] | None = Field(
+        None, description="columns of uploaded tables with their roles, as ML cube has them"
+    )
+    budget: str | None = Field(
+        None, description="most that one report may spend: 5.00, '200 calls', '2M tokens'"
+    )
+    keep_days: int | None = Field(
+        None,
+        ge=1,
+        le=36_500,
+        description="days after which records (by their time) and reports are deleted; the service "
+        "may say less",
+    )
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> TaskOptions:
+        if self.single_chunk and self.separator:
+            raise ValueError(
+                f"the separator {self.separator!r} cuts contexts into chunks, and with "
+                "single_chunk each is one: leave one of them out"
+            )
+        return self
+
+
+class Task(BaseModel):
     """A task: one RAG system's records, and the reports over them."""
 
     id: str
     project_id: str
     name: str
-    options: dict[str, Any]
-    created: float
-    kind: str = "rag"
+    kind: Literal["rag"] = "rag"
+    options: TaskOptions = TaskOptions()
+    created: float = Field(description="seconds since 1970")
 
 
-@dataclass(frozen=True)
-class Ingested:
-    """Counts of a stored batch: records by outcome, and chunks without text."""
+class Ingested(BaseModel):
+    """What became of a batch.
 
-    new: int
-    changed: int
-    unchanged: int
-    empty_chunks: int
+    Attributes:
+        new: records whose id was not there.
+        changed: new versions of records that were there.
+        unchanged: records that were there already, or that the batch holds before.
+        empty_chunks: chunks without text; they keep their place among the chunks.
+    """
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    empty_chunks: int = 0
 
 
-@dataclass(frozen=True)
-class Upload:
-    """A file that was sent and is not imported yet."""
+class Upload(BaseModel):
+    """A file that was sent, or is announced."""
 
     id: str
     task_id: str
-    file_name: str
-    size: int
-    created: float
+    file_name: str = Field(description="as the client calls it")
+    size: int | None = Field(description="bytes; null until all of them are here")
+    created: float = Field(description="seconds since 1970")
 
 
-@dataclass(frozen=True)
-class FilePreview:
-    """The beginning of a file.
+class FilePreview(BaseModel):
+    """A look at the beginning of an uploaded file."""
 
-    Attributes:
-        format: that was detected.
-        columns: of the file.
-        placed: column by field of ours.
-        unplaced: columns that become metadata.
-        rows: the first records as they are.
-        samples: the first records as they would be stored.
-        lacks_ids: whether records lack an id; it is then made of their content.
-        lacks_times: whether records lack a time; name its column, or confirm the time of receipt.
-        notes: what the reader noticed.
-        problem, line, field: why a record cannot be read, and where.
-    """
-
-    format: str
-    columns: list[str]
-    placed: dict[str, str]
-    unplaced: list[str]
-    rows: list[dict[str, Any]]
-    samples: list[dict[str, Any]]
-    lacks_ids: bool
-    lacks_times: bool
-    notes: list[str]
-    problem: str | None = None
-    line: int | None = None
-    field: str | None = None
+    format: str = Field(description="the format that was found, or asked for")
+    columns: list[str] = Field(description="columns, or keys of the first records, in order")
+    placed: dict[str, str] = Field(description="field of ours: column that holds it")
+    unplaced: list[str] = Field(description="columns that become metadata")
+    rows: list[dict[str, Any]] = Field(description="the first records as they are, cells cut")
+    samples: list[dict[str, Any]] = Field(description="what becomes of them: native records")
+    lacks_ids: bool = Field(description="whether records have no id: their content makes one")
+    lacks_times: bool = Field(
+        description="whether records have no time: map a column, or confirm `received_as_time`"
+    )
+    notes: list[str] = Field(description="what the reader noticed")
+    problem: str | None = Field(None, description="why a record cannot be read as it stands")
+    line: int | None = Field(None, description="of the problem")
+    field: str | None = Field(None, description="of the problem")
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a job is: records, requests to judges, US dollars."""
+class Progress(BaseModel):
+    """How far a job is."""
 
-    done: int = 0
-    total: int = 0
-    calls: int = 0
-    cost: float | None = None
+    done: int = Field(0, description="records")
+    total: int = Field(0, description="records")
+    calls: int = Field(0, description="requests to judges, those in flight included")
+    cost: float | None = Field(None, description="US dollars; null where no price is known")
 
 
-@dataclass(frozen=True)
-class Job:
-    """A job and its state."""
+class Job(BaseModel):
+    """A job, as clients see it."""
 
     id: str
-    kind: str
+    kind: Literal["report", "ingest"]
     project_id: str
     project_name: str
     task_id: str
@@ -108,35 +164,40 @@ class Job:
     status: Status
     progress: Progress
     error: str | None
-    created: float
-    updated: float
+    created: float = Field(description="seconds since 1970")
+    updated: float = Field(description="seconds since 1970")
     cancelled: bool
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is completed, incomplete or failed."""
+        """Whether nothing more comes of it. An ``incomplete`` one has a result that lacks what a
+        later try may bring."""
         return self.status in ("completed", "incomplete", "error")
 
 
-@dataclass(frozen=True)
-class Report:
-    """A report.
-
-    Its headline has by metric mean, low, high, n_scored and n_total, and n_assumed and
-    mean_measured: how many values stand for missing parts, and the mean without them.
-    """
+class Report(BaseModel):
+    """A report over the records of a task."""
 
     id: str
     task_id: str
     name: str
     status: Status
-    from_timestamp: float | None
-    to_timestamp: float | None
-    options: dict[str, Any]
-    created: float
-    headline: dict[str, Any] | None = None
-    error: str | None = None
+    from_timestamp: float | None = Field(description="seconds since 1970, inclusive")
+    to_timestamp: float | None = Field(description="seconds since 1970, inclusive")
+    options: dict[str, Any] = Field(description="of the run, as in a configuration file")
+    created: float = Field(description="seconds since 1970")
+    headline: dict[str, Any] | None = Field(
+        None,
+        description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
+        "parts), mean_measured (the mean without them)",
+    )
+    error: str | None = Field(None, description="why it failed, or what it lacks")
     job_id: str | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be read: it is completed, or incomplete."""
+        return self.status in ("completed", "incomplete")
 
     @property
     def creation_datetime(self) -> datetime:
@@ -158,41 +219,45 @@ def _time(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-@dataclass(frozen=True)
-class ReportPreview:
-    """What a report would hold and cost.
+class PreviewRange(BaseModel):
+    """From ``low`` to ``high``; exact where they are equal."""
 
-    Attributes:
-        n_records, n_looked_at: records of the interval, and those that the rest is made from.
-        metrics: by metric: how many of the records looked at it can score.
-        parts: by part of a record: how many of these have it.
-        lacking: by metric: what records lack that it needs, and how many do.
-        absent: by metric: what is not on the service's machine.
-        judge: who would be asked.
-        calls, held, cost, seconds: ``{"low": ..., "high": ...}``: requests to send, those whose
-            answer is paid already, US dollars, seconds of asking; ``None`` where not known.
-        budget: whether the calls fit into it.
-        notes: further facts, a sentence each.
-    """
+    model_config = ConfigDict(from_attributes=True)
 
-    n_records: int
-    n_looked_at: int
-    metrics: dict[str, int]
-    parts: dict[str, int]
-    lacking: dict[str, dict[str, int]]
-    absent: dict[str, str]
-    judge: str | None
-    calls: dict[str, float] | None
-    held: dict[str, float] | None
-    cost: dict[str, float] | None
-    seconds: dict[str, float] | None
-    budget: str | None
-    notes: list[str]
+    low: float
+    high: float
 
 
-@dataclass(frozen=True)
-class Started:
+class ReportPreview(BaseModel):
+    """What a report would hold and cost."""
+
+    n_records: int = Field(description="records of the interval")
+    n_looked_at: int = Field(description="the first of them, which the rest of this is made from")
+    metrics: dict[str, int] = Field(
+        description="by metric: how many of the records looked at it can score"
+    )
+    parts: dict[str, int] = Field(
+        description="by part (query, passages, answer ...): how many of these records have it"
+    )
+    lacking: dict[str, dict[str, int]] = Field(
+        description="by metric: what records lack that it needs, and how many do"
+    )
+    absent: dict[str, str] = Field(
+        description="by metric: what is not on this machine and how to get it"
+    )
+    judge: str | None = Field(description="who would be asked; null where nobody is")
+    calls: PreviewRange | None = Field(description="requests to send, for all records")
+    held: PreviewRange | None = Field(description="requests whose answer is paid already")
+    cost: PreviewRange | None = Field(description="US dollars; null where no price is known")
+    seconds: PreviewRange | None = Field(description="of asking")
+    budget: Literal["fits", "may not fit", "does not fit", "no price known"] | None = Field(
+        description="whether the calls fit into the budget; null without one"
+    )
+    notes: list[str] = Field(description="what is to be known besides")
+
+
+class Started(BaseModel):
     """A report that is being computed, and the job that does it."""
 
     report: Report
-    job: Job = dataclasses.field(repr=False)
+    job: Job

@@ -65,7 +65,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> Ite
     store = Store(folder)
     _, token = create_token(store, "me", "write")
     store.close()
-    with serving(folder, "--no-worker", "--name", NAME) as service:
+    with serving(folder, "--no-worker", "--name", NAME, "--behind-proxy") as service:
 
         def ask(origin: str, headers: dict[str, str], name: str) -> int:
             url = f"http://127.0.0.1:{service.port}/api/v1/projects"
@@ -83,7 +83,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> Ite
 
 def test_a_page_behind_the_proxy_of_the_example_may_ask_and_no_other(behind: Any) -> None:
     (nginx,) = re.findall(r"^```nginx\n(.*?)^```", PAGE, re.M | re.S)
-    values = {"$http_host": NAME, "$scheme": "https", "$remote_addr": "10.0.0.7"}
+    values = {"$http_host": NAME, "$scheme": "https", "$remote_addr": "192.0.2.1"}
     headers = {
         name: values[value] for name, value in re.findall(r"proxy_set_header (\S+) (\S+);", nginx)
     }

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import (
@@ -28,10 +28,10 @@ from ragassay.service.api.route_parts import (
 from ragassay.service.store import (
     MEDIA_TYPES,
     ComparisonForm,
-    Job,
     Report,
     ReportForm,
     ReportPreview,
+    Started,
     WrittenFile,
     create_report,
     delete_report,
@@ -90,13 +90,6 @@ class NewReport(Asked):
     """A report to be computed."""
 
     name: Name
-
-
-class Started(BaseModel):
-    """A report that is being computed, and the job that does it."""
-
-    report: Report
-    job: Job
 
 
 @router.post("/tasks/{task_id}/reports", status_code=202, responses=WRITES)

@@ -1,6 +1,17 @@
+from ragassay.client import (
+    FilePreview as FilePreview,
+    Ingested as Ingested,
+    Line as Line,
+    Progress as Progress,
+    Project as Project,
+    Report as Report,
+    ReportPreview as ReportPreview,
+    Started as Started,
+    Status as Status,
+)
+
 from .database import Store as Store, has_store as has_store, new_id as new_id
 from .imports import (
-    FilePreview as FilePreview,
     import_upload as import_upload,
     preview_upload as preview_upload,
 )
@@ -9,9 +20,7 @@ from .jobs import (
     CANCELLED as CANCELLED,
     LEASE_S as LEASE_S,
     Job as Job,
-    Progress as Progress,
     Queue as Queue,
-    Status as Status,
     StoreCounts as StoreCounts,
     add_done_job as add_done_job,
     add_job as add_job,
@@ -22,9 +31,7 @@ from .jobs import (
     retry_job as retry_job,
 )
 from .projects import (
-    Line as Line,
     Model as Model,
-    Project as Project,
     Task as Task,
     TaskOptions as TaskOptions,
     change_task as change_task,
@@ -41,7 +48,6 @@ from .projects import (
     list_tasks as list_tasks,
 )
 from .records import (
-    Ingested as Ingested,
     StoredRecord as StoredRecord,
     add_records as add_records,
     count_records as count_records,
@@ -65,10 +71,9 @@ from .report_files import (
     write_report as write_report,
     write_report_comparison as write_report_comparison,
 )
-from .report_preview import ReportPreview as ReportPreview, preview_report as preview_report
+from .report_preview import preview_report as preview_report
 from .reports import (
     DEFAULT_SUITE as DEFAULT_SUITE,
-    Report as Report,
     create_report as create_report,
     delete_report as delete_report,
     get_report as get_report,

@@ -13,15 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from pydantic import BaseModel, Field
-
 from ragassay import formats
+from ragassay.client import FilePreview, Ingested
 from ragassay.errors import InputError
 from ragassay.formats import MapperOptions, Notes, PlacingMapper, to_record
 from ragassay.samples import Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import Task, get_task
-from ragassay.service.store.records import Ingested, add_records
+from ragassay.service.store.records import add_records
 from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.uploads import Upload, delete_upload, upload_on_disk
 
@@ -31,25 +30,6 @@ MOST_RECORDS = 2_000_000
 """Of one file: a small compressed file may hold any number of them."""
 MOST_SHOWN = 400
 """Characters of a cell in a preview."""
-
-
-class FilePreview(BaseModel):
-    """A look at the beginning of an uploaded file."""
-
-    format: str = Field(description="the format that was found, or asked for")
-    columns: list[str] = Field(description="columns, or keys of the first records, in order")
-    placed: dict[str, str] = Field(description="field of ours: column that holds it")
-    unplaced: list[str] = Field(description="columns that become metadata")
-    rows: list[dict[str, Any]] = Field(description="the first records as they are, cells cut")
-    samples: list[dict[str, Any]] = Field(description="what becomes of them: native records")
-    lacks_ids: bool = Field(description="whether records have no id: their content makes one")
-    lacks_times: bool = Field(
-        description="whether records have no time: map a column, or confirm `received_as_time`"
-    )
-    notes: list[str] = Field(description="what the reader noticed")
-    problem: str | None = Field(None, description="why a record cannot be read as it stands")
-    line: int | None = Field(None, description="of the problem")
-    field: str | None = Field(None, description="of the problem")
 
 
 def preview_upload(

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, func, insert, select, update
 
+from ragassay.client import Progress, Status, shapes
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.schema import jobs, projects, records, tasks
 from ragassay.service.store.store_errors import Conflict, NotThere
-
-Status = Literal["idle", "starting", "running", "completed", "incomplete", "error"]
-
-ENDED = ("completed", "incomplete", "error")
-"""Nothing more comes of a job in these states; an ``incomplete`` one has a result that lacks what a
-later try may bring."""
 
 LEASE_S = 30.0
 """Seconds without a sign of life after which a job is another worker's."""
@@ -32,37 +27,10 @@ MOST_ATTEMPTS = 5
 """How often a job is begun: one whose workers all died is itself the cause."""
 
 
-class Progress(BaseModel):
-    """How far a job is."""
+class Job(shapes.Job):
+    """A job, as clients see it, and how often it was begun."""
 
-    done: int = Field(0, description="records")
-    total: int = Field(0, description="records")
-    calls: int = Field(0, description="requests to judges, those in flight included")
-    cost: float | None = Field(None, description="US dollars; null where no price is known")
-
-
-class Job(BaseModel):
-    """A job, as clients see it."""
-
-    id: str
-    kind: Literal["report", "ingest"]
-    project_id: str
-    project_name: str
-    task_id: str
-    task_name: str
-    report_id: str | None
-    status: Status
-    progress: Progress
-    error: str | None
-    created: float = Field(description="seconds since 1970")
-    updated: float = Field(description="seconds since 1970")
-    cancelled: bool
     attempts: int = Field(0, exclude=True)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more comes of it."""
-        return self.status in ENDED
 
 
 def add_job(

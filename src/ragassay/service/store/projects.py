@@ -4,91 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Unpack
+from typing import Any, Unpack
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from ragassay.client import Project, shapes
 from ragassay.formats import MapperOptions
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.schema import models, projects, tasks
 from ragassay.service.store.store_errors import Conflict
 
 
-class Project(BaseModel):
-    """A project: what a team looks after together. Its ledger and budget are its own."""
+class TaskOptions(shapes.TaskOptions):
+    """What is true of all records of a task; a name that is not known is refused."""
 
-    id: str
-    name: str
-    description: str = ""
-    created: float = Field(description="seconds since 1970")
-
-
-def kept(text: str) -> str:
-    """A text that a database can hold.
-
-    Args:
-        text: of a request.
-
-    Raises:
-        ValueError: it holds NUL or half a character.
-    """
-    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
-        raise ValueError("it holds the character NUL or half a character")
-    return text
-
-
-Line = Annotated[str, AfterValidator(kept)]
-"""A text of a request that a database can hold."""
-
-
-class TaskOptions(BaseModel):
-    """What is true of all records of a task."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    separator: Line | None = Field(
-        None, description="what stands between the chunks of a retrieved context that is one string"
-    )
-    single_chunk: bool = Field(
-        False, description="whether a retrieved context that is one string is one chunk"
-    )
-    default_answer: Line | None = Field(
-        None, description="what the system says where it has no answer: it counts as none"
-    )
-    multi_turn: bool = Field(
-        False,
-        description="whether records with one session_id in their metadata are turns of a "
-        "conversation, in order of time",
-    )
-    language: Line | None = Field(None, description="of queries and answers, for people")
-    judge: list[str] = Field(
-        default_factory=list,
-        description="names of judges of the service; its first one where empty",
-    )
-    data_schema: list[dict[str, Any]] | None = Field(
-        None, description="columns of uploaded tables with their roles, as ML cube has them"
-    )
-    budget: str | None = Field(
-        None, description="most that one report may spend: 5.00, '200 calls', '2M tokens'"
-    )
-    keep_days: int | None = Field(
-        None,
-        ge=1,
-        le=36_500,
-        description="days after which records (by their time) and reports are deleted; the service "
-        "may say less",
-    )
-
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> TaskOptions:
-        if self.single_chunk and self.separator:
-            raise ValueError(
-                f"the separator {self.separator!r} cuts contexts into chunks, and with "
-                "single_chunk each is one: leave one of them out"
-            )
-        return self
+    model_config = ConfigDict(extra="forbid")
 
     def reading(self, **options: Unpack[MapperOptions]) -> MapperOptions:
         """How records of the task are read: contexts that are one string as it says.
@@ -99,15 +31,10 @@ class TaskOptions(BaseModel):
         return {**options, "separator": self.separator, "single_chunk": self.single_chunk}
 
 
-class Task(BaseModel):
+class Task(shapes.Task):
     """A task: one RAG system's records, and the reports over them."""
 
-    id: str
-    project_id: str
-    name: str
-    kind: Literal["rag"] = "rag"
     options: TaskOptions = TaskOptions()
-    created: float = Field(description="seconds since 1970")
 
 
 class Model(BaseModel):

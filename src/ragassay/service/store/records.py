@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
 
 from ragassay import strict
+from ragassay.client import Ingested
 from ragassay.errors import InputError
 from ragassay.formats import from_records, map_records, to_record
 from ragassay.samples import Identity, Sample
@@ -36,22 +37,6 @@ PAGE = 1_000
 
 _PLACE = tuple_(records.c.timestamp, records.c.number)
 """Where a record stands in the order of time."""
-
-
-class Ingested(BaseModel):
-    """What became of a batch.
-
-    Attributes:
-        new: records whose id was not there.
-        changed: new versions of records that were there.
-        unchanged: records that were there already, or that the batch holds before.
-        empty_chunks: chunks without text; they keep their place among the chunks.
-    """
-
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    empty_chunks: int = 0
 
 
 class StoredRecord(BaseModel):

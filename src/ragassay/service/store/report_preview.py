@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from ragassay.client import ReportPreview
 from ragassay.engine.config import make_config
 from ragassay.engine.plan import CallPlan, preview
 from ragassay.engine.run import prepare
@@ -20,43 +19,6 @@ MOST_LOOKED_AT = 2_000
 """Records that are read; what the others would ask is extrapolated."""
 MOST_WALKED = 256
 """Records whose questions are counted."""
-
-
-class PreviewRange(BaseModel):
-    """From ``low`` to ``high``; exact where they are equal."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    low: float
-    high: float
-
-
-class ReportPreview(BaseModel):
-    """What a report would hold and cost."""
-
-    n_records: int = Field(description="records of the interval")
-    n_looked_at: int = Field(description="the first of them, which the rest of this is made from")
-    metrics: dict[str, int] = Field(
-        description="by metric: how many of the records looked at it can score"
-    )
-    parts: dict[str, int] = Field(
-        description="by part (query, passages, answer ...): how many of these records have it"
-    )
-    lacking: dict[str, dict[str, int]] = Field(
-        description="by metric: what records lack that it needs, and how many do"
-    )
-    absent: dict[str, str] = Field(
-        description="by metric: what is not on this machine and how to get it"
-    )
-    judge: str | None = Field(description="who would be asked; null where nobody is")
-    calls: PreviewRange | None = Field(description="requests to send, for all records")
-    held: PreviewRange | None = Field(description="requests whose answer is paid already")
-    cost: PreviewRange | None = Field(description="US dollars; null where no price is known")
-    seconds: PreviewRange | None = Field(description="of asking")
-    budget: Literal["fits", "may not fit", "does not fit", "no price known"] | None = Field(
-        description="whether the calls fit into the budget; null without one"
-    )
-    notes: list[str] = Field(description="what is to be known besides")
 
 
 def preview_report(

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from pydantic import BaseModel, Field
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from ragassay.client import Report
 from ragassay.engine.config import RunConfig, iso_time, make_config, named_files, options_of
 from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, meant_or_all
 from ragassay.formats import FIRST_TIME, LAST_TIME
 from ragassay.service.store.database import Store, new_id, remove
-from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
+from ragassay.service.store.jobs import Job, add_job, get_job, list_jobs
 from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
@@ -29,31 +29,6 @@ _OF_THE_TASK = frozenset(
     | {"format", "judge_name", "key_variable", "retry_failed"}
 )
 """Options of a run that a report does not take: the task says them, or they are the server's."""
-
-
-class Report(BaseModel):
-    """A report over the records of a task."""
-
-    id: str
-    task_id: str
-    name: str
-    status: Status
-    from_timestamp: float | None = Field(description="seconds since 1970, inclusive")
-    to_timestamp: float | None = Field(description="seconds since 1970, inclusive")
-    options: dict[str, Any] = Field(description="of the run, as in a configuration file")
-    created: float = Field(description="seconds since 1970")
-    headline: dict[str, Any] | None = Field(
-        None,
-        description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
-        "parts), mean_measured (the mean without them)",
-    )
-    error: str | None = Field(None, description="why it failed, or what it lacks")
-    job_id: str | None = None
-
-    @property
-    def is_there(self) -> bool:
-        """Whether it can be read: it is completed, or incomplete."""
-        return self.status in ("completed", "incomplete")
 
 
 def report_options() -> list[str]:

@@ -16,11 +16,12 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ragassay import formats
+from ragassay.client import shapes
 from ragassay.errors import InputError
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.projects import get_task
@@ -34,14 +35,9 @@ PART = 4 << 20
 """Bytes of a part: other writers wait no longer than one takes."""
 
 
-class Upload(BaseModel):
-    """A file that was sent, or is announced."""
+class Upload(shapes.Upload):
+    """A file that was sent or is announced, and what the client says of it."""
 
-    id: str
-    task_id: str
-    file_name: str = Field(description="as the client calls it")
-    size: int | None = Field(description="bytes; null until all of them are here")
-    created: float = Field(description="seconds since 1970")
     options: dict[str, Any] = Field(default_factory=dict, exclude=True)
 
 
