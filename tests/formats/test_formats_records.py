@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.formats import Notes, aliases, from_records, load, write
 from ragassay.samples import (
     Answer,
@@ -490,6 +490,15 @@ def test_an_empty_answerability_label_is_no_label(value: object) -> None:
 )
 def test_timestamps_are_seconds_or_iso_8601(value: object, seconds: float | None) -> None:
     assert one({"id": 1, "query": "q", "timestamp": value}).timestamp == seconds
+
+
+def test_times_without_a_zone_are_counted_as_read_in_utc() -> None:
+    times = ["2026-01-01T00:00:00", "2026-01-02", "2026-01-01T00:00:00Z", 1_700_000_000, None]
+    records = [
+        {"id": str(at), "query": "q", "timestamp": moment} for at, moment in enumerate(times)
+    ]
+    with pytest.warns(RagassayWarning, match="without a zone: 2.* UTC"):
+        from_records(records)
 
 
 @pytest.mark.parametrize("value", ["yesterday", 1700000000000, True])

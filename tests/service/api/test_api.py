@@ -311,6 +311,18 @@ def test_a_defect_is_a_problem_that_tells_nothing(
     assert "ZeroDivisionError" in caplog.text
 
 
+def test_a_record_whose_time_names_no_zone_is_refused(client: TestClient) -> None:
+    task = made_task(client)
+    for moment, status in [
+        ("2026-01-01T00:00:00", 422), ("2026-01-01", 422), ("2026-01-01T00:00:00Z", 200),
+        ("2026-01-01T00:00:00+05:30", 200), (1_700_000_000, 200),
+    ]:  # fmt: skip
+        record = {"id": str(moment), "timestamp": moment, "user_input": "q", "response": "a"}
+        found = client.post(f"{API}/tasks/{task}/records", json={"records": [record]})
+        assert found.status_code == status, found.text
+        assert status == 200 or found.json()["field"].endswith("timestamp")
+
+
 @pytest.mark.parametrize("place", ["jobs?project_id=a%00b", "tasks/a%00b", "reports/%00"])
 def test_an_address_with_a_character_that_no_text_has_is_refused(
     client: TestClient, place: str

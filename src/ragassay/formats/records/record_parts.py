@@ -8,7 +8,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import ALIASES, Keys
-from ragassay.formats.records.values import answer_values, field_values, passages
+from ragassay.formats.records.values import answer_values, field_values, passages, timestamp
 from ragassay.samples import GoldPassage, Passage
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
@@ -17,7 +17,7 @@ _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "repeat": field_values.whole_number,
     "query_run": field_values.whole_number,
     "negative_references": lambda value, key: answer_values.references(value, key)[0],
-    "timestamp": field_values.timestamp,
+    "timestamp": timestamp,
     "language": lambda value, key: (value.strip() or None) if isinstance(value, str) else None,
     "failure": field_values.failure,
     "passages_prescribed": field_values.flag,

@@ -20,6 +20,7 @@ from ragassay.formats.records.values import (
     ContextSplitter,
     answer_values,
     field_values,
+    lacks_zone,
     packed_lists,
     passages,
     retrieved,
@@ -160,6 +161,19 @@ class Mapper(SourceNotes):
         except InputError as error:
             raise error.at(path=self.path, line=line) from None
 
+    def without_zone(self, key: str, line: int) -> None:
+        """Notes that a record's time names no zone.
+
+        Args:
+            key: of the time.
+            line: where it stands.
+        """
+        self.note(
+            f"times in {key!r} without a zone",
+            "They are read as UTC. End them with Z, or with +01:00.",
+            line,
+        )
+
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
 
@@ -275,6 +289,8 @@ class Mapper(SourceNotes):
         # Only what the record holds; the rest are Sample's defaults.
         parts = record_parts.own_parts(record, keys)
         own_id = parts.pop("id", None)
+        if "timestamp" in keys and lacks_zone(record[keys["timestamp"]]):
+            self.without_zone(keys["timestamp"], line)
         if "system" in keys or self.system:
             parts["system"] = parts.get("system") or self.system
         for field, (ids, *_) in record_parts.WITH_IDS.items():

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import orjson
 
+from ragassay.errors import InputError
 from ragassay.formats import Mapper, MapperOptions, OptionWords
 from ragassay.samples import Sample, Turn
 
@@ -99,6 +100,20 @@ class ServiceMapper(Mapper):
         self._is_made = True
         content = orjson.dumps(self._record, option=orjson.OPT_SORT_KEYS, default=str)
         return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+    def without_zone(self, key: str, line: int) -> None:
+        """Refuses a time without a zone in a batch: nobody would read a note on it.
+
+        Args:
+            key, line: as of `Mapper.without_zone`.
+
+        Raises:
+            InputError: the records were not sent as a file.
+        """
+        if self.path is not None:
+            super().without_zone(key, line)
+            return
+        raise InputError("the time names no zone", field=key, hint="End it with Z, or with +01:00.")
 
     def claim(self, sample: Sample, line: int) -> None:
         """Refuses an id that an earlier record has.

@@ -7,11 +7,14 @@ from . import (
     retrieved as retrieved,
 )
 from .field_values import (
-    FIRST_TIME as FIRST_TIME,
-    LAST_TIME as LAST_TIME,
     folded_text as folded_text,
     texts_of as texts_of,
-    timestamp as timestamp,
 )
 from .joined_chunks import ContextSplitter as ContextSplitter
 from .retrieved import LISTS as LISTS, are_names as are_names, unpacked as unpacked
+from .times import (
+    FIRST_TIME as FIRST_TIME,
+    LAST_TIME as LAST_TIME,
+    lacks_zone as lacks_zone,
+    timestamp as timestamp,
+)

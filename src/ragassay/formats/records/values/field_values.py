@@ -13,7 +13,6 @@ import re
 import tokenize
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -37,8 +36,6 @@ _AS_JSON = (
     "them so before to_csv; arrays need .map(lambda one: json.dumps(one.tolist()))."
 )
 _EXACT = 2**53  # a JSON reader that holds numbers as doubles knows every integer below it
-FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
-"""Seconds since 1970 of the first and the last second that a date can name: years 1 to 9999."""
 
 
 def text(value: Any, field: str) -> str | None:
@@ -146,35 +143,6 @@ def score(value: Any, field: str) -> float | None:
         return float(value)
     hint = "Scores are finite numbers, without quotes; leave the score out if there is none."
     raise unexpected(value, "a score", field, hint)
-
-
-def timestamp(value: Any, field: str) -> float | None:
-    """Seconds since 1970, or ``None`` where nothing was given.
-
-    Args:
-        value: such a number, a date, or ISO 8601 (UTC where it names no zone).
-        field: its name, for errors.
-
-    Raises:
-        InputError: it is no point in time in the years 1 to 9999.
-    """
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            with suppress(ValueError):
-                value = datetime.fromisoformat(value.strip())
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if is_number(value) and FIRST_TIME <= value <= LAST_TIME:
-        return float(value)
-    raise InputError(
-        "this is no point in time",
-        field=field,
-        hint="Give seconds since 1970 or ISO 8601, for example 2026-01-31T09:30:00Z.",
-    )
 
 
 def vectors(value: Any, field: str) -> list[Any]:

@@ -1,0 +1,57 @@
+"""Points in time, as files and clients write them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.records.values.field_values import is_number
+
+FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
+"""Seconds since 1970 of the first and the last second that a date can name: years 1 to 9999."""
+
+
+def timestamp(value: Any, field: str) -> float | None:
+    """Seconds since 1970, or ``None`` where nothing was given.
+
+    Args:
+        value: such a number, a date, or ISO 8601 (UTC where it names no zone).
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no point in time in the years 1 to 9999.
+    """
+    if value is None or value == "":
+        return None
+    value = _moment(value)
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if is_number(value) and FIRST_TIME <= value <= LAST_TIME:
+        return float(value)
+    raise InputError(
+        "this is no point in time",
+        field=field,
+        hint="Give seconds since 1970 or ISO 8601, for example 2026-01-31T09:30:00Z.",
+    )
+
+
+def lacks_zone(value: Any) -> bool:
+    """Whether a value is a date or time that names no zone.
+
+    Args:
+        value: as of `timestamp`.
+    """
+    moment = _moment(value)
+    return isinstance(moment, datetime) and moment.tzinfo is None
+
+
+def _moment(value: Any) -> Any:
+    """A number or `datetime` for a text that is one; else the value itself."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return float(value)
+        with suppress(ValueError):
+            return datetime.fromisoformat(value.strip())
+    return value
