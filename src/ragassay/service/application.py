@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import compile_path
 
 from ragassay import __version__
-from ragassay.errors import RagassayError, UsageError
+from ragassay.errors import UsageError
 from ragassay.service import mlcube_wire, web
 from ragassay.service.api import (
     BINARY,
@@ -34,7 +35,7 @@ from ragassay.service.api import (
     upload_routes,
     whoami_route,
 )
-from ragassay.service.operation import RequestCounts, RequestsSeen, delete_old
+from ragassay.service.operation import RequestCounts, RequestsSeen, delete_old, log_event
 from ragassay.service.store import Store, is_closed
 from ragassay.service.worker import Worker, WorkerOptions
 
@@ -171,8 +172,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
 async def _every(seconds: float, act: Callable[[], None]) -> None:
     """Does something now and then; what cannot be done now is done another time."""
     while True:
-        with suppress(RagassayError, OSError):
+        try:
             await run_in_threadpool(act)
+        except Exception as error:  # the store is away, say
+            log_event("chore", level=logging.WARNING, error=repr(error))
         await asyncio.sleep(seconds)
 
 
