@@ -498,7 +498,7 @@ def test_times_without_a_zone_are_counted_as_read_in_utc() -> None:
         {"id": str(at), "query": "q", "timestamp": moment} for at, moment in enumerate(times)
     ]
     with pytest.warns(RagassayWarning, match="without a zone: 2.* UTC"):
-        from_records(records)
+        list(from_records(records))
 
 
 @pytest.mark.parametrize("value", ["yesterday", 1700000000000, True])

@@ -29,6 +29,7 @@ from .jobs import (
     get_job as get_job,
     list_jobs as list_jobs,
     retry_job as retry_job,
+    worker_name as worker_name,
 )
 from .projects import (
     Model as Model,

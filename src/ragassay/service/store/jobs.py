@@ -1,14 +1,22 @@
 """Jobs and their workers: a queue with leases, on both stores.
 
 A worker that takes a job increments its `beat` while it lives. Another worker takes the job over
-where it has seen the same beat for `LEASE_S` seconds of its own monotonic clock. Taking is one
-statement that names the beat which was seen, so two workers never have the same job.
+where it has seen the same beat for `LEASE_S` seconds of its own monotonic clock, or at once where
+it was a process of this machine that is gone. Taking is one statement that names the beat which was
+seen, so two workers never have the same job.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import secrets
+import socket
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, Field
@@ -205,6 +213,41 @@ def retry_job(store: Store, key: str) -> Job:
     return job
 
 
+_STARTED = int(time.time())
+"""When this process began: another one may get its number later."""
+
+
+def worker_name() -> str:
+    """A name for a worker of this process, unlike all others."""
+    return f"{_machine()}-{os.getpid()}-{_STARTED}-{secrets.token_hex(4)}"
+
+
+def _has_died(worker: str | None) -> bool:
+    """Whether a worker was a process of this machine that is gone; not where that is not known."""
+    found = re.fullmatch(r"(.*)-(\d+)-(\d+)-[0-9a-f]+", worker or "")
+    if found is None or found[1] != _machine() or os.name != "posix":
+        return False
+    pid, started = int(found[2]), int(found[3])
+    if pid == os.getpid():
+        return started != _STARTED
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+@cache
+def _machine() -> str:
+    """This machine's name since it was started; a container has one of its own."""
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        return f"{socket.gethostname()[:40]}-{boot[:8]}"
+    return socket.gethostname()[:40]
+
+
 class Queue:
     """The queue as one worker sees it.
 
@@ -297,7 +340,7 @@ class Queue:
             if beat != row.beat:
                 since = now
             alive[row.id] = row.beat, since
-            if now - since >= self._lease:
+            if now - since >= self._lease or _has_died(row.worker):
                 candidates.append((row.id, row.beat))
         self._seen = alive
         return candidates

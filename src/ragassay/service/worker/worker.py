@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -43,6 +40,7 @@ from ragassay.service.store import (
     report_facts,
     run_options,
     samples_of_task,
+    worker_name,
 )
 from ragassay.service.views import Views
 
@@ -90,7 +88,7 @@ class Worker:
 
     def __init__(self, store: Store, options: WorkerOptions) -> None:
         self._store, self._options = store, options
-        self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.name = worker_name()
         self._queue = Queue(store, self.name, lease=options.lease)
         self._stopped = threading.Event()
 
