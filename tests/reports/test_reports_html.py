@@ -205,6 +205,23 @@ def test_queries_in_one_run_only_are_left_out_of_the_rows(tmp_path: Path) -> Non
     assert "Only in A2 queries" in page.words
 
 
+def test_slices_of_a_comparison_are_over_the_queries_that_both_runs_have() -> None:
+    def run(ids: range, right: range) -> Result:
+        records = [
+            {
+                "id": f"{at}", "query": f"q{at}", "answer": "x" if at in right else "y",
+                "references": ["x"], "metadata": {"type": "odd" if at % 2 else "even"},
+            }
+            for at in ids
+        ]  # fmt: skip
+        return ragassay.evaluate(records, "exact_match")
+
+    new, old = run(range(20), range(5, 20)), run(range(10, 30), range(10, 20))
+    parts = pages.comparison_parts(ragassay.compare(new, old), new, old)
+    pieces = [one for pair in parts["slices"]["type"] for one in pair]
+    assert [(one.n, one.metrics["exact_match"].mean) for one in pieces] == [(5, 1.0)] * 4
+
+
 def test_data_cannot_leave_its_place(tmp_path: Path) -> None:
     found = hostile()
     for text in (

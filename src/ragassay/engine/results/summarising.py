@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,7 +100,10 @@ def summarise(
 
 
 def slice_summaries(
-    columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
+    columns: ScoreColumns,
+    metrics: Sequence[MetricSummary],
+    options: IntervalOptions,
+    queries: Container[str] | None = None,
 ) -> tuple[Slice, ...]:
     """The metrics with their numbers for each value of each slicing column, largest slice first.
 
@@ -110,13 +113,17 @@ def slice_summaries(
         columns: the scores, with slicing columns.
         metrics: as `describe` makes them.
         options: of the intervals. No bootstrap is used here, because slices are many and small.
+        queries: that count; all where left out.
     """
     clusters = sample_clusters(columns)
     if options.method in ("percentile", "bca"):
         options = IntervalOptions("auto", options.level)
     slices = []
     for column, values in columns.slices.items():
-        labels = [labels_of(value) for value in values]
+        labels = [
+            labels_of(value) if queries is None or query in queries else ()
+            for value, (query, _, _) in zip(values, columns.identities, strict=True)
+        ]
         counts = Counter(label for each in labels for label in each)
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))

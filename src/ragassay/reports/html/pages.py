@@ -21,7 +21,15 @@ from ragassay import files, printable
 from ragassay.counts import grouped
 from ragassay.engine.comparison import aligned, query_differences
 from ragassay.engine.diagnosis import Diagnosis, Moved, diagnose, headline_of, moved
-from ragassay.engine.results import Comparison, MetricSummary, Result, Slice, missing_by_accident
+from ragassay.engine.results import (
+    Comparison,
+    IntervalOptions,
+    MetricSummary,
+    Result,
+    Slice,
+    missing_by_accident,
+    slice_summaries,
+)
 from ragassay.reports.html import figures
 from ragassay.reports.html.query_browser import FAULT_NUMBERS, ComparisonBrowser, RunBrowser
 from ragassay.reports.tables import consistency_table
@@ -121,15 +129,24 @@ def _moved(a: Result, b: Result) -> Moved | None:
 
 
 def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:
-    """Slices that both runs have, by column."""
-    others = {(piece.column, piece.value): piece for piece in b.summary.slices}
+    """Slices that both runs have, by column, over the queries that both have."""
+    first, second = ({one[0] for one in run.columns.identities} for run in (a, b))
+    own, other = (_slices(run, first & second) for run in (a, b))
+    others = {(piece.column, piece.value): piece for piece in other}
     pairs = (
         (piece.column, (piece, others[piece.column, piece.value]))
-        for pieces in grouping.by_column(a.summary.slices).values()
+        for pieces in grouping.by_column(own).values()
         for piece in pieces
         if (piece.column, piece.value) in others
     )
     return grouped(pairs)
+
+
+def _slices(run: Result, queries: set[str]) -> tuple[Slice, ...]:
+    if all(one[0] in queries for one in run.columns.identities):
+        return run.summary.slices
+    options = IntervalOptions.of(run.config)
+    return slice_summaries(run.columns, list(run.summary.metrics.values()), options, queries)
 
 
 def extents(

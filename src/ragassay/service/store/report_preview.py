@@ -13,7 +13,12 @@ from ragassay.engine.run import prepare
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import count_records, read_samples
-from ragassay.service.store.reports import checked_interval, checked_options, run_options
+from ragassay.service.store.reports import (
+    checked_interval,
+    checked_options,
+    run_options,
+    samples_where,
+)
 
 MOST_LOOKED_AT = 2_000
 """Records that are read; what the others would ask is extrapolated."""
@@ -43,14 +48,18 @@ def preview_report(
     task = get_task(store, task_id)
     checked_interval(start, end)
     chosen = run_options(store, task, checked_options(options or {}))
-    samples = list(islice(read_samples(store, task_id, start, end), MOST_LOOKED_AT))
+    chosen_samples = samples_where(read_samples(store, task_id, start, end), chosen)
+    samples = list(islice(chosen_samples, MOST_LOOKED_AT))
     if not samples:
         return ReportPreview(
             n_records=0, n_looked_at=0, metrics={}, parts={}, lacking={}, absent={}, notes=[],
             **_calls(None),
         )  # fmt: skip
     config = make_config(**{**chosen, "ledger": store.ledger(task.project_id)})
-    n = count_records(store, task_id, start, end)
+    if chosen.get("where"):
+        n = len(samples) + sum(1 for _ in chosen_samples)
+    else:
+        n = count_records(store, task_id, start, end)
     plan = preview(prepare(config, samples, dry=True), walk=MOST_WALKED, of=n)
     return ReportPreview(
         n_records=n,

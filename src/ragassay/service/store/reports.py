@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,12 +15,14 @@ from ragassay.engine.config import RunConfig, iso_time, make_config, named_files
 from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, meant_or_all
 from ragassay.formats import FIRST_TIME, LAST_TIME
+from ragassay.samples import Sample
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.jobs import Job, add_job, get_job, list_jobs
 from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
 from ragassay.service.store.store_errors import Conflict
+from ragassay.subsets import Subset, fields_of
 
 DEFAULT_SUITE = "ragreport"
 
@@ -29,6 +31,20 @@ _OF_THE_TASK = frozenset(
     | {"format", "judge_name", "key_variable", "retry_failed"}
 )
 """Options of a run that a report does not take: the task says them, or they are the server's."""
+
+
+def samples_where(samples: Iterator[Sample], options: Mapping[str, Any]) -> Iterator[Sample]:
+    """The samples that a report is over.
+
+    Args:
+        samples: of its interval.
+        options: of the report; ``where`` has the conditions.
+
+    Raises:
+        UsageError: the conditions hold for none of them.
+    """
+    subset = Subset(options.get("where") or ())
+    return subset.of(samples, fields_of) if subset else samples
 
 
 def report_options() -> list[str]:
@@ -70,7 +86,7 @@ def create_report(
     checked_interval(start, end)
     chosen = checked_options(options or {})
     words = run_options(store, task, chosen)
-    first = next(read_samples(store, task_id, start, end), None)
+    first = next(samples_where(read_samples(store, task_id, start, end), chosen), None)
     if first is None:
         raise UsageError(
             f"The task {task.name!r} has no record from {iso_time(start)} to {iso_time(end)}."

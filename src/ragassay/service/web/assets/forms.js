@@ -18,6 +18,7 @@ function said(input) {
   if (input.type === "checkbox") return input.checked;
   const text = input.value.trim();
   if (input.dataset.as === "list") return text ? text.split(",").map((one) => one.trim()).filter(Boolean) : undefined;
+  if (input.dataset.as === "lines") return text ? text.split("\n").map((one) => one.trim()).filter(Boolean) : undefined;
   // A time that nobody changed keeps its fraction of a second.
   if (input.dataset.as === "time") return input.value === input.defaultValue && input.dataset.seconds ? Number(input.dataset.seconds) : text ? `${text}Z` : undefined;
   return text === "" ? undefined : text;
