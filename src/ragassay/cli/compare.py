@@ -33,6 +33,7 @@ def compare(
     fail_if_worse: Switch = False,
     fail_if_drop: Repeated | None = None,
     trust_offline: Switch = False,
+    unpaired: Switch = False,
     force: Switch = False,
     junit: Path | None = None,
     badge: Path | None = None,
@@ -83,6 +84,8 @@ def compare(
             it is excluded (also with the worst values for queries that only the old run has), else
             with 3. Other metrics do not weaken it. Repeatable.
         trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
+        unpaired: Compare the means of runs over different queries, such as two weeks of logs
+            (Welch's test). A difference may then be one of the queries.
         force: Compare although the metrics were not computed alike (judge, prompt, parameters), or
             the queries differ in what they ask or expect, or both runs hold the same recorded
             replies. A note says which.
@@ -111,6 +114,7 @@ def compare(
             correction=correction,
             interval=interval,
             trust_offline=trust_offline,
+            unpaired=unpaired,
             force=force,
         )
         for new, old in pairs

@@ -269,7 +269,8 @@ def compare_reports(new_id: str, old_id: str, **options: bool) -> Call[dict[str,
     Args:
         new_id: of the report.
         old_id: of the baseline's report.
-        options: ``force``: although metrics or queries differ; ``trust_offline``: with
+        options: ``unpaired``: by the means of different queries, as of two intervals; ``force``:
+            although metrics or queries differ; ``trust_offline``: with
             verdicts on what was judged offline.
     """
     return Call("GET", "/comparisons", dict, query=_compared(new_id, old_id, "json", options))

@@ -12,7 +12,11 @@ from .components import (
     icc1 as icc1,
     variance_components as variance_components,
 )
-from .corrections import benjamini_hochberg as benjamini_hochberg, holm as holm
+from .corrections import (
+    benjamini_hochberg as benjamini_hochberg,
+    decision_levels as decision_levels,
+    holm as holm,
+)
 from .dispersion import Spread as Spread, spread as spread
 from .distributions import (
     beta_ppf as beta_ppf,
@@ -49,3 +53,4 @@ from .percentiles import (
 from .sign_flip import EXACT_UP_TO as EXACT_UP_TO, SignFlips as SignFlips, sign_flips as sign_flips
 from .step_down import max_t as max_t
 from .units import ROUNDING as ROUNDING, is_close as is_close
+from .welch import MeanDifference as MeanDifference, mean_difference as mean_difference

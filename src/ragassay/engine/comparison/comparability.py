@@ -180,7 +180,17 @@ def warnings_of(
                 f"{plural(lacking, 'query')} {either(lacking, 'is', 'are')} in {run.name} only; "
                 f"{other.name} lacks {either(lacking, 'it', 'them')}."
             )
-    for result in (a, b):
-        if result.summary.incomplete:
-            sentences.append(f"{result.name} is incomplete: {missing_by_accident(result.summary)}.")
-    return sentences
+    return [*sentences, *incomplete_runs(a, b)]
+
+
+def incomplete_runs(*runs: Result) -> list[str]:
+    """A sentence for each run that lacks scores by accident.
+
+    Args:
+        runs: of a comparison.
+    """
+    return [
+        f"{run.name} is incomplete: {missing_by_accident(run.summary)}."
+        for run in runs
+        if run.summary.incomplete
+    ]

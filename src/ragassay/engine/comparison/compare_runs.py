@@ -15,6 +15,7 @@ from ragassay.engine.comparison.comparability import (
     differ_in_nuggets,
     differing_queries,
     incomparable_metrics,
+    incomplete_runs,
     own_nuggets,
     same_replies,
     warnings_of,
@@ -25,6 +26,7 @@ from ragassay.engine.comparison.derived_runs import aligned, subset_of
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
 from ragassay.engine.comparison.standing import judge_agreement, trusted
+from ragassay.engine.comparison.unpaired import compare_means
 from ragassay.engine.results import (
     Comparison,
     Difference,
@@ -54,9 +56,10 @@ def compare(
     correction: str = "maxt",
     interval: str = "auto",
     trust_offline: bool = False,
+    unpaired: bool = False,
     force: bool = False,
 ) -> Comparison:
-    """Tests, metric by metric, whether two runs on the same queries differ.
+    """Tests, metric by metric, whether two runs differ: on the same queries, unless ``unpaired``.
 
     Examples:
         >>> import ragassay
@@ -91,6 +94,8 @@ def compare(
             test; a note says so where another one is asked for.
         trust_offline: give verdicts on metrics judged offline, whatever the judge's agreement with
             people.
+        unpaired: compare the means of different queries (two weeks of logs) by Welch's test;
+            nothing is matched, percentiles are left out, and ``fail_if_drop`` is refused.
         force: compare although the metrics were not computed alike, common queries differ in
             what they ask or expect, or both runs hold the same recorded replies. That is then a
             warning, and what it concerns has no verdict.
@@ -104,10 +109,15 @@ def compare(
     a, b = (_one_system(subset_of(_opened(run), where)) for run in (new, old))
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
+    if unpaired:
+        if fail_if_drop:
+            raise UsageError("--fail-if-drop needs runs on the same queries, without --unpaired.")
+        return _compare_means(a, b, names, primary, trust_offline, force, level, correction)
     matched = MatchedRuns.of(a, b)
     if not matched.queries:
         raise UsageError(
-            f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
+            f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared "
+            "query by query. Compare their means with --unpaired (unpaired=True)."
         )
     not_comparable, reasons_against = _refusals(matched, names, force)
     summaries = {name: a.summary.metrics[name] for name in names}
@@ -173,6 +183,48 @@ def compare(
     return with_notes(comparison, [*brought, *_inapplicable(matched, names)])
 
 
+def _compare_means(
+    a: Result,
+    b: Result,
+    names: Sequence[str],
+    primary: str | Sequence[str] | None,
+    trust_offline: bool,
+    force: bool,
+    level: float,
+    correction: str,
+) -> Comparison:
+    """The comparison of two runs over different queries."""
+    means = [name for name in names if a.summary.metrics[name].percentile is None]
+    tested = () if primary is None else tuple(_named(primary, a, b, means))
+    not_comparable = incomparable_metrics(a, b, means)
+    _refuse(a, b, list(dict.fromkeys(not_comparable.values())), force)
+    comparison = compare_means(
+        a,
+        b,
+        means,
+        lambda name: _standing(
+            a, b, not_comparable, trust_offline, name, not tested or name in tested
+        ),
+        level=level,
+        correction=correction,
+    )
+    warnings = [*dict.fromkeys(not_comparable.values()), *incomplete_runs(a, b)]
+    judged_by = _judged_by(a, b, means)
+    return with_notes(
+        replace(comparison, judged_by=judged_by, primary=tested, warnings=tuple(warnings))
+    )
+
+
+def _refuse(a: Result, b: Result, reasons: Sequence[str], force: bool, advice: str = "") -> None:
+    """Refuses a comparison for reasons, unless it is forced."""
+    if reasons and not force:
+        raise UsageError(
+            f"{a.name} and {b.name} cannot be compared: {' '.join(reasons)} {advice}"
+            "Compare them nevertheless, without a verdict on what differs, with --force "
+            "(force=True)."
+        )
+
+
 def _refusals(
     matched: MatchedRuns, names: Sequence[str], force: bool
 ) -> tuple[dict[str, str], list[str]]:
@@ -189,13 +241,8 @@ def _refusals(
         *same_replies(a, b, matched.queries),
     ]
     reasons_against = [*dict.fromkeys(by_metric.values()), *by_query]
-    if reasons_against and not force:
-        advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""
-        raise UsageError(
-            f"{a.name} and {b.name} cannot be compared: {' '.join(reasons_against)} {advice}"
-            "Compare them nevertheless, without a verdict on what differs, with --force "
-            "(force=True)."
-        )
+    advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""
+    _refuse(a, b, reasons_against, force, advice)
     reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
     own = f"each run has nuggets of its own. {SAME_NUGGETS}"
     reasons |= dict.fromkeys(own_nuggets(a, b, names), own)

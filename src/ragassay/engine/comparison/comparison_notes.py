@@ -34,6 +34,9 @@ def _doubts(comparison: Comparison) -> Iterator[Note]:
 
 def _beside(comparison: Comparison) -> Iterator[Note]:
     """What a reader needs to read the verdicts."""
+    if comparison.unpaired:
+        counts = {"new": comparison.only_a, "old": comparison.only_b}
+        yield Note("unpaired", counts, severity="warning")
     shown = comparison.with_scores
     if too_few := [d for d in shown if d.p_adjusted is not None and d.too_few]:
         yield Note("too_few", {"n": max(d.n for d in too_few)}, _names(too_few))
@@ -66,8 +69,11 @@ def _method(comparison: Comparison) -> Iterator[Note]:
         "level": comparison.level,
         "alpha": round(1 - comparison.level, 12),
     }
-    yield Note("compared_means", counts, severity="detail")
-    yield Note("sign_flip_test", counts, severity="detail")
+    if comparison.unpaired:
+        yield Note("welch_test", counts, severity="detail")
+    else:
+        yield Note("compared_means", counts, severity="detail")
+        yield Note("sign_flip_test", counts, severity="detail")
     counts["n"] = comparison.n_tested
     kind = comparison.correction if comparison.n_tested > 1 else "none"
     yield Note(f"correction_{kind}", counts, severity="detail")

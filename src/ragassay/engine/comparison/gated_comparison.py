@@ -124,9 +124,18 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
         d for d in comparison.differences
         if d.standing == "tested" and d.higher_is_better is not None
     ]  # fmt: skip
-    if comparison.runs is None or not tested or not comparison.n_common:
+    if comparison.runs is None or not tested:
         return None
     a, b = comparison.runs
+    if comparison.unpaired:
+        owed = {d: sum(int(run.columns.owed(d.name).sum()) for run in (a, b)) for d in tested}
+        if not any(owed.values()):
+            return None
+        metrics, n_owed = [d for d in tested if owed[d]], sum(owed.values())
+        what, _ = drops.missing(n_owed, 0)
+        return metrics, f"{what}, and may hide that the new run is worse: {_names(metrics)}", n_owed
+    if not comparison.n_common:
+        return None
     matched = MatchedRuns.of(a, aligned(b, a))
     names = [d.name for d in tested]
     matched = matched.with_queries(matched.lacking(names))

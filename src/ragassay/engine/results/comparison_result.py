@@ -146,6 +146,7 @@ class Comparison(Displayed):
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``n_tested`` metrics were tested together, at the level ``1 - level``.
+    ``unpaired`` says that the means of different queries were compared; none are in common then.
     ``notes`` are facts beside the numbers. ``primary`` are the metrics that were named as the ones
     to test, ``gates`` what was found of the largest drops allowed. ``runs`` are both results, for
     plots.
@@ -171,6 +172,7 @@ class Comparison(Displayed):
     primary: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     gates: tuple[GateResult, ...] = ()
+    unpaired: bool = False
     runs: tuple[Result, Result] | None = field(default=None, compare=False)
 
     @property

@@ -116,7 +116,7 @@ def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) 
             )
             for gate in one.gates
         ]
-        common = f"{wording.plural(comparison.n_common, 'query')} in common"
+        common = wording.compared_on(comparison)
         missing = "" if one.decidable else f"No metric could be compared: {common}."
         cases.append(_state_case(class_name, COMPARED, missing, comparison.warnings))
     names = [f"{one.comparison.a} against {one.comparison.b}" for one in compared]

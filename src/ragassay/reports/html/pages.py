@@ -110,7 +110,7 @@ def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, 
         "metrics": metrics,
         "extents": extents(comparison, metrics),
         "sorted_differences": dict(zip(names, differences, strict=True)),
-        "slices": _paired_slices(a, b),
+        "slices": _paired_slices(a, b, unpaired=comparison.unpaired),
         "moved": (change := _moved(a, b)),
         "browser": ComparisonBrowser(comparison, a, b, change),
     }
@@ -128,10 +128,12 @@ def _moved(a: Result, b: Result) -> Moved | None:
     return moved(a, b, headline=headline)
 
 
-def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:
-    """Slices that both runs have, by column, over the queries that both have."""
+def _paired_slices(a: Result, b: Result, *, unpaired: bool) -> dict[str, list[tuple[Slice, Slice]]]:
+    """Slices that both runs have, by column, over the queries that both have (over all, where these
+    differ by design)."""
     first, second = ({one[0] for one in run.columns.identities} for run in (a, b))
-    own, other = (_slices(run, first & second) for run in (a, b))
+    common = first | second if unpaired else first & second
+    own, other = (_slices(run, common) for run in (a, b))
     others = {(piece.column, piece.value): piece for piece in other}
     pairs = (
         (piece.column, (piece, others[piece.column, piece.value]))

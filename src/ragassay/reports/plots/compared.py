@@ -155,8 +155,7 @@ def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
 
 def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
-        f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
-        f"{_test(comparison)}",
+        f"Compared on {wording.compared_on(comparison)}. {_test(comparison)}",
         *(str(note) for note in comparison.notes if note.kind == "clustered"),
         *footnotes.comparison_lines(comparison).warnings,
         *footnotes.comparison_lines(comparison).notes,
@@ -173,7 +172,8 @@ def _test(comparison: Comparison) -> str:
     """The test, correction and level that the verdicts rest on."""
     if not comparison.n_tested:
         return "No metric is tested."
-    return f"Verdicts: paired sign-flip test, {wording.percent(1 - comparison.level)} level."
+    test = "Welch's test" if comparison.unpaired else "paired sign-flip test"
+    return f"Verdicts: {test}, {wording.percent(1 - comparison.level)} level."
 
 
 def _forest(line: _Line, width: float, height: float, *, first: bool, last: bool) -> Spec:

@@ -31,6 +31,13 @@ _INTERVALS = {
 _COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
 
 
+def compared_on(comparison: Comparison) -> str:
+    """What a comparison is over: ``72 queries in common``, or ``200 new and 150 old queries``."""
+    if comparison.unpaired:
+        return f"{comparison.only_a:,} new and {comparison.only_b:,} old queries"
+    return f"{plural(comparison.n_common, 'query')} in common"
+
+
 def number(value: float | None, *, sign: bool = False) -> str:
     """A number to about five digits; a count without decimals; a dash for nothing.
 

@@ -172,9 +172,11 @@ def get_comparison(
     form: ComparisonForm = "json",
     force: bool = False,
     trust_offline: bool = False,
+    unpaired: bool = False,
 ) -> Response:
-    """Whether a report is better than another, query by query, as `ragassay compare` says it: by
-    metric the difference, its interval, p-values and the verdict."""
+    """Whether a report is better than another, query by query (`unpaired`: by the means of
+    different queries, as of two intervals), as `ragassay compare` says it: by metric the
+    difference, its interval, p-values and the verdict."""
     for key in (new, old):
         report_for("read", key, store, access)
     return _download(
@@ -184,6 +186,7 @@ def get_comparison(
             form=form,
             force=force,
             trust_offline=trust_offline,
+            unpaired=unpaired,
         )
     )
 

@@ -169,6 +169,7 @@ def write_report_comparison(
     form: ComparisonForm,
     *,
     force: bool = False,
+    unpaired: bool = False,
     trust_offline: bool = False,
 ) -> WrittenFile:
     """Whether a report is better than another, query by query: a file as `ragassay compare -o`
@@ -179,6 +180,7 @@ def write_report_comparison(
         new, old: of the reports; the second is the baseline.
         form: of the file.
         force: compare although metrics or queries differ.
+        unpaired: compare the means of different queries.
         trust_offline: give verdicts on what was judged offline.
 
     Raises:
@@ -192,7 +194,9 @@ def write_report_comparison(
         opened_report(store, old) as second,
         tempfile.TemporaryDirectory() as name,
     ):
-        comparison = compare(first, second, force=force, trust_offline=trust_offline)
+        comparison = compare(
+            first, second, force=force, trust_offline=trust_offline, unpaired=unpaired
+        )
         path = Path(name) / f"comparison{suffix}"
         write_comparison(comparison, first, second, path)
         return WrittenFile(path.name, path.read_bytes())

@@ -304,26 +304,34 @@ def compare_page(
     a: Annotated[str, Query(max_length=100)],
     b: Annotated[str, Query(max_length=100)],
     force: bool = False,
+    unpaired: bool = False,
 ) -> Response:
     """Whether report A is better than report B."""
     for key in (a, b):
         report_for("read", key, store, access)
-    return HTMLResponse(make_file(written_comparison_page, store, a, b, force=force).content)
+    page = make_file(written_comparison_page, store, a, b, force=force, unpaired=unpaired)
+    return HTMLResponse(page.content)
 
 
-def written_comparison_page(store: Store, new: str, old: str, *, force: bool) -> WrittenFile:
+def written_comparison_page(
+    store: Store, new: str, old: str, *, force: bool = False, unpaired: bool = False
+) -> WrittenFile:
     """The page that compares two reports.
 
     Args:
         store: where.
         new, old: of the reports.
         force: compare although metrics or queries differ.
+        unpaired: compare the means of different queries.
     """
     task = get_task(store, get_report(store, new).task_id)
     with opened_report(store, new) as a, opened_report(store, old) as b:
-        parts = comparison_parts(compare(a, b, force=force), a, b)
+        parts = comparison_parts(compare(a, b, force=force, unpaired=unpaired), a, b)
         crumbs = _crumbs(store, task.project_id, task)
-        page = _rendered("compared.html.j2", **parts, new=new, old=old, force=force, crumbs=crumbs)
+        chosen = {"force": force, "unpaired": unpaired}
+        page = _rendered(
+            "compared.html.j2", **parts, new=new, old=old, chosen=chosen, crumbs=crumbs
+        )
         return WrittenFile("comparison.html", page)
 
 

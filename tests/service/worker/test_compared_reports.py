@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from ragassay.errors import RagassayError
-from ragassay.service import create_app
+from ragassay.service import ServiceOptions, create_app
 from ragassay.service.store import Store, create_report, get_report, preview_report
 from ragassay.service.worker import Worker, WorkerOptions
 from stored_records import a_task, add, item
@@ -46,3 +46,38 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system"]})
     with pytest.raises(RagassayError, match="v9"):
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system=v9"]})
+
+
+@pytest.mark.usefixtures("forked")
+def test_two_intervals_of_one_task_are_compared_by_their_means(
+    store: Store, tmp_path: Path
+) -> None:
+    views = ServiceOptions(views=tmp_path / "views")
+    client = TestClient(create_app(store, views), "http://localhost", client=("127.0.0.1", 5))
+    task = a_task(store)
+    for week, n_right in ((0, 19), (100, 8)):
+        add(
+            store, task,
+            [
+                item(week + n) | {"response": "yes" if n < n_right else "no", "expected": "yes"}
+                for n in range(20)
+            ],
+        )  # fmt: skip
+    keys = [
+        create_report(store, task.id, "r", 1000.0 + at, 1050.0 + at, {"metrics": ["em"]})[0].id
+        for at in (0, 100)
+    ]
+    Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+    places = {"new": keys[1], "old": keys[0]}
+    refused = client.get(f"{API}/comparisons", params=places)
+    assert refused.status_code == 422 and "unpaired" in refused.json()["detail"]
+    found = client.get(f"{API}/comparisons", params={**places, "unpaired": True}).json()
+    (row,) = found["differences"]
+    assert (row["a_mean"], row["b_mean"], row["verdict"]) == (0.4, 0.95, "worse")
+    assert found["unpaired"] and (found["only_a"], found["only_b"]) == (20, 20)
+    html = {"Accept": "text/html"}
+    sides = {"a": keys[1], "b": keys[0]}
+    assert client.get("/compare", params=sides, headers=html).status_code == 422
+    page = client.get("/compare", params={**sides, "unpaired": True}, headers=html)
+    assert page.status_code == 200 and "different queries" in page.text
+    assert "&amp;unpaired=true" in page.text

@@ -1,0 +1,140 @@
+"""The comparison of two runs over different queries: two weeks of logs, say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
+from ragassay.engine.results import Comparison, Difference, Result, Standing, cluster_column
+from ragassay.note import Note
+from ragassay.stats import (
+    MeanDifference,
+    alpha_of,
+    benjamini_hochberg,
+    decision_levels,
+    holm,
+    mean_difference,
+    one_sided,
+)
+
+_RAW_ALPHA = 0.05
+_CORRECTIONS: Mapping[str, Callable[[list[float | None]], list[float | None]]] = {
+    "holm": holm,
+    "bh": benjamini_hochberg,
+    "none": list,
+}
+
+
+def compare_means(
+    a: Result,
+    b: Result,
+    names: Sequence[str],
+    standing_of: Callable[[str], tuple[Standing, Note | None]],
+    *,
+    level: float,
+    correction: str,
+) -> Comparison:
+    """Whether the means of two runs differ, by Welch's test (`ragassay.stats.welch`).
+
+    Queries are not matched. Repeats of a query are averaged first; queries of one cluster (a
+    conversation) are tested together.
+
+    Args:
+        a, b: the new run and the old one, which show the metrics under the same names.
+        names: of the metrics, which are means.
+        standing_of: what may be concluded from a metric, and why.
+        level: confidence level before correction.
+        correction: ``holm``, ``bh`` or ``none``; ``maxt`` needs pairs and stands for ``holm``.
+    """
+    correction = "holm" if correction == "maxt" else correction
+    alpha = alpha_of(level)
+    sides = [_Side(run, names) for run in (a, b)]
+    found = {name: _difference(sides, at) for at, name in enumerate(names)}
+    roles = {name: standing_of(name) for name in names}
+    raw = [
+        one.p_value if (one := found[name]) is not None and roles[name][0] == "tested" else None
+        for name in names
+    ]
+    adjusted = _CORRECTIONS[correction](raw)
+    tails = decision_levels(raw, adjusted, alpha, correction)
+    differences = []
+    for at, name in enumerate(names):
+        one, (standing, why) = found[name], roles[name]
+        low, high = one.interval(tails[at]) if one is not None else (None, None)
+        least, most = one.interval(1.0 - one_sided(level)) if one and level > 0.5 else (None, None)
+        p, corrected = None if one is None else one.p_value, adjusted[at]
+        counts = [int(side.mask[at].sum()) for side in sides]
+        differences.append(
+            Difference(
+                name=name,
+                a_mean=None if one is None else one.a,
+                b_mean=None if one is None else one.b,
+                diff=None if one is None else one.diff,
+                low=low,
+                high=high,
+                p_value=p,
+                significant=None if p is None else p < _RAW_ALPHA,
+                p_adjusted=corrected,
+                significant_adjusted=None if corrected is None else corrected <= alpha,
+                t_p_value=None,
+                cohens_d=None,
+                detectable=None if one is None else one.detectable(alpha),
+                n=sum(counts) if all(counts) else 0,
+                wins=0,
+                losses=0,
+                ties=0,
+                higher_is_better=a.summary.metrics[name].higher_is_better,
+                level=1.0 - tails[at],
+                least=least,
+                most=most,
+                safe_least=least,
+                safe_most=most,
+                standing=standing,
+                why=why,
+            )
+        )
+    clustered = [side for side in sides if side.clusters is not None]
+    columns = [cluster_column(side.run.config.get("cluster_by")) for side in clustered]
+    return Comparison(
+        a=a.name,
+        b=b.name if b.name != a.name else f"{b.name} (old)",
+        differences=tuple(differences),
+        n_common=0,
+        only_a=len(sides[0].queries),
+        only_b=len(sides[1].queries),
+        n_resamples=0,
+        seed=0,
+        level=level,
+        correction=correction,
+        n_tested=sum(p is not None for p in adjusted),
+        clustered_by=next(iter(columns), None),
+        n_clusters=sum(side.n_units for side in sides) if clustered else None,
+        unpaired=True,
+        runs=(a, b),
+    )
+
+
+class _Side:
+    """The means of each query of a run, and their clusters."""
+
+    def __init__(self, run: Result, names: Sequence[str]) -> None:
+        rows = rows_by_query(run)
+        self.run, self.queries = run, list(rows)
+        self.values, self.mask = query_matrix(run, names, rows, self.queries, of_means=True)
+        labels = run.columns.clusters
+        self.clusters: NDArray[np.str_] | None = None
+        if labels is not None:
+            self.clusters = np.array([labels[rows[query][0]] for query in self.queries])
+
+    @property
+    def n_units(self) -> int:
+        return len(self.queries if self.clusters is None else np.unique(self.clusters))
+
+
+def _difference(sides: Sequence[_Side], at: int) -> MeanDifference | None:
+    values = [side.values[at][side.mask[at]] for side in sides]
+    clusters = [None if side.clusters is None else side.clusters[side.mask[at]] for side in sides]
+    return mean_difference(*values, *clusters)

@@ -1,0 +1,104 @@
+"""Two runs over different queries are compared by their means."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.cli import call
+from ragassay.engine.results import Result
+from ragassay.errors import UsageError
+from ragassay.reports import write_comparison
+from ragassay.reports.text import terminal
+
+NAMES = ["exact_match", "covers_answer"]
+
+
+def run(week: str, n: int, share: float, folder: Path | None = None, **more: Any) -> Result:
+    drawn = random.Random(week)
+    records = [
+        {
+            "id": f"{week}-{at}", "query": f"Question {at} of week {week}?",
+            "answer": "Leeds" if drawn.random() < share else "York", "references": ["Leeds"],
+            **more,
+        }
+        for at in range(n)
+    ]  # fmt: skip
+    return ragassay.evaluate(records, NAMES, save=folder)
+
+
+def test_the_means_of_two_weeks_are_compared_by_welchs_test_after_holm() -> None:
+    scipy_stats = pytest.importorskip("scipy.stats")
+    new, old = run("48", 200, 0.6), run("47", 150, 0.8)
+    with pytest.raises(UsageError, match="--unpaired"):
+        ragassay.compare(new, old)
+    found = ragassay.compare(new, old, unpaired=True)
+    values = [one.columns.values("exact_match") for one in (new, old)]
+    theirs = scipy_stats.ttest_ind(*values, equal_var=False)
+    for d in found.differences:
+        assert (d.a_mean, d.b_mean) == (values[0].mean(), values[1].mean())
+        assert d.p_value == pytest.approx(theirs.pvalue)
+        assert d.p_adjusted == pytest.approx(2 * theirs.pvalue)
+        assert d.verdict == "worse" and d.low is not None and d.high is not None
+        assert d.diff is not None and d.low < d.diff < d.high < 0
+        assert d.low <= theirs.confidence_interval(0.95).low + 1e-9
+    assert (found.only_a, found.only_b, found.n_common) == (200, 150, 0)
+    (warning,) = [note for note in found.notes if note.severity == "warning"]
+    assert (warning.kind, warning.counts["new"], warning.counts["old"]) == ("unpaired", 200, 150)
+    assert not ragassay.compare(new, old, metrics="exact_match", unpaired=True).differences[0].ties
+
+
+def test_conversations_are_tested_together() -> None:
+    turns = [run("a", 40, 0.9), run("b", 40, 0.5)]
+    alone = ragassay.compare(*turns, unpaired=True)
+    records = [
+        {"id": f"{s.id}#{k}", "query": s.query, "answer": s.answer.text, "references": ["Leeds"],
+         "metadata": {"conversation": s.id}}
+        for one in turns for s in one.samples if s.answer for k in range(3)
+    ]  # fmt: skip
+    runs = [
+        ragassay.evaluate([r for r in records if r["id"].startswith(week)], NAMES)
+        for week in ("a-", "b-")
+    ]
+    found = ragassay.compare(*runs, unpaired=True)
+    assert (found.n_clusters, found.only_a) == (80, 120)
+    for one, other in zip(found.differences, alone.differences, strict=True):
+        assert one.p_value == pytest.approx(other.p_value)
+
+
+def test_a_gate_fails_where_the_mean_is_worse_and_is_undecided_where_scores_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, old = str(tmp_path / "new"), str(tmp_path / "old")
+    run("48", 200, 0.6, tmp_path / "new")
+    run("47", 150, 0.8, tmp_path / "old")
+    words = ["compare", new, old, "--unpaired"]
+    assert call([*words, "--fail-if-worse"]) == 1
+    assert call(["compare", old, new, "--unpaired", "--fail-if-worse"]) == 0
+    assert call([*words, "--fail-if-drop", "exact_match>0.1"]) == 2
+    assert call(["compare", new, old]) == 2
+    assert "--unpaired" in capsys.readouterr().err
+    samples = [ragassay.Sample(id=f"x{at}", query="?", references=("Leeds",)) for at in range(9)]
+    same = [run("48", 200, 0.6), run("47", 200, 0.6)]
+    for side, one in enumerate(same):
+        lacking = [*one.samples, *(samples if side == 0 else ())]
+        ragassay.evaluate(lacking, NAMES, save=tmp_path / f"lacks{side}")
+    words = ["compare", str(tmp_path / "lacks0"), str(tmp_path / "lacks1"), "--unpaired"]
+    assert call([*words, "--fail-if-worse"]) == 3
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "json", "svg"])
+def test_every_form_says_that_the_queries_differ(tmp_path: Path, ending: str) -> None:
+    new, old = run("48", 200, 0.6), run("47", 150, 0.8)
+    found = ragassay.compare(new, old, unpaired=True)
+    path = tmp_path / f"comparison.{ending}"
+    write_comparison(found, new, old, path)
+    text = path.read_text(encoding="utf-8")
+    assert "200" in text and "150" in text
+    assert "unpaired" in text if ending == "json" else "different" in text
+    assert "Wins and losses" not in text and "query by query" not in text
+    assert terminal.comparison_table(found)
