@@ -24,8 +24,8 @@ APART_S = 3_600.0
 
 
 def create_sample(store: Store) -> list[Job]:
-    """Makes the project ``sample``: for each system of the bundled example a task with its records
-    and a report, by the offline judge.
+    """Makes the project ``sample``: a task with the records of both systems of the bundled example,
+    and a report over those of each, by the offline judge.
 
     Args:
         store: where; one that has a project of this name stays as it is.
@@ -36,15 +36,16 @@ def create_sample(store: Store) -> list[Job]:
     if any(one.name == NAME for one in list_projects(store)):
         return []
     project = create_project(store, NAME, "A small town's documents; everything is invented.")
+    task = create_task(store, project.id, "town guide", TaskOptions(language="en"))
     jobs = []
-    for system in SYSTEMS:
-        task = create_task(store, project.id, system, TaskOptions(language="en"))
+    for system in reversed(SYSTEMS):  # the new one last
         samples = [
             replace(sample, timestamp=START + APART_S * number)
             for number, sample in enumerate(read(path_of(system)))
         ]
         add_records(store, task.id, samples)
         end = START + APART_S * len(samples)
-        _, job = create_report(store, task.id, system, START, end, {"metrics": METRICS})
+        options = {"metrics": METRICS, "where": [f"system={system}"]}
+        _, job = create_report(store, task.id, system, START, end, options)
         jobs.append(job)
     return jobs

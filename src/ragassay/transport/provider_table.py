@@ -76,6 +76,7 @@ def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
         return None
     if not server:
         scheme, host, port = _origin(url)
+        host = f"[{host}]" if ":" in host else host
         raise UsageError(
             f"{OWN_KEY} is sent only to the server that {OWN_URL} names, and that is not set. "
             f"If the key is for this one: export {OWN_URL}={scheme}://{host}:{port}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -25,16 +26,20 @@ def test_the_service_begins_with_a_sample_and_finished_reports(
         assert service.ask("GET", "health")["status"] == "ok"
         (project,) = service.ask("GET", "projects")
         assert project["name"] == "sample"
-        tasks = service.ask("GET", f"projects/{project['id']}/tasks")
-        assert [one["name"] for one in tasks] == ["hybrid", "keyword"]
-        reports = [
-            one for task in tasks for one in service.ask("GET", f"tasks/{task['id']}/reports")
-        ]
+        (task,) = service.ask("GET", f"projects/{project['id']}/tasks")
+        reports = service.ask("GET", f"tasks/{task['id']}/reports")[::-1]
+        assert [one["name"] for one in reports] == ["hybrid", "keyword"]
         assert [one["status"] for one in reports] == ["completed", "completed"]
         assert reports[0]["headline"]["nDCG@10"]["n_scored"] > 10
         new, old = (one["id"] for one in reports)
         found = service.ask("GET", f"comparisons?new={new}&old={old}")
-        assert found["differences"]
+        assert found["differences"] and found["n_common"] == 72
+        page = urllib.request.Request(
+            f"http://127.0.0.1:{service.port}/", headers={"Accept": "text/html"}
+        )
+        with urllib.request.urlopen(page) as reply:
+            shown = reply.read().decode()
+        assert f"/compare?a={new}&amp;b={old}" in shown and "hybrid against keyword" in shown
     with serving(folder, "--sample", "--no-worker") as service:  # begins where it was
         assert service.ask("GET", "projects") == [project]
 

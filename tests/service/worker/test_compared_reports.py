@@ -81,3 +81,5 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(
     page = client.get("/compare", params={**sides, "unpaired": True}, headers=html)
     assert page.status_code == 200 and "different queries" in page.text
     assert "&amp;unpaired=true" in page.text
+    first = client.get("/", headers=html).text
+    assert f"/compare?a={keys[1]}&amp;b={keys[0]}&amp;unpaired=true" in first

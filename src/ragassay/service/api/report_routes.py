@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
+from pathlib import PurePath
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator, Field
@@ -140,14 +143,14 @@ FILES = _file_responses("the file", *dict.fromkeys(MEDIA_TYPES.values()))
 def get_run(report: ReportToRead, store: InStore) -> Response:
     """The run folder of a report as a zip (docs/run-folder.md): unpacked, everything that the
     command line does with a run folder works on it."""
-    headers = {"Content-Disposition": f'attachment; filename="report-{report.id}.zip"'}
+    headers = _attachment(f"{report.name}.zip")
     return Response(run_archive(store, report.id), 200, headers, "application/zip")
 
 
 @router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES)
 def get_file(report: ReportToRead, form: ReportForm, store: InStore) -> Response:
     """A report as a file, as `ragassay report --format` writes it."""
-    return _download(make_file(write_report, store, report.id, form=form))
+    return _download(make_file(write_report, store, report.id, form=form), report.name)
 
 
 @router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
@@ -177,20 +180,28 @@ def get_comparison(
     """Whether a report is better than another, query by query (`unpaired`: by the means of
     different queries, as of two intervals), as `ragassay compare` says it: by metric the
     difference, its interval, p-values and the verdict."""
-    for key in (new, old):
-        report_for("read", key, store, access)
-    return _download(
-        make_file(
-            write_report_comparison,
-            *(store, new, old),
-            form=form,
-            force=force,
-            trust_offline=trust_offline,
-            unpaired=unpaired,
-        )
+    names = [report_for("read", key, store, access).name for key in (new, old)]
+    file = make_file(
+        write_report_comparison,
+        *(store, new, old),
+        form=form,
+        force=force,
+        trust_offline=trust_offline,
+        unpaired=unpaired,
     )
+    return _download(file, " against ".join(names))
 
 
-def _download(file: WrittenFile) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+def _download(file: WrittenFile, name: str) -> Response:
+    headers = _attachment(f"{name}{PurePath(file.name).suffix}")
     return Response(file.content, 200, headers, file.media_type)
+
+
+def _attachment(name: str) -> dict[str, str]:
+    """The header that names a file to be saved (RFC 6266), in ASCII for clients that know no
+    other."""
+    plain = re.sub(r"[^A-Za-z0-9 ._()-]", "_", name)
+    return {
+        "Content-Disposition": f'attachment; filename="{plain}"; '
+        f"filename*=UTF-8''{quote(name, safe='')}"
+    }

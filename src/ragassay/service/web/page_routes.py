@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
@@ -46,6 +46,7 @@ from ragassay.service.api import (
 from ragassay.service.store import (
     DEFAULT_SUITE,
     NotThere,
+    Report,
     Store,
     Task,
     WrittenFile,
@@ -142,9 +143,27 @@ def _rendered(template: str, **context: Any) -> bytes:
 def projects_page(store: InStore, access: Allowed) -> Response:
     """All projects with their tasks."""
     projects = [one for one in list_projects(store) if access.may("read", one.id)]
-    tasks = {one.id: list_tasks(store, one.id) for one in projects}
+    tasks = {
+        one.id: [
+            (task, _latest_two(list_reports(store, task.id))) for task in list_tasks(store, one.id)
+        ]
+        for one in projects
+    }
     may_write = access.may("write", None)
     return _page("projects.html.j2", projects=projects, tasks=tasks, may_write=may_write)
+
+
+def _latest_two(reports: Sequence[Report]) -> tuple[Report, Report, bool] | None:
+    """The youngest finished report of a task, the one before, and whether their intervals have no
+    time in common, so that their queries differ."""
+    finished = [one for one in reports if one.is_there][-2:]
+    if len(finished) < 2:
+        return None
+    old, new = finished
+    times = [(one.from_timestamp, one.to_timestamp) for one in (old, new)]
+    (a, b), (c, d) = times
+    apart = None not in (a, b, c, d) and (b < c or d < a)  # type: ignore[operator]
+    return new, old, apart
 
 
 @router.get("/projects/{project_id}")
