@@ -241,11 +241,14 @@ def _has_died(worker: str | None) -> bool:
 
 @cache
 def _machine() -> str:
-    """This machine's name since it was started; a container has one of its own."""
+    """Where a process number means one process: this machine since it was started, or a container,
+    which shares all but the last part with others of its machine."""
+    name = socket.gethostname()[:30]
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
-        return f"{socket.gethostname()[:40]}-{boot[:8]}"
-    return socket.gethostname()[:40]
+        numbers = re.sub(r"\D", "", str(Path("/proc/self/ns/pid").readlink()))
+        return f"{name}-{boot[:8]}-{numbers}"
+    return name
 
 
 class Queue:
