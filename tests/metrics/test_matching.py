@@ -159,6 +159,21 @@ def test_identical_texts_of_any_script_score_one(name: str, text: str) -> None:
     assert value(name, text, text) == 1
 
 
+@pytest.mark.parametrize(
+    ("answer", "reference", "same"),
+    [
+        ("价格是3.5元", "价格是5.3元", 0), ("ราคา1.5บาท", "ราคา5.1บาท", 0), ("共1.5万", "5万", 0),
+        ("约1,250.50元", "约1250.50元", 1), ("10⁶ cells", "106 cells", 0), ("5¼", "51/4", 0),
+    ],
+)  # fmt: skip
+def test_a_number_beside_letters_without_spaces_and_below_raised_digits_is_one_number(
+    answer: str, reference: str, same: int
+) -> None:
+    for name in ("exact_match", "contains_answer", "covers_answer"):
+        assert value(name, answer, reference) == same
+    assert (value("token_f1", answer, reference) == 1) is bool(same)
+
+
 def test_chinese_is_compared_character_by_character() -> None:
     assert value("contains_answer", "答案是北京市。", "北京") == 1
     assert value("token_f1", "北京", "北京市") == pytest.approx(0.8)

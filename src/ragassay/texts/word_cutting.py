@@ -49,8 +49,11 @@ _PUNCTUATION = str.maketrans(dict.fromkeys(".,;:!?'\"()-", " "))
 _BLANKS = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")
 _NUMBER = re.compile(
     r"(?P<sign>(?<![\w.,%)\]])(?<!\d )[-\u2212](?=[.,]?\d))?"
-    r"(?<![\w.,])(?P<digits>\d+(?:[.,'’]\d+)*+|[.,]\d++(?![.,]\d))"
+    rf"(?<![^\W{CHARACTERS}])(?<![.,])"  # a letter that ends at a space is part of no number
+    r"(?P<digits>\d+(?:[.,'’]\d+)*+|[.,]\d++(?![.,]\d))"
 )
+_RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞])")
+"""Between a number and a raised digit or a fraction: 10⁶ is not 106."""
 _BEHIND_LETTER = re.compile(r"(?<=[^\W\d_])(?:\+{1,2}|#)(?![\w+#])")
 _LETTER_A = re.compile(r"(?<=[\w,] )A\b(?!['’.])")
 
@@ -80,7 +83,8 @@ def _cut(text: str, language: str) -> list[str]:
         text = _LETTER_A.sub(_SIGN_OF["A"], text) if " A" in text else text
     if _PLAIN.fullmatch(text):  # most English texts without numbers
         return text.lower().translate(_PUNCTUATION).split()
-    text = unicodedata.normalize("NFKC", _BLANKS.sub("'", text)).translate(_DIGITS)
+    text = _RAISED.sub(" ", _BLANKS.sub("'", text))
+    text = unicodedata.normalize("NFKC", text).translate(_DIGITS)
     text = _NUMBER.sub(lambda found: _number(found, language), text)
     text = _BEHIND_LETTER.sub(lambda found: "".join(map(_SIGN_OF.__getitem__, found[0])), text)
     text = unicodedata.normalize("NFKC", text.casefold())

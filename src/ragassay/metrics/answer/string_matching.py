@@ -125,7 +125,7 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     source = "our own, after UltraRAG"
-    version = 3
+    version = 4
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references as codes, one character a word of any script."""
@@ -178,7 +178,7 @@ class ExactMatch(_Corrected):
 
 
 class _Within(_Corrected):
-    version = 4
+    version = 5
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """Unscored where nothing but one character of a script without spaces is found in a longer
@@ -266,7 +266,7 @@ class AliasGroups(ReferenceMetric[_Groups]):
     name = "alias_groups"
     title = "Share of required items named under some alias (stringem as its page describes it)"
     source = "our own, after UltraRAG"
-    version = 4
+    version = 5
     recommended_for = "questions with several required answers, each with several spellings"
 
     def views(self, window: Window) -> Sequence[_Groups | None]:
