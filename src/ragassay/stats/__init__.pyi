@@ -13,6 +13,7 @@ from .components import (
     variance_components as variance_components,
 )
 from .corrections import (
+    adjusted_p as adjusted_p,
     benjamini_hochberg as benjamini_hochberg,
     decision_levels as decision_levels,
     holm as holm,

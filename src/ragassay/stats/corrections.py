@@ -45,6 +45,17 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     return _in_place(p_values, order, list(accumulate(reversed(scaled), min))[::-1])
 
 
+def adjusted_p(p_values: Sequence[float | None], name: str) -> list[float | None]:
+    """The adjusted p-values of a family.
+
+    Args:
+        p_values: raw p-values.
+        name: ``holm``, ``bh`` or ``none``.
+    """
+    ways: dict[str, Correction] = {"holm": holm, "bh": benjamini_hochberg, "none": list}
+    return ways[name](p_values)
+
+
 def decision_levels(
     p_values: Sequence[float | None], adjusted: Sequence[float | None], alpha: float, name: str
 ) -> list[float]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
 from ragassay.stats.bounded import beta_bounds
-from ragassay.stats.corrections import Correction, benjamini_hochberg, decision_levels, holm
+from ragassay.stats.corrections import adjusted_p, decision_levels
 from ragassay.stats.distributions import t_sf
 from ragassay.stats.intervals import Bounds, Span, alpha_of, check_options, one_sided
 from ragassay.stats.power import detectable
@@ -281,8 +281,7 @@ def _corrected(
         corrected, levels = max_t(flips, family, alpha)
     else:
         raw: list[float | None] = [float(p) for p in flips.deciding[family]]
-        ways: dict[str, Correction] = {"holm": holm, "bh": benjamini_hochberg, "none": list}
-        adjusted = ways[correction](raw)
+        adjusted = adjusted_p(raw, correction)
         levels = decision_levels(raw, adjusted, alpha, correction)
         corrected = [p for p in adjusted if p is not None]
     for at, row in enumerate(family):

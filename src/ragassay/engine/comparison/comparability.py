@@ -184,7 +184,7 @@ def warnings_of(
 
 
 def incomplete_runs(*runs: Result) -> list[str]:
-    """A sentence for each run that lacks scores by accident.
+    """A sentence for each run that is incomplete.
 
     Args:
         runs: of a comparison.

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.engine.comparison.compared_arrays import RAW_ALPHA
 from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
 from ragassay.engine.results import Comparison, Difference, Result, Standing, cluster_column
 from ragassay.note import Note
 from ragassay.stats import (
     MeanDifference,
+    adjusted_p,
     alpha_of,
-    benjamini_hochberg,
     decision_levels,
-    holm,
     mean_difference,
     one_sided,
 )
-
-_RAW_ALPHA = 0.05
-_CORRECTIONS: Mapping[str, Callable[[list[float | None]], list[float | None]]] = {
-    "holm": holm,
-    "bh": benjamini_hochberg,
-    "none": list,
-}
 
 
 def compare_means(
@@ -58,7 +51,7 @@ def compare_means(
         one.p_value if (one := found[name]) is not None and roles[name][0] == "tested" else None
         for name in names
     ]
-    adjusted = _CORRECTIONS[correction](raw)
+    adjusted = adjusted_p(raw, correction)
     tails = decision_levels(raw, adjusted, alpha, correction)
     differences = []
     for at, name in enumerate(names):
@@ -76,7 +69,7 @@ def compare_means(
                 low=low,
                 high=high,
                 p_value=p,
-                significant=None if p is None else p < _RAW_ALPHA,
+                significant=None if p is None else p < RAW_ALPHA,
                 p_adjusted=corrected,
                 significant_adjusted=None if corrected is None else corrected <= alpha,
                 t_p_value=None,

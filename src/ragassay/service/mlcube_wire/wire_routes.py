@@ -328,7 +328,7 @@ def get_jobs(
 
 
 _STATES = {"incomplete": "error"}
-"""What the published client, which knows five states, is told of ours; the error says the rest."""
+"""Our states as the published client names them: it has five. The error says what is missing."""
 
 
 def _shown_job(job: Job) -> dict[str, Any]:
