@@ -151,7 +151,12 @@ def test_other_brackets_cite_nothing(text: str) -> None:
     [
         ("[1，2]", [0, 1]), ("【1、2】", [0, 1]), ("[文档1]", [0]), ("[来源: 2]", [1]),
         ("[Quelle 1]", [0]), ("①", [0]), ("①②", [0, 1]), ("[②]", [1]), ("[fuente 2]", [1]),
-        ("［１］", [0]), ("[資料1]", [0]),
+        ("［１］", [0]), ("[資料1]", [0]), ("[источник 1]", [0]), ("[مصدر 1]", [0]),
+        ("[문서 2]", [1]),
+        ("[source n° 1]", [0]), ("[来源：1]", [0]), ("〔1〕", [0]), ("（1）", [0]),
+        ("（文档2）", [1]),
+        ("[参考文献1]", [0]), ("[资料一]", [0]), ("[١، ٢]", [0, 1]), ("[स्रोत 2]", [1]), ("²", [1]),
+        ("¹,²", [0, 1]),
     ],
 )  # fmt: skip
 def test_marks_of_other_languages_are_citations(mark: str, ranks: list[int]) -> None:
@@ -160,6 +165,24 @@ def test_marks_of_other_languages_are_citations(mark: str, ranks: list[int]) -> 
     citable = Citable(passages)
     found = [at for key in statement.citations for at in citable.find_all(key)]
     assert found == ranks
+
+
+def test_a_place_in_a_document_is_cited_where_passages_say_theirs() -> None:
+    passages = [Passage("x", id="guide.pdf#page=3"), Passage("y", document="guide.pdf")]
+    citable = Citable(passages)
+    assert citable.find_all("guide.pdf#page=9") == (1,)  # it may stand there
+    assert citable.find_all("guide.pdf, p. 3") == citable.find_all("guide.pdf") == (0, 1)
+    assert Citable(passages[:1]).find_all("guide.pdf#page=9") == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["It has 5 km².", "It weighs mc².", "See Table¹² here.", "An <https://other.org/a> is."]
+)
+def test_raised_digits_and_addresses_cite_only_what_was_retrieved(text: str) -> None:
+    passages = (Passage(TEXT, names=("https://ex.org/depot",)), Passage(TEXT))
+    assert not any(one.citations for one in citation_parser.parts(text, passages))
+    (cited, *_) = citation_parser.parts("It is so <https://ex.org/depot>.", passages)
+    assert Citable(passages).find_all(*cited.citations) == (0,)
 
 
 def test_a_citation_of_a_document_is_read_as_every_other_name_of_a_document() -> None:

@@ -263,3 +263,13 @@ def test_a_number_is_found_whole() -> None:
     assert value("contains_answer", "half [1].", "€1,250.50") == 0
     assert value("covers_answer", "half [1].", "1.50") == 0
     assert value("contains_answer", "It costs 1,250.50 a year.", "1250.50") == 1
+
+
+@pytest.mark.parametrize("name", [*CORRECTED[:3], "token_f1"])
+def test_citations_are_no_words_of_an_answer(name: str) -> None:
+    assert value(name, "Paris [1].", "Paris") == value(name, "Paris【1†source】", "Paris") == 1
+    assert value(name, "[1]", "1") == value(name, "a[1]", "a[1]") == 1
+    assert value(name, "They say so [1].", "1") == value(name, "a[2]", "a[1]") * 0 == 0
+    nested = sample("Paris [1].", groups=(("Paris",), ("1",)))
+    found = naming.parse("alias_groups").score(nested)
+    assert isinstance(found, Score) and found.value == 0.5

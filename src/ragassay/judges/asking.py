@@ -240,9 +240,13 @@ class Scope:
         self.asker = asker
         self._tasks: dict[Hashable, asyncio.Future[Any]] = {}
 
-    def ask(self) -> Ask:
-        """An `Ask` with no evidence yet."""
-        return Ask(self)
+    def ask(self, language: str = "") -> Ask:
+        """An `Ask` with no evidence yet.
+
+        Args:
+            language: code of the language that the sample states.
+        """
+        return Ask(self, language)
 
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
         """The verdict on a question, asked now or before.
@@ -273,24 +277,26 @@ class Scope:
         return asked
 
     async def built(
-        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]
+        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
     ) -> tuple[T, tuple[str, ...]]:
         """The result of ``build(ask, *args)``, computed once.
 
         Args:
             build: a coroutine function that asks.
             args: of it, after the `Ask`; they tell one result from another.
+            language: of the `Ask`.
 
         Returns:
             The result, and the ids of the verdicts that it rests on.
         """
-        built = await self._once((build, args), partial(self._build, build, args))
+        work = partial(self._build, build, args, language)
+        built = await self._once((build, args, language), work)
         return cast("tuple[T, tuple[str, ...]]", built)
 
     async def _build(
-        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]
+        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
     ) -> tuple[T | Unanswered, tuple[str, ...]]:
-        ask = self.ask()
+        ask = self.ask(language)
         try:
             return await build(ask, *args), ask.evidence
         except Unanswered as unanswered:
@@ -304,8 +310,9 @@ class Ask:
         evidence: ids of the verdicts that were asked for, in order, each once.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, language: str = "") -> None:
         self._scope = scope
+        self._language = language
         self._evidence: dict[str, None] = {}
 
     @property
@@ -337,6 +344,8 @@ class Ask:
             repeat: which time it is asked, from 0.
         """
         self._evidence[evidence_id(question, repeat)] = None
+        if self._language:
+            question = question.stated(self._language)
         return await self._scope.verdict(question, repeat)
 
     async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
@@ -365,7 +374,7 @@ class Ask:
         Raises:
             Unanswered: the build ran into a question without an answer.
         """
-        result, evidence = await self._scope.built(build, args)
+        result, evidence = await self._scope.built(build, args, self._language)
         self._evidence.update(dict.fromkeys(evidence))
         if isinstance(result, Unanswered):
             raise result

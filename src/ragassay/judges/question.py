@@ -31,6 +31,7 @@ import json
 import re
 from abc import ABC
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
@@ -59,6 +60,10 @@ class Question(ABC, Generic[R_co]):
         prompt: the template itself, where it does not lie in ``prompts/``.
         unsent: fields that rules and people may read and that no prompt puts to a model, so that
             they change no request.
+
+    Attributes:
+        language: code of the language that the sample states (`stated`). It is no data: a recorded
+            verdict answers the question with and without it.
     """
 
     kind: ClassVar[str]
@@ -69,6 +74,17 @@ class Question(ABC, Generic[R_co]):
     output_tokens: ClassVar[int] = 300
     prompt: ClassVar[str] = ""
     unsent: ClassVar[frozenset[str]] = frozenset()
+    language = ""
+
+    def stated(self, language: str) -> Question[R_co]:
+        """The same question about a sample that states its language.
+
+        Args:
+            language: its code.
+        """
+        question = copy(self)
+        object.__setattr__(question, "language", language)
+        return question
 
     def read(self, form: Any) -> Reply:
         """The reply that a filled-in `form` holds.

@@ -5,9 +5,11 @@ from .languages import (
     language_in as language_in,
     language_of as language_of,
     listed as listed,
+    stated_language as stated_language,
     without_yes_or_no as without_yes_or_no,
     word_lists as word_lists,
 )
+from .numbers import SIGNS as SIGNS, folded as folded, numerals as numerals
 from .porter_stems import porter_stem as porter_stem
 from .scripts import CHARACTERS as CHARACTERS, UNSPACED as UNSPACED
 from .sentence_cutting import (

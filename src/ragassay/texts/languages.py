@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -109,13 +109,28 @@ def listed(kind: str) -> frozenset[str]:
     return frozenset(str(word).casefold() for words in held(kind).values() for word in words)
 
 
+@cache
 def held(kind: str) -> Mapping[str, Any]:
-    """What the files of languages hold under a name, by the language's code.
+    """What is known of languages under a name, by the language's code.
 
     Args:
         kind: the name; what the names mean says ``en.yaml``.
     """
-    return {code: one[kind] for code, one in _files().items() if kind in one}
+    others = discovery.table("ragassay.texts", "data/other_languages.yaml")
+    own = {code: one[kind] for code, one in _files().items() if kind in one}
+    return {**others.get(kind, {}), **own}
+
+
+@cache
+def decimal_signs(language: str) -> str:
+    """The signs that a language writes decimals with: ``,`` or ``.``, both where both are in use;
+    empty where that is not known.
+
+    Args:
+        language: its code; ``any`` for a text of any.
+    """
+    signs: str = ",." if language == "any" else held("decimal").get(language, "")
+    return signs
 
 
 @cache
@@ -162,10 +177,19 @@ def language_in(sample: Sample) -> str:
     Args:
         sample: of any format.
     """
+    words = f"{sample.query_text} {sample.answer_text}"
+    return stated_language(sample) or language_of(words)
+
+
+def stated_language(sample: Sample) -> str:
+    """The code of the language that a sample states; empty where it states none.
+
+    Args:
+        sample: of any format.
+    """
     known = sample.metadata
     code = code_of(str(sample.language or known.get("language") or known.get("lang") or ""))
-    is_code = re.fullmatch("[a-z]{2,3}", code)
-    return code if is_code else language_of(f"{sample.query_text} {sample.answer_text}")
+    return code if re.fullmatch("[a-z]{2,3}", code) else ""
 
 
 def code_of(name: str) -> str:
@@ -215,11 +239,8 @@ def _lists(data: Mapping[str, Any]) -> WordLists:
 @cache
 def _codes() -> Mapping[str, Sequence[str]]:
     """The languages of each small word."""
-    small: dict[str, Iterable[str]]
-    small = discovery.table("ragassay.texts", "data/other_languages.yaml")
-    small |= held("small")
     codes: dict[str, list[str]] = {}
-    for code, words in small.items():
+    for code, words in held("small").items():
         for word in words:
             codes.setdefault(str(word).casefold(), []).append(code)
     return codes

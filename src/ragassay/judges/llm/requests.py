@@ -129,7 +129,8 @@ def _explained_in(question: Question[Any], language: str) -> str:
         name.endswith(("explanation", "reasoning")) for name in question.schema()["properties"]
     ):
         return ""
-    code = code_of(language) or language_of(str(question.data.get("query") or ""))
+    stated = code_of(language or question.language)
+    code = stated or language_of(str(question.data.get("query") or ""))
     if not code or (code == "en" and not language):
         return ""
     name, *_ = held("names").get(code, [language or code])

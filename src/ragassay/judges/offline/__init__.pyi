@@ -9,6 +9,7 @@ from .questions import (
     answer_to as answer_to,
     contradicted as contradicted,
     supported_share as supported_share,
+    unread as unread,
 )
 from .refusal import (
     TURN as TURN,

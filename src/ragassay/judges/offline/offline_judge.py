@@ -14,7 +14,7 @@ from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 
-VERSION = 5
+VERSION = 6
 """Raised when any of its answers changes."""
 
 LABEL = f"offline-lexical/{VERSION}"

@@ -307,9 +307,20 @@ def unknown_language(question: Question[Any]) -> str:
     if isinstance(question, _ANY):
         return ""
     judged = _joined(question, ("answer", "statement", "claims"))
-    if 2 * len(_SCRIPTS.findall(judged)) < sum(map(str.isalpha, judged)):
+    return unread(judged, _joined(question, question.data), question.language)
+
+
+def unread(text: str, beside: str, language: str) -> str:
+    """Words for the language of a text; see `unknown_language`.
+
+    Args:
+        text: that is judged.
+        beside: all texts of the question, which tell the language where this one does not.
+        language: the stated one's code.
+    """
+    if 2 * len(_SCRIPTS.findall(text)) < sum(map(str.isalpha, text)):
         return "this script"
-    code = language_of(judged, _SURE) or language_of(_joined(question, question.data), _SURE)
+    code = language or language_of(text, _SURE) or language_of(beside, _SURE)
     return f"the language {code!r}" if code and code not in _KNOWN else ""
 
 

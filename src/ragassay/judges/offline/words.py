@@ -16,7 +16,7 @@ from importlib import resources
 from itertools import takewhile
 
 from ragassay import discovery, texts
-from ragassay.texts import UNSPACED
+from ragassay.texts import SIGNS, UNSPACED, folded
 
 LISTS = discovery.word_lists("ragassay.judges.offline", "data/words.txt")
 LONGEST = 200_000
@@ -29,10 +29,12 @@ that sums are exact everywhere."""
 
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 _TOKEN = re.compile(
-    rf"[{UNSPACED}]+|\d+(?:[.,]\d+)*|°[cf]?|[%$€£¥]|(?:[^\W\d_{UNSPACED}]\.){{2,}}"
-    rf"|[^\W\d_{UNSPACED}](?:[^\W_{UNSPACED}]|['’](?=[^\W\d_]))*"
+    rf"[{UNSPACED}]+|-?\d+(?:[.:/-]\d+)*|°[cf]?|[%$€£¥<>≤≥]|(?:[^\W\d_{UNSPACED}]\.){{2,}}"
+    rf"|[^\W\d_{UNSPACED}](?:[^\W_{UNSPACED}]|['’](?=[^\W\d_]))*(?:\+\+|#)?"
 )
-_MONEY = re.compile(r"([$€£¥]) ?(\d[\d.,]*\d|\d)((?: ?[mb]illion)?)")
+_SIGNS = {ord(sign): shown for shown, sign in SIGNS.items()}
+_NO_CENTS = re.compile(r"(?<=\d)\.0+$")
+_MONEY = re.compile(r"([$€£¥]) ?(\d+(?:\.\d+)?)((?: ?[mb]illion)?)")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -95,26 +97,19 @@ def tokens(text: str) -> list[str]:
     Args:
         text: in any script.
     """
-    text = visible(text).casefold()
+    text = folded(visible(text), "any").translate(_SIGNS).casefold()
     text = _MONEY.sub(r"\2\3 \1", text)
     found: list[str] = []
     for word in _TOKEN.findall(text):
         if _IS_UNSPACED.match(word):
             found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
-        elif word[0].isdigit():
-            found.append(_digits(word))
-        elif word in _UNITS and found and found[-1][0].isdigit():
+        elif is_number(word):
+            found.append(_NO_CENTS.sub("", word))
+        elif word in _UNITS and found and is_number(found[-1]):
             found.append(_UNITS[word])
         else:
             found.append(_NUMERALS.get(word) or _spelled(word))
     return found
-
-
-def _digits(word: str) -> str:
-    """A number in one spelling: no commas between thousands, no fraction of zeros alone."""
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word):
-        word = word.replace(",", "")
-    return re.sub(r"(?<=\d)\.0+$", "", word)
 
 
 def _spelled(word: str) -> str:
@@ -193,14 +188,14 @@ def weigh(stems: Iterable[str]) -> int:
 
 def is_number(stemmed: str) -> bool:
     """Whether a token or stem is a number."""
-    return stemmed[:1].isdigit()
+    return stemmed.lstrip("-")[:1].isdigit()
 
 
 UNITS = frozenset(map(stem, _UNITS.values()))
 """Stems of units of measure and money."""
 
 
-_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
+_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b")
 _MID = re.compile(r"(?<=[\w,;:)\"'’”] )[^\W\d_][\w’'-]*")
 
 

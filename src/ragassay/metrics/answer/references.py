@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -14,6 +14,7 @@ from ragassay.metrics.answer.text import (
     rouge_tokens,
     ultrarag_normal,
 )
+from ragassay.metrics.citation import marks, without_citations
 from ragassay.metrics.core import Metric, Window, missing
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -32,6 +33,7 @@ EMPTY_REFERENCE = (
 )
 
 
+_MAY_CITE = re.compile("[\\[【［〔(（<①-⑳⁰¹²³⁴-⁹]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
@@ -78,8 +80,9 @@ def coded(
 ) -> list[ReferencedAnswer | None]:
     """Each sample's answer and references as codes, one character a token; for `Window.once`.
 
-    A reference without tokens is an empty code. Where such a reference cannot be scored
-    (``unicode`` tokens) a `RagassayWarning` says so.
+    The citations of an answer are no ``unicode`` tokens (`uncited`). A reference without tokens is
+    an empty code. Where such a reference cannot be scored (``unicode`` tokens) a `RagassayWarning`
+    says so.
 
     Args:
         window: the samples.
@@ -97,12 +100,28 @@ def coded(
             pairs.append(None)
         else:
             cut = tokeniser(tokens, stem, articles, language_in(sample))
-            answer, *references = encode(map(cut, (pair.answer, *pair.references)))
+            said = pair.answer if tokens != "unicode" else uncited(sample, pair.references)
+            answer, *references = encode(map(cut, (said, *pair.references)))
             alone = tuple(map(single_character, references, pair.references))
             pairs.append(ReferencedAnswer(answer, tuple(references), alone))
     if tokens == "unicode" and any(pair and "" in pair.references for pair in pairs):
         warn_user(EMPTY_REFERENCE)
     return pairs
+
+
+def uncited(sample: Sample, references: Iterable[str]) -> str:
+    """The answer without its citations, which are no words of it; as it is where nothing else is in
+    it or a reference holds such marks as well (``a[1]``).
+
+    Args:
+        sample: whose answer it is.
+        references: of the answer.
+    """
+    if not _MAY_CITE.search(sample.answer_text):
+        return sample.answer_text
+    said = without_citations(sample.answer_text, sample.passages or ())
+    cites = said != sample.answer_text and not any(map(marks, references))
+    return said if cites and words(said) else sample.answer_text
 
 
 def single_character(code: str, text: str) -> bool:

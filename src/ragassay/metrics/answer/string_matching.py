@@ -21,6 +21,7 @@ from ragassay.metrics.answer.references import (
     normal,
     single_character,
     tokeniser,
+    uncited,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, best_score, overlap_prf
 from ragassay.metrics.answer.text import encode
@@ -125,7 +126,7 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     source = "our own, after UltraRAG"
-    version = 4
+    version = 5
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references as codes, one character a word of any script."""
@@ -178,7 +179,7 @@ class ExactMatch(_Corrected):
 
 
 class _Within(_Corrected):
-    version = 5
+    version = 6
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """Unscored where nothing but one character of a script without spaces is found in a longer
@@ -266,7 +267,7 @@ class AliasGroups(ReferenceMetric[_Groups]):
     name = "alias_groups"
     title = "Share of required items named under some alias (stringem as its page describes it)"
     source = "our own, after UltraRAG"
-    version = 5
+    version = 6
     recommended_for = "questions with several required answers, each with several spellings"
 
     def views(self, window: Window) -> Sequence[_Groups | None]:
@@ -282,7 +283,8 @@ class AliasGroups(ReferenceMetric[_Groups]):
         ]
 
     def _nested(self, sample: Sample) -> _Groups:
-        texts = [sample.answer_text, *chain.from_iterable(sample.reference_groups)]
+        spellings = [*chain.from_iterable(sample.reference_groups)]
+        texts = [uncited(sample, spellings), *spellings]
         answer, *codes = encode(
             map(tokeniser("unicode", False, self.articles, language_in(sample)), texts)
         )

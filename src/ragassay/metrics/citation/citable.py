@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ragassay.samples import Passage
-from ragassay.texts import DocumentNames
+from ragassay.texts import DocumentNames, held
 
-PREFIX = (
-    r"(?:documents?|docs?|passages?|sources?|src|references?|refs?|contexts?|chunks?|citations?"
-    r"|cites?|snippets?|results?|ids?|quellen?|dokumente?|fuentes?|documentos?|fonti?|bron"
-    r"|文[档檔件]|资料|資料|来源|來源|段落|参考|參考|引用|出[处典處]|出典)"
-)
-"""Words before the number of a citation: ``[doc 1]``, ``[source: 2]``."""
+PREFIX = rf"(?:{'|'.join(held('sources').values())})"
+"""Words before the number of a citation in any language: ``[doc 1]``, ``[источник: 2]``."""
+BEFORE = rf"(?:{PREFIX}[\s:：#_.\-]*(?:(?:n[°ºr.]|no\.|№)\s*)?|[dps](?=\d)|[#^])"
+"""What stands before the number of a citation."""
 
-_NUMBERED = re.compile(rf"(?:{PREFIX}[\s:#_.\-]*|[dps]|[#^])?(\d+)", re.IGNORECASE)
+_NUMBERED = re.compile(rf"{BEFORE}?(\d+)", re.IGNORECASE)
 _LONGEST = 3
 """Digits of a number that people cite by. Longer ones are keys of a database, or years."""
 
@@ -52,6 +50,13 @@ _PLACE = re.compile(
 )
 """The place in a document, behind its bare name: ``guide.pdf#page=4``, ``guide.pdf, p. 4``."""
 
+
+def _place(name: str) -> tuple[str, ...]:
+    """The numbers of the place in a document that a name in its `bare` form ends with."""
+    found = _PLACE.search(name)
+    return tuple(re.findall(r"\d+", found[0])) if found else ()
+
+
 _CALLED = re.compile(rf"^{PREFIX}:", re.IGNORECASE)
 """The word before a name: ``Source: guide.pdf``, in its bare form."""
 
@@ -77,7 +82,8 @@ class Citable:
     has the id, these rules hold in turn:
 
     - The name of its document (see `DocumentNames`), with or without the page, its title or its
-      address, or the file name that its text begins with, refers to all passages that have it.
+      address, or the file name that its text begins with, refers to all passages that have it;
+      with a page, not to those of other pages.
     - Where ids are numbers of up to three digits (``[2]``, ``7``), a number is an id and no rank;
       one that is no id refers to nothing that was retrieved.
     - A number with a word (``[doc 2]``) is that of an id with a word and a number (``doc-2``).
@@ -89,12 +95,14 @@ class Citable:
         self.passages = tuple(passages)
         self._by_name: dict[str, int] = {}
         self._by_source: dict[str, list[int]] = {}
+        self._places: list[set[tuple[str, ...]]] = []
         for index, passage in enumerate(passages):
             if passage.id is not None:
                 self._by_name.setdefault(bare(passage.id), index)
             label = _LABEL.match(passage.text or "")
             sources = (passage.document, *passage.names, label and label[1], passage.id)
             whole = [bare(one) for one in sources if one]
+            self._places.append({place for one in whole if (place := _place(one))})
             for name in {*whole, *(_PLACE.sub("", one) for one in whole)} - {""}:
                 self._by_source.setdefault(name, []).append(index)
         self.names_sources = any(one.document or one.names for one in passages) or any(
@@ -113,8 +121,11 @@ class Citable:
         if not name or name.isdecimal():
             return []
         plain = _CALLED.sub("", name)
-        found = self._sources.find(name) or self._sources.find(_PLACE.sub("", plain))
-        return sorted({index for one in found for index in self._by_source[one]})
+        found = self._sources.find(name)
+        place = () if found else _place(plain)
+        found = found or self._sources.find(_PLACE.sub("", plain))
+        indices = {index for one in found for index in self._by_source[one]}
+        return sorted(at for at in indices if not place or place in (self._places[at] or [place]))
 
     def find(self, citation: str) -> int | None:
         """The index of the first passage that a citation refers to; ``None`` where none was

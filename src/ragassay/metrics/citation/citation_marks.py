@@ -1,10 +1,11 @@
 """Finding citations in an answer's text, in every form that systems and vendors write.
 
 ``[1]``, ``[1, 2; 3]``, ``[1-3]``, ``[1][2]``, ``[1], [2]``, ``[^1]``, ``[ 1 ]``, ``[doc1]``,
-``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, ``①``, an id of a retrieved passage in
-brackets, the name or address of its document (``[guide.pdf#page=4]``, ``[Guide](https://...)``),
-and ``(3)``, ``(source 3)`` or ``(guide.pdf)`` where that is plausible. A year is no citation, nor
-is anything in code.
+``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, ``①``, the same with the words and digits of
+other languages (``[источник 1]``, ``[资料一]``, ``[١، ٢]``), an id of a retrieved passage in
+brackets, the name or address of its document (``[guide.pdf#page=4]``, ``[Guide](https://...)``,
+``<https://...>``), and ``(3)``, ``(source 3)``, ``(guide.pdf)`` or ``¹`` where that is plausible. A
+year is no citation, nor is anything in code.
 """
 
 from __future__ import annotations
@@ -18,20 +19,25 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ragassay.discovery import word_lists
-from ragassay.metrics.citation.citable import PREFIX, bare, is_source
+from ragassay.metrics.citation.citable import BEFORE, PREFIX, bare, is_source
+from ragassay.texts import numerals
 
 _BRACKETED = re.compile(
-    r"(?:<sup>\s*)?\^?\\?(?:\[\[|[\[【［])(?P<inside>[^\[\]【】［］\n]{1,200}?)\\?(?:\]\]|[\]】］])\^?"
+    r"(?:<sup>\s*)?\^?\\?(?:\[\[|[\[【［〔])(?P<inside>[^\[\]【】［］〔〕\n]{1,200}?)\\?(?:\]\]|[\]】］〕])\^?"
     r"(?:\((?P<link>(?:https?://|#|www\.|\.?/)[^()\s]*)\))?(?:\s*</sup>)?"
 )
-_PARENTHESISED = re.compile(r"\((?P<inside>[^()\n]{1,200})\)")
-_ITEM = re.compile(
-    rf"(?P<prefix>{PREFIX}[\s:#_.\-]*|[dps](?=\d)|\^|\#)?(?P<number>\d{{1,3}})", re.IGNORECASE
-)
+_PARENTHESISED = re.compile(r"[(（](?P<inside>[^()（）\n]{1,200})[)）]")
+_ITEM = re.compile(rf"(?P<prefix>{BEFORE})?(?P<number>\d{{1,3}})", re.IGNORECASE)
+_IN_NUMERALS = re.compile(rf"({PREFIX}\s?)([一二三四五六七八九十]+)")
 _LOW, _HIGH = (_ITEM.pattern.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
 _RANGE = re.compile(rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}", re.IGNORECASE)
 _CIRCLED = re.compile("(?P<inside>[①-⑳])")
-_BETWEEN = re.compile(r"\s*(?:[,;&，、；]|\band\b)\s*")
+_RAISED = re.compile(
+    r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?。，\"”’)]))(?P<inside>[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*)"
+)
+"""Behind a word of three letters, which no unit has (km²), or a sign."""
+_ADDRESS = re.compile(r"<(?P<link>https?://[^\s<>]+)>(?P<inside>)")
+_BETWEEN = re.compile(r"\s*(?:[,;&，、；،؛]|\band\b)\s*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _JOINT = re.compile(r"[\s,;&，、；]*(?:\band\b[\s]*)?")
 _LONGEST_RANGE = 50
@@ -63,8 +69,9 @@ def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark
     code = [(span.start(), span.end()) for span in _CODE.finditer(text)]
     single = [*_single(_BRACKETED, text, ids, code), *_single(_CIRCLED, text, ids, code)]
     most = 0 if single else n_passages
-    parenthesised = _single(_PARENTHESISED, text, ids, code)
-    single += [mark for mark in parenthesised if _plausible(text, mark, most)]
+    single += _single(_ADDRESS, text, ids, code)
+    unsure = chain.from_iterable(_single(one, text, ids, code) for one in (_PARENTHESISED, _RAISED))
+    single += [mark for mark in unsure if _plausible(text, mark, most)]
     groups: list[list[Mark]] = []
     for mark in sorted(single):
         if groups and _JOINT.fullmatch(text, groups[-1][-1].end, mark.start):
@@ -93,9 +100,13 @@ def _single(
 
 
 def _plausible(text: str, mark: Mark, most: int) -> bool:
-    """Whether parentheses cite: they name a kind of source, or hold ranks up to ``most`` at the end
-    of a clause whose last word is no number."""
+    """Whether parentheses or raised digits cite: they name a kind of source or hold ranks up to
+    ``most``, parentheses at the end of a clause whose last word is no number."""
     if not mark.keys[0].isdigit():
+        return True
+    if not all(key.isdigit() and 1 <= int(key) <= most for key in mark.keys):
+        return False
+    if text[mark.start] not in "(（":
         return True
     before = _WORD_BEFORE.search(text, max(0, mark.start - _NEAR), mark.start)
     return (
@@ -103,7 +114,6 @@ def _plausible(text: str, mark: Mark, most: int) -> bool:
         and not before[1].isdigit()
         and before[1].casefold() not in _NUMBER_WORDS
         and _CLAUSE_ENDS.match(text, mark.end) is not None
-        and all(key.isdigit() and 1 <= int(key) <= most for key in mark.keys)
     )
 
 
@@ -122,8 +132,8 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
         known, looks = bare(text) in ids, is_source(text)
         return known or looks if bracketed else known and looks
 
-    if _CIRCLED.fullmatch(content):
-        return (unicodedata.normalize("NFKC", content),)
+    if re.fullmatch("[①-⑳]|[⁰¹²³⁴-⁹,]+", content):
+        return tuple(unicodedata.normalize("NFKC", content).split(","))
     if "†" in content:
         before, name = (piece.strip() for piece in content.split("†")[:2])
         if names(name):
@@ -144,6 +154,8 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
 
 def _numbered(piece: str) -> list[str]:
     """The keys that a number, or a range of numbers, stands for; a prefix stays with its number."""
+    if named := _IN_NUMERALS.fullmatch(piece):
+        piece = f"{named[1]}{numerals(named[2])}"
     item = _ITEM.fullmatch(piece)
     if item is not None:
         return [_key(item["prefix"], int(item["number"]))]
@@ -159,8 +171,9 @@ def _numbered(piece: str) -> list[str]:
 def _key(prefix: str | None, at: int) -> str:
     """The key of a number: ``doc1`` for ``[doc 1]``; a sign or ``cite:`` before a number is left
     out."""
-    word = re.sub(r"[\W_]+", "", prefix or "").casefold()
-    return str(at) if word.startswith("cit") else f"{word}{at}"
+    word = re.match(rf"{PREFIX}|[dps]", prefix or "", re.IGNORECASE)
+    name = bare(word[0]) if word else ""
+    return str(at) if name.startswith("cit") else f"{name}{at}"
 
 
 def _inside(start: int, end: int, stretches: list[tuple[int, int]]) -> bool:

@@ -33,6 +33,7 @@ from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window, failed
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
+from ragassay.texts import stated_language
 
 
 class JudgedMetric(Metric):
@@ -85,7 +86,7 @@ class JudgedMetric(Metric):
         lacking = self.lacks(sample)
         if lacking is not None:
             return lacking
-        ask = scope.ask()
+        ask = scope.ask(stated_language(sample))
         try:
             outcome = await self.judge(sample, ask)
             number = outcome.number if isinstance(outcome, Score) else None

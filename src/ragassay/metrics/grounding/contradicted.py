@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
-from ragassay.judges.offline import contradicted
+from ragassay.judges.offline import contradicted, unread
 from ragassay.metrics.citation import sentences
 from ragassay.metrics.core import SampleMetric, missing, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
+from ragassay.texts import stated_language
 
 
 @register
@@ -25,7 +27,7 @@ class Contradicted(SampleMetric):
     title = "Sentences that say the opposite of a passage or a reference, by rules"
     family = "answer"
     source = "our own"
-    version = 2
+    version = 3
     needs = ("answer",)
     uses = ("passages", "references")
     higher_is_better = False
@@ -48,6 +50,9 @@ class Contradicted(SampleMetric):
         if not answer_sentences:
             return Unscored(Reason.EMPTY_ANSWER, "the answer is empty")
         texts = _texts(sample)
+        beside = " ".join(chain([sample.query_text], *texts.values()))
+        if where := unread(sample.answer_text, beside, stated_language(sample)):
+            return Unscored(Reason.UNSUPPORTED, f"{self.name} knows no negation in {where}")
         contradictions: list[dict[str, Any]] = []
         for sentence in answer_sentences:
             for against, others in texts.items():

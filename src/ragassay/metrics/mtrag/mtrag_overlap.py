@@ -172,7 +172,7 @@ class ExtractiveCoverage(_AgainstPassages):
     run: int = param(1, "shortest run of words that counts as copied", minimum=1)
 
     name = "extractive_coverage"
-    version = 2
+    version = 3
     title = "Share of the answer's words that are copied from the passages"
     source = "Grusky et al. 2018, Newsroom (coverage)"
     higher_is_better = None

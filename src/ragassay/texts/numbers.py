@@ -1,0 +1,120 @@
+"""Numbers in one form, in any script: what words and the offline judge compare.
+
+- Digits of any script and Chinese numerals of several characters are digits: ``١٢``, ``１２`` and
+  ``十二`` are ``12``.
+- ``1,250.50``, ``1.250,50``, ``1 250,50`` and ``1,25,000.50`` lose the signs between groups and
+  have a decimal point. A single comma or point before three digits is read by the language (1,250
+  is 1250 in English and 1.250 in German); where that is not known it stays as written.
+- A minus belongs to its number. Parts of a date, time, ratio or version are one number: 10:12,
+  3/4, 2021-05-03 and 1.2.3 are not 12:10, 4/3, 2021-03-05 and 3.2.1.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+from ragassay.texts.languages import decimal_signs
+from ragassay.texts.scripts import CHARACTERS
+
+SIGNS = {".": "\ue001", "-": "\ue002", ":": "\ue003", "/": "\ue004"}
+"""Characters of no text (private use) that stand for the signs within a number."""
+
+_NO_LETTER = rf"(?<![^\W{CHARACTERS}])(?<![.,])"
+"""A letter that ends at a space is part of no number; the first digit follows none of these."""
+_PART = r"(?:\d+(?:[.,'’]\d+)*+|[.,]\d++(?![.,]\d))"
+_NUMBER = re.compile(
+    r"(?P<sign>(?<![\w.,%)\]])(?<!\d )[-\u2212](?=[.,]?\d))?"
+    rf"{_NO_LETTER}(?P<parts>\d++(?:-\d++){{2,}}(?!-)|{_PART}(?:[:/⁄]{_PART})*)"
+)
+_BLANKS = {
+    blanks: re.compile(rf"{_NO_LETTER}[1-9]\d{{0,2}}(?:[{blanks}]\d{{3}}(?!\d))+")
+    for blanks in ("\u00a0\u202f\u2009", " \u00a0\u202f\u2009")
+}
+"""Digits in groups, between blanks that break no line and between any."""
+_WITHIN = re.compile(r"(?<=\d)\.(?=\d)")
+_RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞])")
+"""Between a number and a raised digit or a fraction: 10⁶ is not 106."""
+_NUMERALS = re.compile("[〇零一二三四五六七八九十百千万萬億亿]{2,}")
+
+
+def folded(text: str, language: str = "") -> str:
+    """A text in its compatibility form (NFKC) with each number in one form between blanks, its
+    signs replaced by `SIGNS`.
+
+    Args:
+        text: any text.
+        language: code of its language; ``any`` reads each sign before three digits as one between
+            groups, as it is in most texts.
+    """
+    decimals = decimal_signs(language)
+    blanks, *any_blank = _BLANKS.values()
+    for grouped in (blanks, *(any_blank if "," in decimals else ())):
+        text = grouped.sub(lambda found: re.sub(r"\s", "", found[0]), text)
+    text = unicodedata.normalize("NFKC", _RAISED.sub(" ", text))
+    text = "".join(map(_digit, text)) if not text.isascii() else text
+    text = _NUMERALS.sub(lambda found: str(numerals(found[0])), text)
+    text = _NUMBER.sub(lambda found: _one(found, decimals), text)
+    return _WITHIN.sub(SIGNS["."], text)
+
+
+@cache
+def _digit(character: str) -> str:
+    if character in "٫٬":
+        return "." if character == "٫" else ""
+    is_digit = unicodedata.category(character) == "Nd"
+    return str(unicodedata.digit(character)) if is_digit else character
+
+
+def numerals(text: str) -> int:
+    """The value of Chinese numerals, by place (二〇二一) or with units (二千零二十一).
+
+    Args:
+        text: nothing but numerals.
+    """
+    value = thousands = digits = 0
+    for one in map(int, map(unicodedata.numeric, text)):
+        if one < 10:
+            digits = 10 * digits + one
+        elif one < 10_000:
+            thousands, digits = thousands + (digits or 1) * one, 0
+        else:
+            value, thousands, digits = (value + thousands + digits or 1) * one, 0, 0
+    return value + thousands + digits
+
+
+def _one(found: re.Match[str], decimals: str) -> str:
+    parts = re.split(r"([-:/⁄])", found["parts"].replace("’", "").replace("'", ""))
+    number = "".join(_canonical(one, decimals) if one[-1:].isdigit() else one for one in parts)
+    number = ("-" if found["sign"] else "") + number.replace("⁄", "/")
+    return f" {''.join(SIGNS.get(one, one) for one in number)} "
+
+
+def _canonical(digits: str, decimals: str) -> str:
+    """The one form of a number; as it is where it is no single one (1.2.3)."""
+    signs = {one for one in digits if one in ".,"}
+    decimal = max(signs, key=digits.rindex, default="")
+    whole, _, rest = digits.rpartition(decimal) if decimal else (digits, "", "")
+    if not decimal:
+        return digits
+    if decimal in whole:  # more than once: it groups digits, or it is no number
+        return digits.replace(decimal, "") if _is_grouped(digits, decimal) else digits
+    if len(signs) == 2:
+        other = "," if decimal == "." else "."
+        return f"{whole.replace(other, '')}.{rest}" if _is_grouped(whole, other) else digits
+    if len(rest) == 3 and _is_grouped(digits, decimal) and not whole.startswith("0"):
+        if not decimals:
+            return digits
+        if decimals != decimal:
+            return whole + rest
+    return f"{whole or '0'}.{rest}"
+
+
+def _is_grouped(digits: str, sign: str) -> bool:
+    """Whether a sign stands between groups of three digits; a comma between groups of two as well
+    before the last one, as in India."""
+    first, *others = digits.split(sign)
+    sizes = (2, 3) if sign == "," else (3,)
+    fit = all(len(one) in sizes for one in others) and len(others[-1]) == 3
+    return 1 <= len(first) <= 3 and fit
