@@ -1,10 +1,10 @@
 """Kills the service again and again (``kill -9``) while it logs and computes reports.
 
-``python -m benchmarks.kills [--quick] [--store ADDRESS]``: a server and two workers share a store
-and an LLM that answers slowly; twenty times one of them is killed at a random moment and started
-again (five times when quick). At the end each record that was acknowledged is there once, each
-report is the same as one that nobody disturbed, and what was paid twice is at most what was in
-flight.
+``python -m benchmarks.kills [--quick] [--postgres]``: a server and two workers share a store
+(SQLite, or a PostgreSQL server of its own) and an LLM that answers slowly; twenty times one of
+them, or the database, is killed at a random moment and started again (five times when quick). At
+the end each record that was acknowledged is there once, each report is the same as one that nobody
+disturbed, and what was paid twice is at most what was in flight.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 import zipfile
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,32 @@ class Program:
 
     def start(self) -> None:
         """Starts it, in a group of its own."""
-        command = [sys.executable, "-m", "benchmarks.kills", *self._words]
-        self.process = subprocess.Popen(command, start_new_session=True)
+        # One that cannot start, as the database is away, is started again as under systemd.
+        again = ["sh", "-c", 'until "$@"; do sleep 0.2; done', "sh"]
+        command = [*again, sys.executable, "-m", "benchmarks.kills", *self._words]
+        quiet = None if "-v" in sys.argv else subprocess.DEVNULL
+        self.process = subprocess.Popen(command, start_new_session=True, stderr=quiet)
 
     def kill(self) -> None:
         """Kills it, as a power cut does; what it started goes with it."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+
+class Database:
+    """A PostgreSQL server that is killed like a program, and stays away for a while."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+
+    def kill(self) -> None:
+        """Ends it at once, with all its connections."""
+        self._server.stop()
+
+    def start(self) -> None:
+        """Starts it again after a second."""
+        time.sleep(1)
+        self._server.start()
 
 
 def run_program(role: str, place: str, folder: str, port: str) -> None:
@@ -105,6 +125,9 @@ def asked(method: str, url: str, body: Any = None, patience: float = 60.0) -> An
                 raise
             time.sleep(0.1)
             continue
+        if reply.status_code == 503 and time.monotonic() < end:  # the database is away
+            time.sleep(0.1)
+            continue
         if reply.status_code >= 400:
             sys.exit(f"{url}: {reply.text}")
         return reply.json()
@@ -116,30 +139,39 @@ def main() -> int:
         run_program(*sys.argv[1:])
         return 0
     from llm_server import LLMServer  # type: ignore[import-not-found]
+    from postgres_server import PostgresServer, binaries  # type: ignore[import-not-found]
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--store", help="a PostgreSQL database; SQLite where left out")
+    parser.add_argument("-v", action="store_true", help="show what the programs say")
+    parser.add_argument("--postgres", action="store_true", help="not SQLite")
     given = parser.parse_args()
     n_kills, draw = 5 if given.quick else 20, random.Random(0)
-    with tempfile.TemporaryDirectory() as folder, LLMServer(latency=0.2) as llm:
+    if given.postgres and binaries() is None:
+        sys.exit("PostgreSQL is not installed.")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        LLMServer(latency=0.2) as llm,
+        PostgresServer(binaries()) if given.postgres else nullcontext() as server,
+    ):
         os.environ |= {"OPENAI_BASE_URL": llm.url, "OPENAI_API_KEY": "of-a-benchmark"}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
-        place = given.store or f"{folder}/store"
+        place = server.new_database() if server else f"{folder}/store"
         url = f"http://127.0.0.1:{port}/api/v1"
         programs = [Program("serve", place, f"{folder}/work0", port)]
         asked("GET", f"{url}/health")
         programs += [Program("work", place, f"{folder}/work{at}", port) for at in (1, 2)]
         try:
-            return killed(url, programs, llm, n_kills, draw)
+            killable = [*programs, *([Database(server)] if server else [])]
+            return killed(url, killable, llm, n_kills, draw)
         finally:
             for program in programs:
                 program.kill()
 
 
-def killed(url: str, programs: list[Program], llm: Any, n_kills: int, draw: random.Random) -> int:
+def killed(url: str, programs: list[Any], llm: Any, n_kills: int, draw: random.Random) -> int:
     """Kills programs while they work, and prints what came of it."""
     project = asked("POST", f"{url}/projects", {"name": "kills"})["id"]
     tasks = [
@@ -165,10 +197,13 @@ def killed(url: str, programs: list[Program], llm: Any, n_kills: int, draw: rand
         program = draw.choice(programs)
         program.kill()
         program.start()
+    retries = 0
     for job in jobs:
-        while (now := asked("GET", f"{url}/jobs/{job['job']['id']}"))["status"] != "completed":
-            if now["error"]:
-                sys.exit(now["error"])
+        at = f"{url}/jobs/{job['job']['id']}"
+        while (now := asked("GET", at))["status"] != "completed":
+            if now["error"]:  # its workers were killed five times
+                retries += 1
+                asked("POST", f"{at}/retry")
             time.sleep(0.2)
     logger.stop()
     paid_twice = int(llm.stats()["requests"]) - len(records)
@@ -187,7 +222,8 @@ def killed(url: str, programs: list[Program], llm: Any, n_kills: int, draw: rand
     print(
         f"{n_kills} kills: {len(logger.acknowledged):,} records acknowledged, {len(lost)} lost, "
         f"{doubled} doubled; {len(jobs)} reports of {N_REPORT} calls, {differ} differ from an "
-        f"undisturbed one; {paid_twice} calls paid twice of at most {n_kills * IN_FLIGHT} in flight"
+        f"undisturbed one, {retries} tried again by hand; {paid_twice} calls paid twice "
+        f"of at most {n_kills * IN_FLIGHT} in flight"
     )
     return int(bool(lost or doubled or differ or paid_twice > n_kills * IN_FLIGHT))
 
