@@ -74,6 +74,13 @@ def test_passages_are_what_documents_and_nodes_hold(passage: Any, of: Any) -> No
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("gold", [Document("Open at nine.", {"id": "d1"}), {"text": "Open at nine.",
+                                  "metadata": {"doc_id": "d1"}}])  # fmt: skip
+def test_gold_has_the_id_of_its_metadata_as_passages_have(gold: Any) -> None:
+    sample = one(gold=[gold], passages=[gold])
+    assert [part.id for part in (*(sample.gold or ()), *(sample.passages or ()))] == ["d1", "d1"]
+
+
 def test_answers_queries_and_turns_are_what_messages_hold() -> None:
     parts = Message([{"type": "text", "text": "At "}, {"type": "text", "text": "nine."}])
     for answer in (Message("At nine."), parts, SimpleNamespace(text="At nine.")):

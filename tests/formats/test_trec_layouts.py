@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -114,7 +116,7 @@ def test_runs_and_qrels_are_read_from_json_and_parquet(tmp_path: Path, save) -> 
 
 
 def test_json_that_is_neither_says_what_is_read(tmp_path: Path) -> None:
-    for content in ('{"mteb": {"test": {"q": {"d": 1}}}}', '{"q": {"d": "high"}}', "[1]"):
+    for content in ('{"mteb": {"test": {"q": {"d": 1}}}}', '{"q": "d"}', "[1]"):
         with pytest.raises(InputError, match=r"\{query: \{document: score\}\}"):
             qrels_and_runs.read_run(write(tmp_path / "run.json", content))
     with pytest.raises(InputError, match="twice"):
@@ -150,11 +152,64 @@ def test_a_run_of_equal_scores_keeps_trec_evals_values_and_is_told(tmp_path: Pat
     assert [one.id for one in sample.passages or ()] == ["b", "a"]
 
 
-def test_passages_stand_in_the_order_of_their_rank_where_each_has_one() -> None:
-    for ranks, ids in (((2, 1), "ba"), ((1, 2), "ab"), ((2, None), "ab")):
-        passages = [{"id": i, "rank": rank} for i, rank in zip("ab", ranks, strict=True)]
-        (sample,) = ragassay.formats.from_records([{"id": "1", "passages": passages}])
-        assert [one.id for one in sample.passages or ()] == list(ids)
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [('"0.5"', "the text '0.5'"), ("NaN", "nothing"), ("true", "the flag true"),
+     ("null", "nothing")],
+)  # fmt: skip
+@pytest.mark.parametrize("read", [qrels_and_runs.read_run, qrels_and_runs.read_qrels])
+def test_a_value_that_is_no_number_is_named_with_query_and_document(
+    tmp_path: Path, read: Any, value: str, said: str
+) -> None:
+    path = write(tmp_path / "x.json", f'{{"q1": {{"a": 1}}, "q2": {{"b": 1, "c": {value}}}}}')
+    problem = f"query 'q2', document 'c': {said} stands where a finite number is expected"
+    with pytest.raises(InputError, match=problem):
+        read(path)
+
+
+def ids_by_rank(*passages: object) -> list[str | None]:
+    (sample,) = ragassay.formats.from_records([{"id": "1", "passages": passages}])
+    return [one.id for one in sample.passages or ()]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(2, 1), ("2", "1"), (2.0, "1"), (10, 9), ("10", "9"), (1, -1)]
+)
+@pytest.mark.parametrize("name", ["rank", "Rank"])
+def test_passages_stand_in_the_order_of_their_rank(
+    name: str, first: object, second: object
+) -> None:
+    assert ids_by_rank({"id": "a", name: first}, {"id": "b", name: second}) == ["b", "a"]
+    assert ids_by_rank({"id": "a", name: second}, {"id": "b", name: first}) == ["a", "b"]
+    assert ids_by_rank({"id": "a", name: None}, {"id": "b", name: None}) == ["a", "b"]
+    by_id = {"a": {"text": "t", name: first}, "b": {"text": "t", name: second}}
+    (sample,) = ragassay.formats.from_records([{"id": "1", "passages": by_id}])
+    assert [one.id for one in sample.passages or ()] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "problem"),
+    [
+        ([1, None], "passage 2 of 2 has no rank"), ([math.nan, 1], "passage 1 of 2 has no rank"),
+        (["1", 1], "passages 1 and 2 both have the rank 1"), (["first", 2], "the text 'first'"),
+        ([1, 1.5], "the number 1.5"), ([1, True], "the flag true"),
+        ([1, 2**64], "1844674407370955"),
+    ],
+)  # fmt: skip
+def test_ranks_that_are_no_order_are_an_error(
+    tmp_path: Path, ranks: list[object], problem: str
+) -> None:
+    record = {
+        "id": "1",
+        "query": "q",
+        "passages": [{"id": i, "rank": rank} for i, rank in zip("ab", ranks, strict=True)],
+    }
+    path = write(tmp_path / "a.jsonl", json.dumps(record).replace("NaN", "null"))
+    for read, given in ((ragassay.load, path), (ragassay.formats.from_records, [record])):
+        with pytest.raises(InputError, match=problem) as caught:
+            list(read(given))
+        assert caught.value.line == 1 and caught.value.field == "passages.rank"
+        assert "leave out all ranks" in str(caught.value)
 
 
 def test_mtrag_contexts_of_one_score_stand_in_descending_order_of_their_ids(tmp_path: Path) -> None:

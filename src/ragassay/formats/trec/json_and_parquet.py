@@ -4,13 +4,13 @@ ranx, PyTerrier)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import json_files, opened, opening, standard_input
+from ragassay.formats.sources import json_files, opened, opening, standard_input, unexpected
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,12 +41,16 @@ def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
 
 def is_mapping(value: Any) -> bool:
     """Whether a JSON value begins like ``{query: {document: number}}``."""
+    return _is_nested(value, _is_number)
+
+
+def _is_nested(value: Any, is_value: Callable[[Any], bool]) -> bool:
+    """Whether a JSON value begins like ``{query: {document: value}}``."""
     if not isinstance(value, Mapping) or not value:
         return False
     inner = list(islice(value.values(), 20))
     return any(inner) and all(
-        isinstance(one, Mapping) and all(_is_number(x) for x in islice(one.values(), 20))
-        for one in inner
+        isinstance(one, Mapping) and all(map(is_value, islice(one.values(), 20))) for one in inner
     )
 
 
@@ -74,7 +78,7 @@ def read_other(path: Path, number: str) -> pl.DataFrame | None:
             (line, record.get(query), record.get(document), record.get(value))
             for line, record in json_files.json_records(path)
         )
-    elif is_mapping(first):
+    elif _is_nested(first, lambda one: not isinstance(one, Mapping | list)):
         rows = _of_mapping(json_files.whole_object(path), path)
     else:
         json_files.parse_json(opening.read_all(path), path)
@@ -119,16 +123,23 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
         for name, one in (("query", query), ("document", document)):
             if not isinstance(one, str | int) or isinstance(one, bool) or one == "":
                 raise InputError(f"{one!r} is no id", field=name, **place)
-        if not _is_number(value):
-            raise InputError(f"{value!r} is not a finite number", field=number, **place)
-        if number == "grade" and value != int(value):
-            raise not_whole(str(value)).at(**place)
+        if (fault := _fault(value, number)) is not None:
+            where = f"query {query!r}, document {document!r}"
+            raise fault.but(problem=f"{where}: {fault.problem}", **place)
         kept.append((str(query), str(document), value))
     if not kept:
         raise InputError("the file holds no query", path=path)
     kind = pl.Int64() if number == "grade" else pl.Float64()
     columns = cast("Any", {"query": pl.String(), "document": pl.String(), number: pl.Float64()})
     return pl.DataFrame(kept, schema=columns, orient="row", strict=False).cast({number: kind})
+
+
+def _fault(value: Any, number: str) -> InputError | None:
+    if not _is_number(value):
+        hint = "Write numbers without quotes; leave out documents whose number is null or NaN."
+        return unexpected(value, "a finite number", number, hint)
+    is_broken = number == "grade" and value != int(value)
+    return not_whole(str(value)) if is_broken else None
 
 
 def _is_number(value: Any) -> bool:

@@ -39,6 +39,7 @@ _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
         ("id", "_id", "doc_id", "docid", "document_id", "passage_id", "chunk_id", "segment_id"),
     ),
     "score": (score, SCORES),
+    "rank": (whole_number, ("rank",)),
     "grade": (whole_number, ("grade", "relevance", "rel")),
     "document": (identifier, ("document", "filename", "file_name", "file", "doc_uri", "source")),
     "start": (whole_number, ("start", "start_char_offset", "start_offset", "start_index")),
@@ -49,7 +50,9 @@ _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
 _PLACE = frozenset({"document", "start", "end"})
 _NESTED = _PLACE | {"id", "score"}
 _PASSAGE = _NESTED | {"text"}
-_GOLD = _PLACE | {"id", "text", "grade"}
+_GOLD_NESTED = _PLACE | {"id"}
+_GOLD = _GOLD_NESTED | {"text", "grade"}
+_RANK = frozenset({"rank"})
 
 
 def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
@@ -60,19 +63,55 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
         field: its name, for errors.
 
     Returns:
-        The passages, in the order of their ``rank`` where each has one; ``None`` where the value is
-        ``None``.
+        The passages, in the order of their ``rank`` where they have one; ``None`` where the value
+        is ``None``.
 
     Raises:
-        InputError: the value has another shape, or a passage has neither text nor id.
+        InputError: the value has another shape, a passage has neither text nor id, or the ranks are
+            no different whole numbers, one for each passage.
     """
     if value is None:
         return None
     made = _each(value, field, _passage, _passage_of_entry)
-    ranks: list[Any] = [item.get("rank") if isinstance(item, dict) else None for item in value]
-    if made and all(map(is_number, ranks)):
-        return tuple(made[at] for at in sorted(range(len(made)), key=ranks.__getitem__))
-    return made
+    items = value
+    if isinstance(value, dict):
+        items = [value] if _is_one(value) else value.values()
+    ranks = [_rank(item, field) for item in items]
+    return made if ranks.count(None) == len(ranks) else _in_order(made, ranks, f"{field}.rank")
+
+
+def _in_order(
+    listed: tuple[Passage, ...], ranks: Sequence[int | None], field: str
+) -> tuple[Passage, ...]:
+    """The passages in the order of their ranks.
+
+    Raises:
+        InputError: a passage has none, or two have the same.
+    """
+    by_rank: dict[int, Passage] = {}
+    for at, (passage, rank) in enumerate(zip(listed, ranks, strict=True), 1):
+        if rank is None:
+            problem = f"passage {at} of {len(ranks)} has no rank, and others have one"
+        elif rank in by_rank:
+            problem = f"passages {ranks.index(rank) + 1} and {at} both have the rank {rank}"
+        else:
+            by_rank[rank] = passage
+            continue
+        raise InputError(problem, field=field, hint=_HOW_RANKED)
+    return tuple(by_rank[rank] for rank in sorted(by_rank))
+
+
+_HOW_RANKED = (
+    "Give each passage a whole number of its own as rank, or leave out all ranks: then the order "
+    "given counts."
+)
+
+
+def _rank(item: Any, field: str) -> int | None:
+    try:
+        return _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
+    except InputError as error:
+        raise error.but(hint=_HOW_RANKED) from None
 
 
 def _each(
@@ -375,7 +414,7 @@ def _gold(item: Any, field: str) -> GoldPassage:
         del parts["grade"]
     if "grade" not in parts:
         _refuse_other_grade(item, field)
-    parts |= _in_metadata(item, parts, _PLACE, field)
+    parts |= _in_metadata(item, parts, _GOLD_NESTED, field)
     return GoldPassage(**parts)
 
 
