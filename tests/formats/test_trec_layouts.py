@@ -143,8 +143,14 @@ def test_qrels_given_as_data_are_told_for_what_they_are(tmp_path: Path, content:
 
 def test_a_run_of_equal_scores_keeps_trec_evals_values_and_is_told(tmp_path: Path) -> None:
     run = write(tmp_path / "run", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\nq2 Q0 b 2 1 t\n")
-    with pytest.warns(RagassayWarning, match="in 1 of 2 queries all documents have one score"):
+    with pytest.warns(RagassayWarning, match="in 1 of 2 queries all documents have one") as told:
         read = qrels_and_runs.read_run(run)
+    text = str(told[0].message)
+    assert "(2 of 4 documents). The order among ties is decided by id, descending" in text
+    assert "say nothing" not in text
+    all_tied = write(tmp_path / "all", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\n")
+    with pytest.warns(RagassayWarning, match="the values say nothing about the system"):
+        qrels_and_runs.read_run(all_tied)
     assert len(read.frame) == 4
     qrels = write(tmp_path / "qrels", "q1 0 b 1\n")
     with pytest.warns(RagassayWarning):

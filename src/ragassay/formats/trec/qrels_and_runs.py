@@ -108,14 +108,19 @@ def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
     import polars as pl
 
     block = run.select(query=pl.col("query").rle_id(), score=pl.col("score"))
-    same = block.group_by("query").agg(
-        equal=(pl.col("score").min() == pl.col("score").max()) & (pl.len() > 1)
+    queries = block.group_by("query").agg(
+        equal=(pl.col("score").min() == pl.col("score").max()), n=pl.len()
     )
-    if n := int(same["equal"].sum()):
+    several = queries.filter(pl.col("n") > 1)
+    tied = several.filter("equal")
+    if not tied.is_empty():
+        nothing = (
+            ": the values say nothing about the system" if tied.height == several.height else ""
+        )
         warn_user(
-            f"{called(path)}: in {share(n, same.height, 'query')} all documents have one score. "
-            "Their ids decide then, in descending order, as in trec_eval: the values say nothing "
-            "about the system."
+            f"{called(path)}: in {share(tied.height, queries.height, 'query')} all documents have "
+            f"one score ({share(int(tied['n'].sum()), run.height, 'document')}). The order among "
+            f"ties is decided by id, descending, as in trec_eval{nothing}."
         )
 
 
