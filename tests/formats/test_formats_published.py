@@ -471,7 +471,7 @@ def test_ml_cube_rows_of_two_models_are_two_samples(tmp_path: Path) -> None:
     assert (first.system, first.answer) == ("bot@1", Answer("x"))
     assert (second.system, second.answer) == ("bot@2", None)
     assert first.passages == (Passage("a"), Passage("b"))
-    assert first.metadata == {"session_id": "s"}
+    assert first.metadata == {"session_id": "s", "conversation_id": "s"}
 
 
 @pytest.mark.parametrize("column", ["answer", "response", "system"])
@@ -490,6 +490,20 @@ def test_ml_cubes_words_for_its_columns_are_understood(tmp_path: Path) -> None:
     (sample,) = load(path, separator="|")
     assert (sample.query, sample.answer) == ("q", Answer("r"))
     assert sample.passages == (Passage("a"), Passage("b"))
+
+
+def test_ml_cubes_rows_of_one_session_are_turns(tmp_path: Path) -> None:
+    head = "id,time_id,session_id,input_1,retrieved_context_1,bot@1,old@1\n"
+    rows = ["1,1,a,Where?,c,In Leeds.,No.", "2,2,b,Hello,c,Hi.,Hi.", "3,3,a,Who?,c,Ann.,No."]
+    path = text(tmp_path, head + "\n".join(rows))
+    found = {(one.id, one.system): one for one in load(path, single_chunk=True)}
+    assert found["3", "bot@1"].history == (Turn("user", "Where?"), Turn("agent", "In Leeds."))
+    assert found["3", "old@1"].history[1] == Turn("agent", "No.")
+    assert found["3", "bot@1"].metadata["conversation_id"] == "a"
+    assert not found["1", "bot@1"].history and not found["2", "bot@1"].history
+    path = text(tmp_path, head + "\n".join(reversed(rows)))
+    with pytest.raises(InputError, match="'1' is earlier than the one before it in session 'a'"):
+        load(path, single_chunk=True)
 
 
 @pytest.mark.parametrize("name", ["input_data", "results"])

@@ -57,6 +57,7 @@ from .records import (
     folded as folded,
     passages as passages,
     timestamp as timestamp,
+    with_earlier_turns as with_earlier_turns,
 )
 from .sources import (
     Row as Row,

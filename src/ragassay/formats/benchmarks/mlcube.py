@@ -2,7 +2,8 @@
 the words of its pages: User Input, Context, Response.
 
 The chunks of a context are joined by the task's separator, which the user names. A row with the
-predictions of several models makes one sample for each of them.
+predictions of several models makes one sample for each of them. Rows with one
+``session_id`` are turns of a conversation.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, folded
-from ragassay.formats.sources import delimited, json_files, opening
+from ragassay.formats.records import FIELD_OF, Mapper, folded, with_earlier_turns
+from ragassay.formats.sources import delimited, json_files, opening, placed
 from ragassay.samples import Sample
 
 _WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})
@@ -22,15 +23,21 @@ _WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a CSV or JSON Lines file of rows.
+    """The samples of a CSV or JSON Lines file of rows; rows of one session are its turns.
 
     Args:
         path: the file.
         mapper: makes the samples.
 
     Raises:
-        InputError: the file or a row cannot be read, or a row names the answer or the system twice.
+        InputError: the file or a row cannot be read, a row names the answer or the system twice, or
+            the turns of a session are not in order of time.
     """
+    with placed(path):
+        yield from with_earlier_turns(_rows(path, mapper))
+
+
+def _rows(path: Path, mapper: Mapper) -> Iterator[Sample]:
     mapper.cells = True
     rows: Iterator[tuple[int, Any]] = (
         json_files.json_records(

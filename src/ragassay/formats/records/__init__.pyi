@@ -24,6 +24,7 @@ from .sample_records import (
     MapperOptions as MapperOptions,
     Record as Record,
 )
+from .sessions import with_earlier_turns as with_earlier_turns
 from .texts_within import (
     all_texts as all_texts,
     is_list_of_texts as is_list_of_texts,
