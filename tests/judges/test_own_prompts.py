@@ -101,6 +101,18 @@ def test_what_is_no_question_or_reads_no_prompt_is_refused(desk: Path) -> None:
         ragassay.evaluate(DATA, "idk_eval", prompts={"says_idk": "idk.txt"})
 
 
+@pytest.mark.parametrize("metric", ["idk_eval", "f1"])
+@pytest.mark.parametrize(
+    ("prompts", "says"),
+    [({"bogus": "idk.txt"}, "no question 'bogus'"), ({"says_idk": "no.txt"}, r"no\.txt")],
+)
+def test_an_unknown_kind_or_a_missing_file_is_told_whoever_judges(
+    metric: str, prompts: dict[str, str], says: str
+) -> None:
+    with pytest.raises((UsageError, InputError), match=says):
+        ragassay.evaluate(DATA, metric, prompts=prompts)
+
+
 @pytest.mark.parametrize("kind", kinds())
 def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: str) -> None:
     names = [name for name, needed in placeholders(kinds()[kind]).items() if needed]

@@ -44,7 +44,7 @@ from ragassay.engine.run.source import Data, Source, format_of, open_source, pat
 from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
 from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.golden import check_output
-from ragassay.judges import Asker, Judge
+from ragassay.judges import Asker, Judge, read_prompts
 from ragassay.metrics.answer import AnswerMatches
 from ragassay.metrics.core import AllSamples, Metric
 from ragassay.models.embedders import DEFAULT
@@ -80,14 +80,16 @@ def prepare(
         environment: where keys are looked for; the process's own when left out.
 
     Raises:
-        InputError: the data or the nugget bank cannot be opened.
-        UsageError: no data, an unknown suite, metric or judge, a judge's missing key; a run folder
-            whose samples are the data, or that lies in a golden set.
+        InputError: the data, the nugget bank or a prompt cannot be read.
+        UsageError: no data, an unknown suite, metric, judge or kind of prompt, a judge's missing
+            key; a run folder whose samples are the data, or that lies in a golden set.
     """
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
         data = config.data
+    if config.prompts:
+        read_prompts(config.prompts)
     if config.output:
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
