@@ -833,6 +833,9 @@ def test_all_columns_of_autorags_results_are_read() -> None:
     assert sample.references == ("Leeds",) and [one.id for one in sample.gold or ()] == ["d1"]
     with pytest.raises(InputError, match="1 score for 2 passages"):
         list(from_records([record | {"retrieve_scores": [0.9]}]))
+    for nested in ([["In Leeds.", "In York."]], [["In Leeds."], ["In York."]]):
+        with pytest.raises(InputError, match=r"'retrieved_contents': .* one flat list of its"):
+            list(from_records([record | {"retrieved_contents": nested}]))
 
 
 def test_repeated_questions_without_ids_can_take_their_lines_for_ids(tmp_path: Path) -> None:

@@ -354,6 +354,12 @@ def _entries(
     )
 
 
+_FLAT = (
+    "A record has one flat list of its passages, as texts or as objects with text and id: "
+    '["first", "second"]. Of lists within a list, make one list, or one record of each.'
+)
+
+
 def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[str, Any]:
     entries = _entries(tuple(item), wanted, field)
     return {part: read(item[key], where) for part, key, read, where in entries}
@@ -363,7 +369,7 @@ def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
         return Passage(item)
     if not isinstance(item, dict):
-        raise unexpected(item, "a passage", field)
+        raise unexpected(item, "a passage", field, _FLAT)
     parts = _parts(item, _PASSAGE, field)
     has_name = "text" in parts or "id" in parts
     if has_name and parts.get("text", "") is None:  # another name may hold it
@@ -407,7 +413,7 @@ def _gold(item: Any, field: str) -> GoldPassage:
     if type(item) is str:
         return GoldPassage(text=item)
     if not isinstance(item, dict):
-        hint = "Put ids into gold_ids, and texts in quotes."
+        hint = "Gold is one flat list: put ids into gold_ids, and texts in quotes."
         raise unexpected(item, "a gold passage", field, hint)
     parts = _parts(item, _GOLD, field)
     if parts.get("grade", 1) is None:
