@@ -36,7 +36,7 @@ from ragassay.service.store import (
     write_report_comparison,
 )
 from ragassay.service.views import make_file, repacked_apart
-from ragassay.service.web.page_routes import written_comparison_page
+from ragassay.service.web.report_pages import written_comparison_page
 from stored_records import a_task
 
 

@@ -1,0 +1,108 @@
+"""What the pages share: their templates, their crumbs, and errors that are pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+
+from ragassay import printable
+from ragassay.reports.html import environment
+from ragassay.service.api import Access, problem_of
+from ragassay.service.store import Store, Task, get_project, shown_time
+
+HERE = Path(__file__).parent
+_PAGES = environment(HERE / "templates", served="/assets", crumbs=())
+_PAGES.filters["time"] = lambda seconds: "–" if seconds is None else shown_time(seconds)
+_PAGES.filters["part"] = partial(quote, safe="")
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages, too; who has no valid token is asked for one."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, with errors shown."""
+        handle = super().get_route_handler()
+
+        async def shown(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except Exception as error:
+                problem = problem_of(request, error)
+            if wants_json(request):
+                return problem
+            if problem.status_code == 401:
+                then = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+                return RedirectResponse(f"/login?then={quote(then)}", 303)
+            return page(
+                "error.html.j2", status=problem.status_code, problem=json.loads(bytes(problem.body))
+            )
+
+        return shown
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a request is a script's or program's: a browser that shows a page asks for HTML."""
+    return "text/html" not in request.headers.get("accept", "")
+
+
+def page_router() -> APIRouter:
+    """A router for pages."""
+    return APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+def page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """A page.
+
+    Args:
+        template: in ``templates/``.
+        status: HTTP's.
+        context: what the template takes.
+    """
+    return HTMLResponse(rendered(template, **context), status)
+
+
+def task_page(
+    template: str, store: Store, access: Access, task: Task, **context: Any
+) -> HTMLResponse:
+    """A page of a task, with its crumbs, for one who may write or only read.
+
+    Args:
+        template, context: as of `page`.
+        store: that has the task.
+        access: of the request.
+        task: that is shown.
+    """
+    context.setdefault("crumbs", crumbs_of(store, task.project_id, task))
+    return page(template, task=task, may_write=access.may("write", task.project_id), **context)
+
+
+def rendered(template: str, **context: Any) -> bytes:
+    """The HTML of a page.
+
+    Args:
+        template, context: as of `page`.
+    """
+    text = _PAGES.get_template(template).render(**context)
+    return printable.escaped(text).encode("utf-8", "replace")
+
+
+def crumbs_of(store: Store, project_id: str, task: Task | None = None) -> list[tuple[str, str]]:
+    """Names and addresses of the pages above one.
+
+    Args:
+        store: that has the project.
+        project_id: of the project.
+        task: where the page is below one.
+    """
+    crumbs = [("Projects", "/"), (get_project(store, project_id).name, f"/projects/{project_id}")]
+    return crumbs if task is None else [*crumbs, (task.name, f"/tasks/{task.id}")]

@@ -1,0 +1,140 @@
+"""Pages of reports, their samples and their comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from ragassay.engine.comparison import compare
+from ragassay.errors import UsageError
+from ragassay.reports.html import comparison_parts, script_json
+from ragassay.service.api import Allowed, InStore, ReportToRead, report_for
+from ragassay.service.store import (
+    NotThere,
+    Store,
+    WrittenFile,
+    get_job,
+    get_report,
+    get_task,
+    opened_report,
+)
+from ragassay.service.views import RowQuery, Views, make_file
+from ragassay.service.web.page_parts import (
+    crumbs_of,
+    page,
+    page_router,
+    rendered,
+    task_page,
+    wants_json,
+)
+
+router = page_router()
+
+
+@router.get("/reports/{report_id}")
+def report_page(
+    report: ReportToRead, request: Request, store: InStore, access: Allowed
+) -> Response:
+    """A report, or how far it is."""
+    parts = (store, access, get_task(store, report.task_id))
+    if not report.is_there:
+        job = get_job(store, str(report.job_id))
+        return task_page("running.html.j2", *parts, report=report, job=job)
+    pieces = _views(request).open(report.id).pieces
+    return task_page("report.html.j2", *parts, report=report, pieces=pieces)
+
+
+@router.get("/reports/{report_id}/samples")
+def report_rows(
+    report: ReportToRead,
+    request: Request,
+    text: Annotated[str, Query(max_length=1_000)] = "",
+    unscored: Annotated[str, Query(max_length=10)] = "",
+    sort: Annotated[str, Query(max_length=10)] = "order",
+    down: bool = False,
+    first: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    size: Annotated[int, Query(ge=1, le=250)] = 50,
+    slice: Annotated[list[str] | None, Query(max_length=50)] = None,  # noqa: A002
+) -> dict[str, Any]:
+    """A page of a report's samples, for the script of its page."""
+    wanted = RowQuery(text.split(), unscored, _slices(slice or ()), sort, down, first, size)
+    return _views(request).open(report.id).find(wanted)
+
+
+def _slices(pairs: Iterable[str]) -> dict[str, str]:
+    """The wanted value by slicing column, of JSON lists of both."""
+    try:
+        return {str(name): str(value) for name, value in map(json.loads, pairs)}
+    except (TypeError, ValueError) as error:
+        raise UsageError("A slice is a JSON list of its column and its value.") from error
+
+
+@router.get("/reports/{report_id}/samples/{row}", response_model=None)
+def report_row(
+    report: ReportToRead,
+    row: Annotated[int, Path(ge=0, le=10**9)],
+    request: Request,
+    store: InStore,
+) -> Response | dict[str, Any]:
+    """A sample of a report: its details for a script, or its page for a person."""
+    view = _views(request).open(report.id)
+    details = view.details(row)
+    if details is None:
+        raise NotThere("sample", str(row))
+    if wants_json(request):
+        return details
+    task = get_task(store, report.task_id)
+    return page(
+        "sample.html.j2",
+        report=report,
+        row=row,
+        n_rows=view.n_rows,
+        sample=details["id"],
+        details=script_json(details),
+        crumbs=[*crumbs_of(store, task.project_id, task), (report.name, f"/reports/{report.id}")],
+    )
+
+
+@router.get("/compare")
+def compare_page(
+    store: InStore,
+    access: Allowed,
+    a: Annotated[str, Query(max_length=100)],
+    b: Annotated[str, Query(max_length=100)],
+    force: bool = False,
+    unpaired: bool = False,
+) -> Response:
+    """Whether report A is better than report B."""
+    for key in (a, b):
+        report_for("read", key, store, access)
+    page = make_file(written_comparison_page, store, a, b, force=force, unpaired=unpaired)
+    return HTMLResponse(page.content)
+
+
+def written_comparison_page(
+    store: Store, new: str, old: str, *, force: bool = False, unpaired: bool = False
+) -> WrittenFile:
+    """The page that compares two reports.
+
+    Args:
+        store: where.
+        new, old: of the reports.
+        force: compare although metrics or queries differ.
+        unpaired: compare the means of different queries.
+    """
+    task = get_task(store, get_report(store, new).task_id)
+    with opened_report(store, new) as a, opened_report(store, old) as b:
+        parts = comparison_parts(compare(a, b, force=force, unpaired=unpaired), a, b)
+        crumbs = crumbs_of(store, task.project_id, task)
+        chosen = {"force": force, "unpaired": unpaired}
+        page = rendered("compared.html.j2", **parts, new=new, old=old, chosen=chosen, crumbs=crumbs)
+        return WrittenFile("comparison.html", page)
+
+
+def _views(request: Request) -> Views:
+    views: Views = request.app.state.views
+    return views
