@@ -296,7 +296,7 @@ def test_every_answer_has_the_headers_that_browsers_obey(client: TestClient) -> 
         headers = client.get(path).headers
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
 
 
 def test_a_defect_is_a_problem_that_tells_nothing(

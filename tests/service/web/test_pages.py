@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import socket
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 import httpx2
-import uvicorn
 from fastapi.testclient import TestClient
 
 from ragassay.examples import path_of
@@ -37,64 +32,10 @@ from ragassay.service.store import (
     read_batch,
 )
 from ragassay.service.views import Views
-from ragassay.service.worker import WorkerOptions
 from reports_examples import HOSTILE
+from served_pages import Served, report_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
-
-
-class Served:
-    """A server on a port of its own, with a worker that lives with it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store, self.folder = Store(str(folder / "store")), folder
-        options = WorkerOptions(folder / "work", folder / "views", poll=0.1)
-        app = create_app(self.store, ServiceOptions(worker=options, views=folder / "views"))
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-        self._thread = threading.Thread(target=self._server.run, args=([listener],))
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.02)
-
-    def close(self) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-        self.store.close()
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    made = Served(tmp_path_factory.mktemp("pages"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def page(chromium: Any, served: Served) -> Iterator[Any]:
-    """A page; at the end it may have asked no other server, run nothing foreign, met no error."""
-    trouble: list[str] = []
-    found = chromium.new_page(viewport={"width": 1280, "height": 900}, base_url=served.url)
-    found.on("request", lambda r: None if r.url.startswith(served.url) else trouble.append(r.url))
-    found.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
-    found.on("pageerror", lambda error: trouble.append(str(error)))
-    found.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
-    yield found
-    found.close()
-    assert [one for one in trouble if not one.startswith("data:")] == []
-
-
-def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
-    """The id of a finished report over samples, in a task of its own."""
-    project = create_project(served.store, f"p{time.time_ns()}")
-    task = create_task(served.store, project.id, "task", TaskOptions())
-    add_records(served.store, task.id, samples, received=10.0)
-    report, _ = create_report(served.store, task.id, "report", 0.0, 20.0, options)
-    while not (now := get_report(served.store, report.id)).is_there:
-        assert now.error is None
-        time.sleep(0.05)
-    return report.id
 
 
 def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
@@ -106,7 +47,7 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
     page.click("text=Make the task")
     page.wait_for_url("**/tasks/*")
     task = page.url
-    page.click("nav >> text=Upload records")
+    page.click("text=Upload a file of records")
     lines = path_of("hybrid").read_text(encoding="utf-8").splitlines()[:12]
     records = [json.loads(line) for line in lines]
     for record in records:
@@ -256,7 +197,7 @@ def test_settings_keep_what_they_do_not_show(page: Any, served: Served) -> None:
     project = create_project(served.store, f"p{time.time_ns()}")
     schema = [{"name": "it's <b>", "role": "x"}]
     task = create_task(served.store, project.id, "task", TaskOptions(data_schema=schema))
-    page.goto(f"/tasks/{task.id}")
+    page.goto(f"/tasks/{task.id}/settings")
     page.fill("[name=language]", "de")
     with page.expect_response("**/options"):
         page.click("text=Save")
@@ -289,8 +230,8 @@ def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: S
         page.click(f"tbody a:text-is('{name}')")
         page.wait_for_selector("#sample >> text=so")
         assert page.inner_text("h1") == name
-        asked = page.get_attribute("form[data-call^=DELETE]", "data-call")
-        assert asked.endswith(f"/records/{quote(name, safe='')}")
+        page.click("text=Delete the record")
+        assert page.inner_text("h1") == f"Delete the record {name}?"
 
 
 def test_the_list_of_reports_says_what_stands_for_missing_parts(served: Served) -> None:
@@ -397,7 +338,10 @@ def test_who_may_only_read_is_shown_no_form_that_writes(tmp_path: Path) -> None:
             _, value = create_token(with_tokens.store, scope, scope, None)
             headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
             forms = [httpx2.get(f"{with_tokens.url}{path}", headers=headers).text for path in paths]
-            has = [page.count("data-call") > 1 or "/upload" in page for page in forms]  # sign-out
+            has = [
+                page.count("data-call") > 1 or "/upload" in page or "/delete" in page  # sign-out
+                for page in forms
+            ]
             assert has == [scope == "write"] * len(paths), scope
             assert ("may only read" in forms[2]) == (scope == "read")
     finally:

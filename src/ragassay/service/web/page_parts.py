@@ -23,6 +23,9 @@ _PAGES = environment(HERE / "templates", served="/assets", crumbs=())
 _PAGES.filters["time"] = lambda seconds: "–" if seconds is None else shown_time(seconds)
 _PAGES.filters["part"] = partial(quote, safe="")
 
+Crumbs = list[tuple[str, str]]
+"""Names and addresses of the pages above one."""
+
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -96,7 +99,7 @@ def rendered(template: str, **context: Any) -> bytes:
     return printable.escaped(text).encode("utf-8", "replace")
 
 
-def crumbs_of(store: Store, project_id: str, task: Task | None = None) -> list[tuple[str, str]]:
+def crumbs_of(store: Store, project_id: str, task: Task | None = None) -> Crumbs:
     """Names and addresses of the pages above one.
 
     Args:

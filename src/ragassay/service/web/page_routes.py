@@ -1,5 +1,5 @@
 """The pages: each shows what is stored. What a page changes it asks of the REST interface, by the
-scripts in ``assets/``."""
+scripts in ``assets/``; deleting needs none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from fastapi.staticfiles import StaticFiles
 
 from ragassay.reports.html import ASSETS
 from ragassay.service.views import Views
-from ragassay.service.web import access_pages, project_pages, report_pages, task_pages
+from ragassay.service.web import (
+    access_pages,
+    deletion_pages,
+    project_pages,
+    report_pages,
+    task_pages,
+)
 from ragassay.service.web.page_parts import HERE
 
 
@@ -22,7 +28,7 @@ def add_pages(app: FastAPI, folder: Path) -> None:
         folder: for the views of reports.
     """
     app.state.views = Views(app.state.store, folder)
-    for part in (project_pages, task_pages, report_pages, access_pages):
+    for part in (project_pages, task_pages, report_pages, deletion_pages, access_pages):
         app.include_router(part.router)
     for name, assets in (("report", ASSETS), ("service", HERE / "assets")):
         app.mount(f"/assets/{name}", StaticFiles(directory=assets), name=name)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import Query, Response
 
 from ragassay.engine.results import KeptVerdicts
+from ragassay.errors import UsageError
 from ragassay.formats import from_records
 from ragassay.reports.html import Limits, details_of, script_json
 from ragassay.service.api import Allowed, InStore, TaskToRead, TaskToWrite, decoded, encoded
 from ragassay.service.store import (
     DEFAULT_SUITE,
+    Report,
+    Store,
+    Task,
     count_records,
     list_reports,
     read_page,
@@ -19,7 +24,7 @@ from ragassay.service.store import (
     time_span,
 )
 from ragassay.service.views import TEXT_OF_ONE
-from ragassay.service.web.page_parts import crumbs_of, page, page_router, task_page
+from ragassay.service.web.page_parts import crumbs_of, page_router, task_page
 from ragassay.suites import all_suites
 
 router = page_router()
@@ -27,15 +32,52 @@ router = page_router()
 RECORDS_OF_A_PAGE = 50
 
 
+class Listed(NamedTuple):
+    """A row of the list of reports: ``n`` samples, and the names of who judged them."""
+
+    report: Report
+    n: int | None
+    judge: str | None
+
+
+ORDERS: dict[str, Callable[[Listed], Any]] = {
+    "name": lambda row: row.report.name.casefold(),
+    "state": lambda row: row.report.status,
+    "created": lambda row: row.report.created,
+    "n": lambda row: row.n,
+    "judge": lambda row: row.judge,
+    "from": lambda row: row.report.from_timestamp,
+    "to": lambda row: row.report.to_timestamp,
+}
+"""What the list of reports is sorted by."""
+
+
 @router.get("/tasks/{task_id}")
-def reports_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
-    """A task: its reports, and a form for the next one."""
+def reports_page(
+    task: TaskToRead,
+    store: InStore,
+    access: Allowed,
+    sort: Annotated[str, Query(max_length=20)] = "-created",
+) -> Response:
+    """A task: its reports, and a form for the next one.
+
+    Raises:
+        UsageError: there is no such order.
+    """
+    key = ORDERS.get(sort.removeprefix("-"))
+    if key is None:
+        raise UsageError(f"Reports are sorted by {', '.join(ORDERS)}; '-' before it turns it over.")
+    rows = [_listed(report, task, store) for report in list_reports(store, task.id)]
+    unknown = [row for row in rows if key(row) is None]
+    known = [row for row in rows if key(row) is not None]
+    rows = [*sorted(known, key=key, reverse=sort.startswith("-")), *unknown]
     return task_page(
         "task.html.j2",
         *(store, access, task),
         n_records=count_records(store, task.id),
         span=time_span(store, task.id),
-        reports=list_reports(store, task.id)[::-1],
+        reports=rows,
+        sort=sort,
         suites=all_suites(),
         default_suite=DEFAULT_SUITE,
         judges=store.models.judge_names,
@@ -43,10 +85,23 @@ def reports_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
     )
 
 
+def _listed(report: Report, task: Task, store: Store) -> Listed:
+    sizes = [one["n_total"] for one in (report.headline or {}).values()]
+    judges = report.options.get("judge") or task.options.judge or store.models.judge_names[:1]
+    return Listed(report, max(sizes, default=None), ", ".join(judges) if report.job_id else None)
+
+
+@router.get("/tasks/{task_id}/settings")
+def settings_page(task: TaskToWrite, store: InStore, access: Allowed) -> Response:
+    """The settings of a task, and its deletion."""
+    judges = store.models.judge_names
+    return task_page("settings.html.j2", *(store, access, task), judges=judges)
+
+
 @router.get("/tasks/{task_id}/upload")
-def upload_page(task: TaskToWrite, store: InStore) -> Response:
+def upload_page(task: TaskToWrite, store: InStore, access: Allowed) -> Response:
     """A form that uploads a file of records."""
-    return page("upload.html.j2", task=task, crumbs=crumbs_of(store, task.project_id, task))
+    return task_page("upload.html.j2", *(store, access, task))
 
 
 @router.get("/tasks/{task_id}/records")

@@ -66,7 +66,6 @@ function go(form, found) {
 async function submitted(event) {
   const form = event.currentTarget;
   event.preventDefault();
-  if (form.dataset.confirm && !confirm(form.dataset.confirm)) return;
   tell(form, null);
   const buttons = [...form.querySelectorAll("button")];
   buttons.forEach((button) => { button.disabled = true; });
@@ -77,7 +76,7 @@ async function submitted(event) {
       found = await call("POST", `${form.dataset.file}?${query}`, form.elements.file.files[0], { "Content-Type": "application/octet-stream" });
     } else {
       const [method, address] = form.dataset.call.split(" ");
-      found = await call(method, address, ["DELETE"].includes(method) || /\/(cancel|retry)$/.test(address) ? undefined : bodyOf(form));
+      found = await call(method, address, /\/(cancel|retry)$/.test(address) ? undefined : bodyOf(form));
     }
     go(form, found);
     if (form.dataset.then === location.pathname) location.reload();

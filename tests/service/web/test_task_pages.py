@@ -1,0 +1,131 @@
+"""The pages of a task: its tabs, the list of its reports, and what is deleted from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+import httpx2
+
+from ragassay.samples import Answer, Sample
+from ragassay.service.store import (
+    NotThere,
+    add_records,
+    create_token,
+    get_project,
+    get_report,
+    get_task,
+    keep_run,
+    list_reports,
+)
+from ragassay.service.store.reports import add_report
+from served_pages import Served, report_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
+
+SAMPLES = [Sample(id="q", query="?", answer=Answer("so"), timestamp=5.0)]
+
+
+def a_report(served: Served) -> Any:
+    return get_report(served.store, report_of(served, SAMPLES, metrics=["answer_words"]))
+
+
+@pytest.fixture
+def scriptless(chromium: Any, served: Served) -> Any:
+    context = chromium.new_context(java_script_enabled=False, base_url=served.url)
+    yield context.new_page()
+    context.close()
+
+
+def test_a_task_has_tabs_of_which_the_shown_one_is_marked(scriptless: Any, served: Served) -> None:
+    task = a_report(served).task_id
+    scriptless.goto(f"/tasks/{task}")
+    for name in ("Records", "Settings", "Reports"):
+        scriptless.click(f"nav[aria-label=Sections] >> text={name}")
+        assert scriptless.inner_text("nav[aria-label=Sections] [aria-current=page]") == name
+        assert scriptless.inner_text("h1") == "task"
+    assert scriptless.locator("text=Delete the task").count() == 0
+    scriptless.goto(f"/tasks/{task}/settings")
+    section = scriptless.locator("section", has_text="Delete the task")
+    assert section.count() == 1 and section.locator("[name=language]").count() == 0
+
+
+def test_reports_are_sorted_by_the_column_that_the_address_names(
+    scriptless: Any, served: Served
+) -> None:
+    task = a_report(served).task_id
+    with served.store.writing() as connection:
+        for name, n in (("a", 9), ("C", 10)):
+            key = add_report(connection, task, name)
+            keep_run(connection, key, b"", {"m": {"n_total": n, "mean": None}})
+
+    def shown() -> list[str]:
+        return scriptless.locator("tbody th a").all_inner_texts()
+
+    scriptless.goto(f"/tasks/{task}")
+    assert shown() == ["C", "a", "report"], "the youngest first"
+    scriptless.click("thead >> text=Report")
+    assert scriptless.url.endswith("?sort=name") and shown() == ["a", "C", "report"]
+    assert scriptless.get_attribute("thead th:has-text('Report')", "aria-sort") == "ascending"
+    scriptless.click("thead >> text=Report")
+    assert scriptless.url.endswith("?sort=-name") and shown() == ["report", "C", "a"]
+    scriptless.goto(f"/tasks/{task}?sort=-n")
+    assert shown() == ["C", "a", "report"]
+    scriptless.goto(f"/tasks/{task}?sort=judge")
+    assert shown()[0] == "report", "those that no judge of the service made come last"
+    assert httpx2.get(f"{served.url}/tasks/{task}?sort=x").status_code == 422
+
+
+def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, served: Served) -> None:
+    report = a_report(served)
+    task = get_task(served.store, report.task_id)
+    scriptless.goto(f"/tasks/{task.id}")
+    scriptless.click("tbody >> text=Delete")
+    assert scriptless.inner_text("h1") == "Delete the report report?"
+    scriptless.click("text=Keep it")
+    assert scriptless.url.endswith(f"/reports/{report.id}")
+    scriptless.click("text=Delete the report")
+    scriptless.click("text=Delete it")
+    assert scriptless.url.endswith(f"/tasks/{task.id}")
+    assert list_reports(served.store, task.id) == []
+
+    scriptless.goto(f"/tasks/{task.id}/records/q")
+    scriptless.click("text=Delete the record")
+    scriptless.click("text=Delete it")
+    assert "0 records" in scriptless.inner_text("main")
+    scriptless.goto(f"/tasks/{task.id}/settings")
+    scriptless.click("text=Delete the task")
+    scriptless.click("text=Delete it")
+    assert scriptless.url.endswith(f"/projects/{task.project_id}")
+    scriptless.click("text=Delete the project")
+    scriptless.click("text=Delete it")
+    assert scriptless.inner_text("h1") == "Projects"
+    with pytest.raises(NotThere):
+        get_project(served.store, task.project_id)
+
+
+def test_who_may_only_read_deletes_nothing(tmp_path: Path) -> None:
+    with_tokens = Served(tmp_path)
+    try:
+        report = a_report(with_tokens)
+        add_records(with_tokens.store, report.task_id, SAMPLES)
+        _, value = create_token(with_tokens.store, "reader", "read", None)
+        headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
+        task = get_task(with_tokens.store, report.task_id)
+        for place in (
+            *(f"projects/{task.project_id}", f"tasks/{task.id}", f"reports/{report.id}"),
+        ):
+            address = f"{with_tokens.url}/{place}/delete"
+            assert httpx2.get(address, headers=headers).status_code == 403
+            assert httpx2.post(address, headers=headers).status_code == 403
+            other = {**headers, "Origin": "https://evil.org"}
+            assert httpx2.post(address, headers=other).status_code == 403
+        address = f"{with_tokens.url}/tasks/{task.id}/delete-record/q"
+        assert httpx2.post(address, headers=headers).status_code == 403
+        assert get_report(with_tokens.store, report.id)
+    finally:
+        with_tokens.close()
