@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html as html_lib
 import io
 import json
 import time
@@ -399,3 +400,38 @@ def test_the_rest_interface_is_described_without_anything_from_elsewhere(
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     widths = "[document.documentElement.scrollWidth, innerWidth]"
     assert page.evaluate(f"{widths}[0] <= {widths}[1]")
+
+
+def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
+    chromium: Any, served: Served, tmp_path: Path
+) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    api = f"{served.url}/api/v1"
+    html = {"Accept": "text/html,*/*;q=0.8"}
+    for address, status in (
+        (f"{api}/reports/{report}/files/tail", 422),
+        (f"{api}/reports/none/files/xlsx", 404),
+        (f"{api}/comparisons?new={report}&old=none", 404),
+        (f"{served.url}/nothing", 404),
+    ):
+        shown, told = httpx2.get(address, headers=html), httpx2.get(address)
+        assert shown.status_code == told.status_code == status
+        assert shown.headers["content-type"].startswith("text/html")
+        assert told.headers["content-type"] == "application/problem+json"
+        assert told.json()["detail"] in html_lib.unescape(shown.text)
+    plain = chromium.new_page(base_url=served.url)
+    plain.goto(f"/reports/{report}")
+    delete_report(served.store, report)
+    plain.click(".downloads >> text=Excel")
+    plain.wait_for_selector(f"text=There is no report '{report}'")
+    plain.close()
+    with_tokens = Served(tmp_path)
+    try:
+        create_token(with_tokens.store, "reader", "read", None)
+        asked = httpx2.get(f"{with_tokens.url}/api/v1/reports/x/run", headers=html)
+        assert (asked.status_code, asked.headers["location"]) == (
+            303,
+            "/login?then=/api/v1/reports/x/run",
+        )
+    finally:
+        with_tokens.close()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -21,6 +21,8 @@ from ragassay.errors import (
 )
 from ragassay.service.operation import log_problem
 from ragassay.service.store import Conflict, NotThere, StoreUnavailable
+
+Answer = Callable[[Request, Exception], Response]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -93,10 +95,15 @@ def problem(
     )
 
 
-def answer_with_problems(app: FastAPI) -> None:
-    """Makes an application answer every error with a problem."""
+def answer_with_problems(app: FastAPI, answer: Answer | None = None) -> None:
+    """Makes an application answer every error with a problem.
+
+    Args:
+        app: the application.
+        answer: another answer for a request that led to an error.
+    """
     for kind in (OSError, RagassayError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, problem_of)
+        app.add_exception_handler(kind, answer or problem_of)
 
 
 def problem_of(request: Request, error: Exception) -> JSONResponse:

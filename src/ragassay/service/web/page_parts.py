@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from fastapi.routing import APIRoute
 
 from ragassay import printable
 from ragassay.reports.html import environment
@@ -26,32 +24,6 @@ _PAGES.filters["part"] = partial(quote, safe="")
 Crumbs = list[tuple[str, str]]
 """Names and addresses of the pages above one."""
 
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-
-
-class PageRoute(APIRoute):
-    """A route whose errors are pages, too; who has no valid token is asked for one."""
-
-    def get_route_handler(self) -> Handler:
-        """The handler, with errors shown."""
-        handle = super().get_route_handler()
-
-        async def shown(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except Exception as error:
-                problem = problem_of(request, error)
-            if wants_json(request):
-                return problem
-            if problem.status_code == 401:
-                then = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-                return RedirectResponse(f"/login?then={quote(then)}", 303)
-            return page(
-                "error.html.j2", status=problem.status_code, problem=json.loads(bytes(problem.body))
-            )
-
-        return shown
-
 
 def wants_json(request: Request) -> bool:
     """Whether a request is a script's or program's: a browser that shows a page asks for HTML."""
@@ -59,8 +31,25 @@ def wants_json(request: Request) -> bool:
 
 
 def page_router() -> APIRouter:
-    """A router for pages."""
-    return APIRouter(route_class=PageRoute, include_in_schema=False)
+    """A router for pages, which are no part of the REST interface's description."""
+    return APIRouter(include_in_schema=False)
+
+
+def shown_problem(request: Request, error: Exception) -> Response:
+    """The answer for an error: a page for a person, whatever was asked for; who has no valid token
+    is asked for one.
+
+    Args:
+        request, error: as of `problem_of`.
+    """
+    problem = problem_of(request, error)
+    if wants_json(request):
+        return problem
+    if problem.status_code == 401:
+        then = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return RedirectResponse(f"/login?then={quote(then)}", 303)
+    body = json.loads(bytes(problem.body))
+    return page("error.html.j2", status=problem.status_code, problem=body)
 
 
 def page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from ragassay.reports.html import ASSETS
+from ragassay.service.api import answer_with_problems
 from ragassay.service.views import Views
 from ragassay.service.web import (
     access_pages,
@@ -17,17 +18,18 @@ from ragassay.service.web import (
     report_pages,
     task_pages,
 )
-from ragassay.service.web.page_parts import HERE
+from ragassay.service.web.page_parts import HERE, shown_problem
 
 
 def add_pages(app: FastAPI, folder: Path) -> None:
-    """Adds the pages to an application.
+    """Adds the pages to an application; errors are pages, too, for who asks for pages.
 
     Args:
         app: it has its store already.
         folder: for the views of reports.
     """
     app.state.views = Views(app.state.store, folder)
+    answer_with_problems(app, shown_problem)
     for part in (project_pages, task_pages, report_pages, deletion_pages, access_pages):
         app.include_router(part.router)
     for name, assets in (("report", ASSETS), ("service", HERE / "assets")):
