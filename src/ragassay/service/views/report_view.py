@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -82,6 +82,15 @@ class RowQuery:
     down: bool = False
     first: int = 0
     size: int = 50
+
+
+class Beside(NamedTuple):
+    """Where a row stands: its position from 0, of how many, and the rows before and after it."""
+
+    at: int
+    n: int
+    previous: int | None
+    next: int | None
 
 
 def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> None:
@@ -232,15 +241,13 @@ class ReportView:
             UsageError: there is no such column.
         """
         with self._index() as index:
-            names, n_metrics = _columns_of(index)
-            slices = dict(index.execute("SELECT * FROM slices"))
-            with_words = rows_with(self._folder, wanted.words) if wanted.words else None
-            where, values = _conditions(wanted, names, slices, with_words)
+            where, values, order = self._clauses(index, wanted)
+            _, n_metrics = _columns_of(index)
             (n,) = index.execute(f"SELECT count(*) FROM samples{where}", values).fetchone()
             columns = _columns("value", n_metrics) + _columns("reason", n_metrics)
             selected = index.execute(
                 f"SELECT row, id, tag, query{columns} FROM samples"
-                f"{where} ORDER BY {_order(wanted, names)} LIMIT ? OFFSET ?",
+                f"{where} ORDER BY {order} LIMIT ? OFFSET ?",
                 [*values, wanted.size, wanted.first],
             )
             rows = [
@@ -251,6 +258,29 @@ class ReportView:
                 for row, key, shown, query, *more in selected
             ]  # fmt: skip
         return {"n": n, "rows": rows}
+
+    def beside(self, row: int, wanted: RowQuery) -> Beside | None:
+        """Where a row stands among the wanted ones, pages aside; ``None`` where it is none of them.
+
+        Raises:
+            UsageError: there is no such column.
+        """
+        with self._index() as index:
+            where, values, order = self._clauses(index, wanted)
+            place = index.execute(
+                "SELECT at, n, previous, next FROM (SELECT row, row_number() OVER w - 1 AS at, "
+                "count(*) OVER () AS n, lag(row) OVER w AS previous, lead(row) OVER w AS next "
+                f"FROM samples{where} WINDOW w AS (ORDER BY {order})) WHERE row = ?",
+                [*values, row],
+            ).fetchone()
+        return None if place is None else Beside(*place)
+
+    def _clauses(self, index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any], str]:
+        """The WHERE clause of a query with its values, and the terms of its ORDER BY."""
+        names, _ = _columns_of(index)
+        slices = dict(index.execute("SELECT * FROM slices"))
+        with_words = rows_with(self._folder, wanted.words) if wanted.words else None
+        return *_conditions(wanted, names, slices, with_words), _order(wanted, names)
 
     def details(self, row: int) -> dict[str, Any] | None:
         """A sample with its scores and verdicts, as the page's script shows it; ``None`` where

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from ragassay.engine.comparison import compare
@@ -35,23 +36,7 @@ from ragassay.service.web.page_parts import (
 router = page_router()
 
 
-@router.get("/reports/{report_id}")
-def report_page(
-    report: ReportToRead, request: Request, store: InStore, access: Allowed
-) -> Response:
-    """A report, or how far it is."""
-    parts = (store, access, get_task(store, report.task_id))
-    if not report.is_there:
-        job = get_job(store, str(report.job_id))
-        return task_page("running.html.j2", *parts, report=report, job=job)
-    pieces = _views(request).open(report.id).pieces
-    return task_page("report.html.j2", *parts, report=report, pieces=pieces)
-
-
-@router.get("/reports/{report_id}/samples")
-def report_rows(
-    report: ReportToRead,
-    request: Request,
+def row_query(
     text: Annotated[str, Query(max_length=1_000)] = "",
     unscored: Annotated[str, Query(max_length=10)] = "",
     sort: Annotated[str, Query(max_length=10)] = "order",
@@ -59,10 +44,13 @@ def report_rows(
     first: Annotated[int, Query(ge=0, le=10**9)] = 0,
     size: Annotated[int, Query(ge=1, le=250)] = 50,
     slice: Annotated[list[str] | None, Query(max_length=50)] = None,  # noqa: A002
-) -> dict[str, Any]:
-    """A page of a report's samples, for the script of its page."""
-    wanted = RowQuery(text.split(), unscored, _slices(slice or ()), sort, down, first, size)
-    return _views(request).open(report.id).find(wanted)
+) -> RowQuery:
+    """Which samples of a report an address asks for.
+
+    Raises:
+        UsageError: a slice is none.
+    """
+    return RowQuery(text.split(), unscored, _slices(slice or ()), sort, down, first, size)
 
 
 def _slices(pairs: Iterable[str]) -> dict[str, str]:
@@ -73,29 +61,56 @@ def _slices(pairs: Iterable[str]) -> dict[str, str]:
         raise UsageError("A slice is a JSON list of its column and its value.") from error
 
 
+Wanted = Annotated[RowQuery, Depends(row_query)]
+
+
+@router.get("/reports/{report_id}")
+def report_page(
+    report: ReportToRead, request: Request, store: InStore, access: Allowed, wanted: Wanted
+) -> Response:
+    """A report, or how far it is. Its script asks for the samples that the address names."""
+    parts = (store, access, get_task(store, report.task_id))
+    if not report.is_there:
+        job = get_job(store, str(report.job_id))
+        return task_page("running.html.j2", *parts, report=report, job=job)
+    pieces = _views(request).open(report.id).pieces
+    return task_page("report.html.j2", *parts, report=report, pieces=pieces)
+
+
+@router.get("/reports/{report_id}/samples")
+def report_rows(report: ReportToRead, request: Request, wanted: Wanted) -> dict[str, Any]:
+    """A page of a report's samples, for the script of its page."""
+    return _views(request).open(report.id).find(wanted)
+
+
 @router.get("/reports/{report_id}/samples/{row}", response_model=None)
 def report_row(
     report: ReportToRead,
     row: Annotated[int, Path(ge=0, le=10**9)],
     request: Request,
     store: InStore,
+    wanted: Wanted,
 ) -> Response | dict[str, Any]:
-    """A sample of a report: its details for a script, or its page for a person."""
+    """A sample of a report: its details for a script, or its page for a person, with the ones
+    before and after it in the list that it was reached from."""
     view = _views(request).open(report.id)
     details = view.details(row)
     if details is None:
         raise NotThere("sample", str(row))
     if wants_json(request):
         return details
-    task = get_task(store, report.task_id)
+    task, beside = get_task(store, report.task_id), view.beside(row, wanted)
+    query = urlencode([one for one in request.query_params.multi_items() if one[0] != "first"])
+    first = 0 if beside is None else beside.at // wanted.size * wanted.size
+    back = f"/reports/{report.id}?{query}&first={first}#browse"
     return page(
         "sample.html.j2",
         report=report,
-        row=row,
-        n_rows=view.n_rows,
+        beside=beside,
+        query=query,
         sample=details["id"],
         details=script_json(details),
-        crumbs=[*crumbs_of(store, task.project_id, task), (report.name, f"/reports/{report.id}")],
+        crumbs=[*crumbs_of(store, task.project_id, task), (report.name, back)],
     )
 
 

@@ -23,6 +23,7 @@ class Browser {
     this.body = document.querySelector("#queries tbody");
     this.head = document.querySelector("#queries thead tr");
     this.controls();
+    if (source.served) this.restore(new URLSearchParams(location.search));
     this.keys();
     if (source.row) addEventListener("hashchange", () => this.follow());
     this.ready = this.update().then(() => this.follow());
@@ -41,6 +42,16 @@ class Browser {
     const row = name === null || !this.source.row ? -1 : this.source.row(name);
     if (row >= 0) await this.visit(row);
     else if (name !== null && this.source.row) document.getElementById("count").textContent = `No sample is called ${name}.`;
+  }
+
+  // Sets the controls as the query of the page's address says it.
+  restore(given) {
+    document.getElementById("search").value = given.get("text");
+    for (const [id, name] of [["filter", "unscored"], ["size", "size"]]) if (given.has(name)) document.getElementById(id).value = given.get(name);
+    const slices = new Map(given.getAll("slice").map(JSON.parse));
+    for (const select of document.querySelectorAll("select[data-slice]")) if (slices.has(select.dataset.slice)) select.value = "=" + slices.get(select.dataset.slice);
+    this.sort = { key: given.get("sort") || "order", down: given.get("down") === "true" };
+    this.page = Math.floor(Number(given.get("first")) / this.wanted().size);
   }
 
   address(row) {
@@ -249,7 +260,7 @@ class Browser {
 
   detail(row, id) {
     const place = h("td", { colspan: this.columns().length });
-    const own = this.source.served ? h("p", { class: "own" }, h("a", { href: `${this.source.served}/${row}` }, "Open on a page of its own")) : this.about(row);
+    const own = this.source.served ? h("p", { class: "own" }, h("a", { href: `${this.source.served}/${row}${this.source.query({ ...this.wanted(), first: 0 })}` }, "Open on a page of its own")) : this.about(row);
     this.source.samples(row).then((runs) => place.replaceChildren(own, this.details.render(runs)),
       (error) => place.replaceChildren(h("p", {}, `The details cannot be read: ${error.message}`)));
     return h("tr", { class: "detail", id }, place);

@@ -188,10 +188,18 @@ class ServedRows {
     return this.data.scored[metric];
   }
 
-  async find({ words, filter, slices, sort, down, first, size }) {
-    const query = new URLSearchParams({ text: words.join(" "), unscored: filter, sort, down: String(down), first: String(first), size: String(size) });
-    for (const [name, value] of slices) query.append("slice", JSON.stringify([name, value]));
-    return this.read(`${this.data.served}?${query}`);
+  // What is asked for, as the query of an address; what is asked for by default is left out.
+  query({ words, filter, slices, sort, down, first, size }) {
+    const asked = { text: words.join(" "), unscored: filter, sort: sort === "order" ? "" : sort, down: down || "", first: first || "", size: size === 50 ? "" : size };
+    const pairs = [...Object.entries(asked).filter(([, value]) => value !== ""), ...slices.map((pair) => ["slice", JSON.stringify(pair)])];
+    return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
+  }
+
+  // Fetches the rows, and lets the page's address ask for the same.
+  async find(asked) {
+    const query = this.query(asked), found = await this.read(this.data.served + query);
+    history.replaceState(null, "", location.pathname + query + location.hash);
+    return found;
   }
 
   async samples(row) {
