@@ -96,6 +96,9 @@ def preview_upload(
     upload_id: str,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,  # noqa: A002
+    *,
+    delimiter: str | None = None,
+    zone: str | None = None,
 ) -> Call[FilePreview]:
     """Looks at the first records of a file that was sent. Nothing is stored.
 
@@ -103,8 +106,10 @@ def preview_upload(
         upload_id: of the file.
         columns: field -> column of the file, for names that are not known.
         format: of the file; found out where left out.
+        delimiter: what separates the cells of CSV; found out where left out.
+        zone: of times that name none, such as Europe/Berlin; UTC where left out.
     """
-    body = {"columns": dict(columns or {}), "format": format}
+    body = {"columns": dict(columns or {}), "format": format, "delimiter": delimiter, "zone": zone}
     return Call("POST", _path("uploads", upload_id, "preview"), shaped(FilePreview), body)
 
 
@@ -113,18 +118,22 @@ def import_upload(
     columns: Mapping[str, str] | None = None,
     format: str | None = None,  # noqa: A002
     *,
+    delimiter: str | None = None,
+    zone: str | None = None,
     received_as_time: bool = False,
 ) -> Call[Ingested]:
     """Stores the records of a file that was sent, all of them or none.
 
     Args:
         upload_id: of the file.
-        columns, format: as of `preview_upload`.
+        columns, format, delimiter, zone: as of `preview_upload`.
         received_as_time: a record without a time gets that of the import.
     """
     body = {
         "columns": dict(columns or {}),
         "format": format,
+        "delimiter": delimiter,
+        "zone": zone,
         "received_as_time": received_as_time,
     }
     path = _path("uploads", upload_id, "import")

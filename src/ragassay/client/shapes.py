@@ -136,6 +136,9 @@ class FilePreview(BaseModel):
     lacks_times: bool = Field(
         description="whether records have no time: map a column, or confirm `received_as_time`"
     )
+    lacks_zone: bool = Field(
+        False, description="whether times name no zone: they are read as UTC unless `zone` says so"
+    )
     notes: list[str] = Field(description="what the reader noticed")
     problem: str | None = Field(None, description="why a record cannot be read as it stands")
     line: int | None = Field(None, description="of the problem")

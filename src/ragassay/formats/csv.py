@@ -22,7 +22,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a row cannot be read.
     """
     mapper.cells = True
-    for line, row in delimited.rows(path, mapper.encoding):
+    for line, row in delimited.rows(path, mapper.encoding, mapper.delimiter):
         if (row.get("") or "").isdecimal():  # pandas writes the index of a frame so, by default
             del row[""]
         yield mapper.sample(row, line)

@@ -87,8 +87,10 @@ def read(
             holds), ``refuse_joined`` (a text that seems to hold several passages and is not cut
             is an error, in place of a note; ``marks``: blank lines alone are no sign), ``system``
             (of records that name none), ``encoding`` (of text that is not UTF-8: ``cp1252``; byte
-            order marks are known), ``notes`` (takes what is worth telling about the data; without
-            it, the same is issued as `RagassayWarning` once the file is read).
+            order marks are known), ``delimiter`` (of CSV, where its header does not show it),
+            ``zone`` (of times that name none: ``Europe/Berlin``; else UTC), ``notes`` (takes what
+            is worth telling about the data; without it, the same is issued as `RagassayWarning`
+            once the file is read).
 
     Raises:
         InputError: the file, or a record in it, cannot be read (nothing is ever skipped), or no

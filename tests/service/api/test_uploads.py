@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,25 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> Non
     found, _ = read_page(again, task.id, text="who knows")
     assert [one.id for one in found] == ["old"]
     again.close()
+
+
+def test_a_separator_and_a_time_zone_are_named_where_a_file_shows_neither(store: Store) -> None:
+    task = a_task(store)
+    content = b"query, in full^answer^timestamp\nWhy?^So.^2026-07-01T12:00:00\n"
+    content += b"When?^Then.^2026-01-01 12:00:00\nWho?^He.^2026-01-01T12:00:00+05:00\n"
+    key = sent(store, task, content, "a.txt")
+    columns = {"query": "query, in full"}
+    with pytest.raises(UsageError, match="no time zone 'Europe/Berlyn'"):
+        preview_upload(store, key, columns=columns, delimiter="^", zone="Europe/Berlyn")
+    look = preview_upload(store, key, columns=columns, delimiter="^")
+    assert (look.format, look.lacks_zone) == ("csv", True)
+    assert look.columns == ["query, in full", "answer", "timestamp"]
+    reading: Any = {"columns": columns, "delimiter": "^", "zone": "Europe/Berlin"}
+    assert not preview_upload(store, key, **reading).lacks_zone
+    assert import_upload(store, key, **reading).new == 3
+    found = {one.query: one.timestamp for one in read_samples(store, task.id)}
+    hours = {query: datetime.fromtimestamp(at or 0, UTC).hour for query, at in found.items()}
+    assert hours == {"Why?": 10, "When?": 11, "Who?": 7}, "summer, winter, and a zone of its own"
 
 
 def test_the_upload_page_offers_the_fields_of_a_record() -> None:

@@ -129,3 +129,28 @@ def test_who_may_only_read_deletes_nothing(tmp_path: Path) -> None:
         assert get_report(with_tokens.store, report.id)
     finally:
         with_tokens.close()
+
+
+def test_the_upload_page_asks_for_a_separator_and_a_zone_where_they_are_needed(
+    page: Any, served: Served
+) -> None:
+    task = a_report(served).task_id
+
+    def look(content: str) -> None:
+        page.goto(f"/tasks/{task}/upload")
+        file = {"name": "a.csv", "mimeType": "text/csv", "buffer": content.encode()}
+        page.set_input_files("#file [name=file]", file)
+        page.click("text=Look at it")
+        page.wait_for_selector("#found:has-text('Format')")
+
+    look("id,query,timestamp\n1,Why?,2026-07-01T12:00:00Z\n")
+    assert page.is_visible("[name=delimiter]") and page.is_hidden("[name=zone]")
+    look("id^query^timestamp\n1^Why, so?^2026-07-01T12:00:00\n")
+    page.select_option("[name=delimiter]", "^")
+    page.wait_for_selector("#found:has-text('3 columns')")
+    page.fill("[name=zone]", "Europe/Berlin")
+    page.press("[name=zone]", "Tab")
+    page.wait_for_selector("#found:not(:has-text('without a zone'))")
+    page.click("text=Store the records")
+    page.wait_for_url("**/records")
+    assert "2026-07-01 10:00:00 UTC" in page.inner_text("tbody tr >> nth=0")

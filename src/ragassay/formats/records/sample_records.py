@@ -20,6 +20,7 @@ from ragassay.formats.records.values import (
     ContextSplitter,
     answer_values,
     field_values,
+    in_zone,
     lacks_zone,
     packed_lists,
     passages,
@@ -42,6 +43,8 @@ class MapperOptions(TypedDict, total=False):
     refuse_joined: bool | Literal["marks"]
     system: str | None
     encoding: str | None
+    delimiter: str | None
+    zone: str | None
     sheet: str | None
     passages_from: str | None
     notes: Notes | None
@@ -59,6 +62,8 @@ class Mapper(SourceNotes):
             passages.
         system: the name of the system where a record gives none.
         encoding: the encoding of text files, where it is not UTF-8 and there is no byte order mark.
+        delimiter: what separates the cells of CSV, in place of the one that its header shows.
+        zone: of times that name none, such as Europe/Berlin; UTC where left out.
         sheet: the sheet of workbooks that is read, in place of the first one with records.
         passages_from: ``tools`` also makes passages of the results of tools, in conversations and
             traces; ``span:NAME`` makes them of the outputs of those steps of traces whose name is
@@ -83,6 +88,7 @@ class Mapper(SourceNotes):
         super().__init__(options.get("notes"), options.get("words"))
         self.path, self.cells = path, cells
         self.encoding, self.sheet = options.get("encoding"), options.get("sheet")
+        self.delimiter, self.zone = options.get("delimiter"), options.get("zone")
         self.queries_alone = options.get("queries_alone", False)
         source = options.get("passages_from") or "retrieval"
         self.from_tools = source == "tools"
@@ -290,7 +296,10 @@ class Mapper(SourceNotes):
         parts = record_parts.own_parts(record, keys)
         own_id = parts.pop("id", None)
         if "timestamp" in keys and lacks_zone(record[keys["timestamp"]]):
-            self.without_zone(keys["timestamp"], line)
+            if self.zone is None:
+                self.without_zone(keys["timestamp"], line)
+            else:
+                parts["timestamp"] = in_zone(parts["timestamp"], self.zone)
         if "system" in keys or self.system:
             parts["system"] = parts.get("system") or self.system
         for field, (ids, *_) in record_parts.WITH_IDS.items():

@@ -21,11 +21,13 @@ _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
 """Excel's first line: it names the delimiter and is not part of the table."""
 
 
-def rows(path: Path, encoding: str | None = None) -> Generator[tuple[int, Row]]:
+def rows(
+    path: Path, encoding: str | None = None, delimiter: str | None = None
+) -> Generator[tuple[int, Row]]:
     """Every row with a cell that is not empty, with the line that it begins in.
 
-    A row maps column to cell, ``None`` where the cell is empty. The delimiter is found from the
-    header, or named by a line ``sep=;`` above it, as Excel writes it.
+    A row maps column to cell, ``None`` where the cell is empty. A delimiter that is not given is
+    found from the header, or named by a line ``sep=;`` above it, as Excel writes it.
 
     Raises:
         InputError: the header is unusable, a row has another number of cells, or the quotes do not
@@ -35,7 +37,7 @@ def rows(path: Path, encoding: str | None = None) -> Generator[tuple[int, Row]]:
     lines = opening.text_lines(path, encoding)
     first, declared = _opening(lines)
     above = int(declared is not None)
-    between = declared or _delimiter(first)
+    between = delimiter or declared or _delimiter(first)
     reader = csv.reader(
         chain([first], lines),
         delimiter=between,

@@ -45,6 +45,14 @@ class ReadingOptions(Body):
     format: str | None = Field(
         None, description="of the file (docs/formats.md), where it is not to be found out"
     )
+    delimiter: str | None = Field(
+        None,
+        pattern=r"""^[^\w"'\r\n]$""",
+        description="what separates the cells of CSV, in place of the one that its header shows",
+    )
+    zone: str | None = Field(
+        None, description="of times that name none; UTC where left out", examples=["Europe/Berlin"]
+    )
 
 
 class Import(ReadingOptions):
@@ -89,22 +97,14 @@ def post_preview(
 ) -> FilePreview:
     """Looks at the first records of a file: its format, its columns and what they hold, what is
     missing, and why a record cannot be read."""
-    return preview_upload(
-        store, upload.id, columns=reading.columns, format=reading.format, limit=limit
-    )
+    return preview_upload(store, upload.id, limit=limit, **reading.model_dump())
 
 
 @router.post("/uploads/{upload_id}/import", responses=WRITES)
 def post_import(upload: Sent, reading: Import, store: InStore) -> Ingested:
     """Stores the records of a file, all of them or none, and deletes the upload. A record without
     an id is known by its content."""
-    return import_upload(
-        store,
-        upload.id,
-        columns=reading.columns,
-        format=reading.format,
-        received_as_time=reading.received_as_time,
-    )
+    return import_upload(store, upload.id, **reading.model_dump())
 
 
 @router.delete("/uploads/{upload_id}", status_code=204, responses=WRITES)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -36,18 +36,18 @@ def preview_upload(
     store: Store,
     key: str,
     *,
-    columns: Mapping[str, str] | None = None,
     format: str | None = None,  # noqa: A002  # the name that users know from --format
     limit: int = 10,
+    **options: Unpack[MapperOptions],
 ) -> FilePreview:
     """Looks at the first records of a file. Nothing is stored.
 
     Args:
         store: where.
         key: of the upload.
-        columns: field -> column of the file, for names that are not known.
         format: of the file, where it is not to be found out.
         limit: how many records to show at most.
+        options: how records are read: ``columns``, ``delimiter`` (of CSV), ``zone``.
 
     Raises:
         NotThere: there is no such upload.
@@ -55,8 +55,13 @@ def preview_upload(
         InputError: no format fits the file.
         UsageError: an unknown format or field.
     """
-    with _opened(store, key, format) as (upload, path, reader, task):
-        mapper = _PreviewMapper(path, **task.options.reading(columns=columns))
+    with _opened(store, key, format, options) as (
+        upload,
+        path,
+        reader,
+        task,
+    ):
+        mapper = _PreviewMapper(path, **task.options.reading(**options))
         samples: list[Sample] = []
         problem: InputError | None = None
         try:
@@ -75,6 +80,7 @@ def preview_upload(
             rows=[{name: _cut(value) for name, value in row.items()} for row in mapper.rows],
             samples=[to_record(sample) for sample in readable],
             lacks_ids=mapper.lacks_ids,
+            lacks_zone=mapper.lacks_zone,
             lacks_times=any(sample.timestamp is None for sample in readable),
             notes=list(mapper.notes),
             problem=None if shown is None else str(shown),
@@ -87,9 +93,9 @@ def import_upload(
     store: Store,
     key: str,
     *,
-    columns: Mapping[str, str] | None = None,
     format: str | None = None,  # noqa: A002
     received_as_time: bool = False,
+    **options: Unpack[MapperOptions],
 ) -> Ingested:
     """Stores the records of a file, and deletes the upload. The file is read twice: one with a
     fault stores nothing. Imported again, it changes nothing.
@@ -97,9 +103,9 @@ def import_upload(
     Args:
         store: where.
         key: of the upload.
-        columns: field -> column of the file, for names that are not known.
         format: of the file, where it is not to be found out.
         received_as_time: a record without a time gets that of now.
+        options: as of `preview_upload`.
 
     Raises:
         NotThere: there is no such upload.
@@ -109,10 +115,15 @@ def import_upload(
         UsageError: an unknown format or field.
     """
     now = time.time()
-    with _opened(store, key, format) as (upload, path, reader, task):
+    with _opened(store, key, format, options) as (
+        upload,
+        path,
+        reader,
+        task,
+    ):
 
         def samples() -> Iterator[Sample]:
-            mapper = ServiceMapper(path, **task.options.reading(columns=columns))
+            mapper = ServiceMapper(path, **task.options.reading(**options))
             for number, sample in enumerate(reader.read(path, mapper), 1):
                 if number > MOST_RECORDS:
                     raise InputError(
@@ -165,12 +176,13 @@ def _cut(value: Any) -> Any:
 
 @contextmanager
 def _opened(
-    store: Store, key: str, kind: str | None
+    store: Store, key: str, kind: str | None, options: MapperOptions
 ) -> Iterator[tuple[Upload, Path, formats.Format, Task]]:
     """An upload, its file, the format that reads it, and its task. Errors name the file as its
     owner does, without its path on the server."""
     with upload_on_disk(store, key) as (upload, path):
         try:
+            kind = kind or ("csv" if options.get("delimiter") else None)
             reader = formats.get(kind) if kind is not None else formats.detect(path)
             yield upload, path, reader, get_task(store, upload.task_id)
         except InputError as error:

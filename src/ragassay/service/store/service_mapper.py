@@ -67,7 +67,7 @@ class ServiceMapper(Mapper):
         )
         super().__init__(path, cells=cells, **options)
         self.line: int | None = None
-        self.lacks_ids = False
+        self.lacks_ids = self.lacks_zone = False
         self._record: Mapping[str, Any] | None = None
         self._is_made = False
 
@@ -110,6 +110,7 @@ class ServiceMapper(Mapper):
         Raises:
             InputError: the records were not sent as a file.
         """
+        self.lacks_zone = True
         if self.path is not None:
             super().without_zone(key, line)
             return

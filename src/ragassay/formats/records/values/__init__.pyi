@@ -15,6 +15,7 @@ from .retrieved import LISTS as LISTS, are_names as are_names, unpacked as unpac
 from .times import (
     FIRST_TIME as FIRST_TIME,
     LAST_TIME as LAST_TIME,
+    in_zone as in_zone,
     lacks_zone as lacks_zone,
     timestamp as timestamp,
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, UsageError
 from ragassay.formats.records.values.field_values import is_number
 
 FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
@@ -45,6 +46,23 @@ def lacks_zone(value: Any) -> bool:
     """
     moment = _moment(value)
     return isinstance(moment, datetime) and moment.tzinfo is None
+
+
+def in_zone(moment: float, zone: str) -> float:
+    """The point in time that a clock of a zone shows as one of UTC shows another.
+
+    Args:
+        moment: seconds since 1970 of a time without a zone that was read as UTC.
+        zone: by its name, such as Europe/Berlin.
+
+    Raises:
+        UsageError: there is no such zone.
+    """
+    try:
+        place = ZoneInfo(zone)
+    except (KeyError, ValueError, OSError) as error:
+        raise UsageError(f"There is no time zone {zone!r}; one is Europe/Berlin.") from error
+    return datetime.fromtimestamp(moment, UTC).replace(tzinfo=place).timestamp()
 
 
 def _moment(value: Any) -> Any:

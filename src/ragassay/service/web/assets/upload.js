@@ -2,10 +2,10 @@
 
 // Sends a file, shows its columns and what they become, and stores the records.
 (() => {
-  const sending = document.getElementById("file"), storing = document.getElementById("import");
+  const sending = document.getElementById("file"), storing = document.getElementById("import"), reading = document.getElementById("reading").elements;
   const fields = ["id", "query", "answer", "passages", "references", "timestamp", "history", "gold", "system", "repeat", "answerability",
     "passage_ids", "gold_ids", "negative_references", "query_run", "failure"];
-  let upload, chosen = {}, asked = 0;
+  let upload, chosen = {}, looks = 0;
 
   sending.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -16,6 +16,7 @@
       const address = `/api/v1/tasks/${sending.dataset.task}/uploads?${new URLSearchParams({ file_name: file.name })}`;
       upload = await call("POST", address, file, { "Content-Type": "application/octet-stream" });
       chosen = {};
+      for (const field of reading) field.value = "";
       await look();
     } catch (error) {
       tell(sending, error);
@@ -24,11 +25,16 @@
     }
   });
 
+  // How the file is read, as it is chosen.
+  function asked() {
+    return { columns: chosen, delimiter: reading.delimiter.value || null, zone: reading.zone.value.trim() || null };
+  }
+
   async function look() {
-    const number = ++asked;
+    const number = ++looks;
     tell(storing, null);
-    const found = await call("POST", `/api/v1/uploads/${upload.id}/preview`, { columns: chosen });
-    if (number !== asked) return;
+    const found = await call("POST", `/api/v1/uploads/${upload.id}/preview`, asked());
+    if (number !== looks) return;
     document.getElementById("look").hidden = false;
     document.getElementById("found").textContent = [
       `Format: ${found.format}`, `${found.columns.length} columns`,
@@ -36,6 +42,8 @@
     const problem = document.getElementById("problem");
     problem.hidden = !found.problem;
     problem.textContent = found.problem || "";
+    reading.delimiter.parentElement.hidden = found.format !== "csv";
+    reading.zone.parentElement.hidden = !found.lacks_zone && !reading.zone.value;
     document.getElementById("confirm").hidden = !found.lacks_times;
     storing.querySelector("button").disabled = Boolean(found.problem);
     columns(found);
@@ -74,13 +82,17 @@
     return h("section", { class: "panel" }, h("h3", {}, sample.id), details.render([[shown]]));
   }
 
+  for (const field of reading) field.addEventListener("change", () => look().catch((error) => tell(storing, error)));
+  reading.zone.form.addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("zones").append(...Intl.supportedValuesOf("timeZone").map((name) => h("option", { value: name })));
+
   storing.addEventListener("submit", async (event) => {
     event.preventDefault();
     tell(storing, null);
     const button = storing.querySelector("button");
     button.disabled = true;
     try {
-      const body = { columns: chosen, received_as_time: storing.elements.received_as_time.checked };
+      const body = { ...asked(), received_as_time: storing.elements.received_as_time.checked };
       await call("POST", `/api/v1/uploads/${upload.id}/import`, body);
       location.assign(`/tasks/${sending.dataset.task}/records`);
     } catch (error) {
