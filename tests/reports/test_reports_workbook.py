@@ -156,6 +156,18 @@ def test_text_stays_text(text: str, tmp_path: Path) -> None:
     assert cell.value == text and cell.data_type == "s" and cell.hyperlink is None
 
 
+def test_rows_are_as_high_as_their_texts_and_pages_as_wide_as_the_sheet(tmp_path: Path) -> None:
+    answers = ["Yes.", "word " * 40, "\n".join("abcdef"), "word " * 4_000]
+    _, book = written([sample(n, one) for n, one in enumerate(answers)], tmp_path / "r.xlsx", "qa")
+    sheet = book["Records"]
+    heights = [sheet.row_dimensions[row].height for row in range(2, 6)]
+    assert heights == [30.0, 75.0, 90.0, 180.0], "two chunks, 200 characters, 6 lines, the most"
+    assert sheet.print_title_rows == "$1:$1"
+    for one in book:
+        assert one.page_setup.orientation == "landscape"
+        assert one.sheet_properties.pageSetUpPr.fitToPage and one.page_setup.fitToHeight == 0
+
+
 @pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
 def test_libreoffice_opens_it(tmp_path: Path) -> None:
     """Another program reads the same, and evaluates no text as a formula."""

@@ -7,6 +7,7 @@ as escapes; cells beyond its limit are cut and say so.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,10 @@ LONGEST = 32_767
 _CUT = " ... (cut)"
 MOST_ROWS = 1_048_576
 """Rows of a sheet, by Excel's limit."""
+_A4 = 9
+"""The paper's size, by Excel's number."""
+_LINE_POINTS, _MOST_LINES = 15, 12
+"""The height of a line of text, and the lines of a row that are shown: Excel shows 27 at most."""
 _BINS = 20
 _CHART_ROWS = 16
 """Rows of a sheet that a chart covers."""
@@ -80,6 +85,9 @@ class _Workbook:
         sheet = self._book.add_worksheet(name)
         for column, width in enumerate(widths):
             sheet.set_column(column, column, width)
+        sheet.set_landscape()
+        sheet.set_paper(_A4)
+        sheet.fit_to_pages(1, 0)
         return sheet
 
     def _summary(self) -> None:
@@ -113,7 +121,9 @@ class _Workbook:
 
     def _records(self) -> None:
         names = list(self._result.summary.metrics)
-        sheet = self._sheet("Records", (16, 12, 40, 50, 40, *([12, 40] * len(names))))
+        widths = (16, 12, 40, 50, 40, *([12, 40] * len(names)))
+        sheet = self._sheet("Records", widths)
+        sheet.repeat_rows(0)
         heads = ["id", "system", "query", "context", "answer"]
         for name in names:
             heads += [name, f"{name}: explanation"]
@@ -121,13 +131,16 @@ class _Workbook:
         sheet.freeze_panes(1, 1)
         examples: dict[str, ScoreRow] = {}
         for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
-            _put_row(sheet, row, (identity[0], identity[1], *_texts(sample)), self._text)
-            for column, name in enumerate(names):
+            cells: list[Any] = [identity[0], identity[1], *_texts(sample)]
+            for name in names:
                 value, why = _value_and_reason(scores.get(name))
                 if value is not None and name not in examples:
                     examples[name] = scores[name]
-                _put(sheet, row, 5 + 2 * column, value, self._number)
-                _put(sheet, row, 6 + 2 * column, why, self._text)
+                cells += [value, why]
+            for column, cell in enumerate(cells):
+                form = self._text if isinstance(cell, str) else self._number
+                _put(sheet, row, column, cell, form)
+            sheet.set_row(row, _height(cells, widths))
         sheet.autofilter(0, 0, len(self._result.columns), len(heads) - 1)
         for key in dict.fromkeys(key for score in examples.values() for key in score.evidence):
             for question, prompt in _prompts(self._result.verdicts.get(key)):
@@ -160,11 +173,24 @@ class _Workbook:
 
     def _how(self) -> None:
         result = self._result
-        sheet = self._sheet("How it was computed", (30, 100))
+        widths = (30, 100)
+        sheet = self._sheet("How it was computed", widths)
         prompts = ((f"{name}: a prompt", text) for name, text in self._prompts.items())
         for row, (key, value) in enumerate((*_facts(result), *prompts)):
             _put(sheet, row, 0, key, self._strong)
             _put(sheet, row, 1, value, self._text)
+            sheet.set_row(row, _height((key, value), widths))
+
+
+def _height(cells: Iterable[Any], widths: Iterable[float]) -> float:
+    """Points of a row, so that its texts are seen in columns of these widths, up to so many lines.
+    Excel would find that out by itself, LibreOffice not."""
+    lines = [
+        sum(max(1, math.ceil(len(line) / width)) for line in cell.splitlines())
+        for cell, width in zip(cells, widths, strict=True)
+        if isinstance(cell, str)
+    ]
+    return _LINE_POINTS * min(max(1, *lines), _MOST_LINES)
 
 
 def _or_nothing(mean: float | None) -> float | str:
