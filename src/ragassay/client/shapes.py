@@ -152,6 +152,17 @@ class Progress(BaseModel):
     total: int = Field(0, description="records")
     calls: int = Field(0, description="requests to judges, those in flight included")
     cost: float | None = Field(None, description="US dollars; null where no price is known")
+    seconds: float = Field(0.0, description="that the records done took")
+
+    @property
+    def rate(self) -> float | None:
+        """Records a second; ``None`` before the first one is done."""
+        return self.done / self.seconds if self.done and self.seconds else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of the records that are not done, at this rate; ``None`` where it is not known."""
+        return None if self.rate is None else (self.total - self.done) / self.rate
 
 
 class Job(BaseModel):
@@ -199,8 +210,9 @@ class Report(BaseModel):
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be read: it is completed, or incomplete."""
-        return self.status in ("completed", "incomplete")
+        """Whether it can be read: it is completed or incomplete, or was so before it was tried
+        again."""
+        return self.headline is not None
 
     @property
     def creation_datetime(self) -> datetime:

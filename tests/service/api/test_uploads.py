@@ -260,6 +260,7 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> Non
             "ALTER TABLE tokens DROP COLUMN expires",
             "ALTER TABLE tokens DROP COLUMN used",
             "DROP TABLE closed",
+            "ALTER TABLE report_files DROP COLUMN kept",
             "UPDATE schema_versions SET version = 1",
         ):
             connection.exec_driver_sql(statement)

@@ -515,6 +515,7 @@ def test_tables_of_version_3_become_those_of_now(store: Store, n_tokens: int) ->
             "DROP TABLE closed",
             "ALTER TABLE tokens DROP COLUMN expires",
             "ALTER TABLE tokens DROP COLUMN used",
+            "ALTER TABLE report_files DROP COLUMN kept",
             "UPDATE schema_versions SET version = 3",
         ):
             connection.exec_driver_sql(statement)

@@ -9,8 +9,13 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 import httpx2
+from sqlalchemy import update
 
 from ragassay.samples import Answer, Sample
+from ragassay.service.store import Progress, add_job, get_job, get_report
+from ragassay.service.store.reports import add_report
+from ragassay.service.store.schema import jobs
+from ragassay.service.web.page_parts import duration, rate
 from served_pages import Served, report_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
@@ -64,6 +69,37 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
     assert "Not among" in page.inner_text("nav[aria-label=Sections]")
     page.goto(f"{place}/samples/59")
     assert "60 of 120" in page.inner_text("nav[aria-label=Sections]")
+
+
+def test_a_running_report_says_how_fast_it_is_and_how_long_it_takes(
+    page: Any, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = get_report(served.store, report_of(served, [Sample(id="q", query="?", timestamp=5.0)]))
+    with served.store.writing() as connection:
+        key = add_report(connection, ended.task_id, "slow")
+        job = add_job(connection, "report", ended.task_id, report_id=key, status="running")
+
+        def go(**progress: Any) -> None:
+            values = {"progress": Progress(total=6_000, **progress).model_dump(), "worker": "w"}
+            connection.execute(update(jobs).where(jobs.c.id == job).values(**values))
+
+        go(done=0)
+    page.goto(f"/reports/{key}")
+    assert "0 of 6,000 records" in page.inner_text("#progress")
+    assert "left" not in page.inner_text("#progress")
+    with served.store.writing() as connection:
+        go(done=1_500, calls=3_000, cost=0.5, seconds=100.0)
+    page.wait_for_selector("#progress:has-text('1,500 of 6,000 records, 3,000 requests, $0.5000')")
+    assert "15 records a second, about 5 min left" in page.inner_text("#progress")
+    page.click("text=Cancel")
+    page.wait_for_selector("#progress")
+    assert get_job(served.store, job).cancelled
+
+
+def test_durations_and_rates_are_round() -> None:
+    told = [duration(one) for one in (0.2, 89, 91, 3_600, 7_700)]
+    assert told == ["1 s", "89 s", "2 min", "1 h 0 min", "2 h 9 min"]
+    assert [rate(one) for one in (1_234, 0.5)] == ["1,234 records a second", "30 records a minute"]
 
 
 def test_an_address_that_asks_for_nonsense_is_refused_with_a_page(served: Served) -> None:

@@ -82,6 +82,7 @@ from .reports import (
     list_reports as list_reports,
     report_options as report_options,
     run_archive as run_archive,
+    run_kept as run_kept,
     run_options as run_options,
 )
 from .run_archives import (

@@ -65,10 +65,16 @@ def _close_for_tokens(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
+def _date_archives(connection: Connection) -> None:
+    number = "FLOAT" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
+    connection.exec_driver_sql(f"ALTER TABLE report_files ADD COLUMN kept {number}")
+
+
 MIGRATIONS: dict[int, Callable[[Connection], None]] = {
     1: _cut_uploads_into_parts,
     2: _add_search,
     3: _close_for_tokens,
+    4: _date_archives,
 }
 """How the tables of a version become those of the next one, by the version that they start from."""
 

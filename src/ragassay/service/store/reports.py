@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Column, Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ragassay.client import Report
@@ -158,7 +158,9 @@ def keep_run(connection: Connection, key: str, archive: bytes, headline: Mapping
         headline: see `Report`.
     """
     connection.execute(delete(report_files).where(report_files.c.report_id == key))
-    connection.execute(insert(report_files).values(report_id=key, archive=archive))
+    connection.execute(
+        insert(report_files).values(report_id=key, archive=archive, kept=time.time())
+    )
     connection.execute(update(reports).where(reports.c.id == key).values(headline=dict(headline)))
 
 
@@ -169,12 +171,25 @@ def run_archive(store: Store, key: str) -> bytes:
         NotThere: there is no such report.
         Conflict: it is not finished.
     """
+    return bytes(_kept(store, key, report_files.c.archive))
+
+
+def run_kept(store: Store, key: str) -> float:
+    """When the run folder of a report was made, in seconds since 1970; 0 where nobody noted it.
+
+    Raises:
+        NotThere, Conflict: as of `run_archive`.
+    """
+    return float(_kept(store, key, report_files.c.kept) or 0.0)
+
+
+def _kept(store: Store, key: str, column: Column[Any]) -> Any:
+    """What is kept of a report's run folder."""
     report = get_report(store, key)
-    chosen = select(report_files.c.archive).where(report_files.c.report_id == key)
-    archives = store.rows(chosen)
-    if not archives:
+    found = store.rows(select(column).where(report_files.c.report_id == key))
+    if not found:
         raise Conflict(f"The report {report.name!r} is not finished ({report.status}).")
-    return bytes(archives[0][0])
+    return found[0][0]
 
 
 def checked_interval(start: float, end: float) -> None:

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-VERSION = 4
+VERSION = 5
 """Raised with every change of the tables; `database.MIGRATIONS` says how to get there."""
 
 metadata = MetaData()
@@ -128,6 +128,8 @@ report_files = Table(
     Column("report_id", String(40), ForeignKey("reports.id", ondelete="CASCADE"), primary_key=True),
     # A zip of the run folder.
     Column("archive", LargeBinary, nullable=False),
+    # When it was made: a later try makes another one. None for those of older versions.
+    Column("kept", Float),
 )
 
 jobs = _made_table(

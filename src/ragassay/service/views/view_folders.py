@@ -12,12 +12,12 @@ from pathlib import Path
 
 from ragassay.errors import RagassayError
 from ragassay.service.store import (
+    Conflict,
     NotThere,
     Store,
-    get_job,
-    get_report,
     report_facts,
     run_archive,
+    run_kept,
     unpack_folder,
 )
 from ragassay.service.views.report_view import PIECES, RUN, ReportView, build_view
@@ -75,16 +75,14 @@ class Views:
         for path in self._folder.glob("*"):
             if path.name.count("-") and time.time() - path.stat().st_mtime < HALF_MADE_S:
                 continue  # it may be in the making
-            with suppress(NotThere):
+            with suppress(NotThere, Conflict):
                 if path == self._place(path.name.partition("@")[0]):
                     continue
             shutil.rmtree(path, ignore_errors=True)
 
     def _place(self, report: str) -> Path:
-        """The folder of a report's view: another one after it was tried again."""
-        found = get_report(self._store, report)
-        job = get_job(self._store, found.job_id) if found.job_id else None
-        return self._folder / f"{found.id}@{found.created if job is None else job.updated:.3f}"
+        """The folder of a report's view: another one where another try has made its run folder."""
+        return self._folder / f"{report}@{run_kept(self._store, report):.3f}"
 
     def _make(self, report: str, target: Path) -> None:
         facts = report_facts(self._store, report)

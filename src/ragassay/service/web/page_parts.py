@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,35 @@ from ragassay.reports.html import environment
 from ragassay.service.api import Access, problem_of
 from ragassay.service.store import Store, Task, get_project, shown_time
 
+
+def duration(seconds: float) -> str:
+    """A time for people, roughly: 40 s, 3 min, 2 h 10 min.
+
+    Args:
+        seconds: of it.
+    """
+    if seconds < 90:
+        return f"{math.ceil(seconds)} s"
+    hours, minutes = divmod(math.ceil(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def rate(per_second: float) -> str:
+    """How many records are done in a second, or in a minute where these are few.
+
+    Args:
+        per_second: records.
+    """
+    if per_second >= 2:
+        return f"{per_second:,.0f} records a second"
+    return f"{per_second * 60:,.0f} records a minute"
+
+
 HERE = Path(__file__).parent
 _PAGES = environment(HERE / "templates", served="/assets", crumbs=())
 _PAGES.filters["time"] = lambda seconds: "–" if seconds is None else shown_time(seconds)
+_PAGES.filters["duration"] = duration
+_PAGES.filters["rate"] = rate
 _PAGES.filters["part"] = partial(quote, safe="")
 
 Crumbs = list[tuple[str, str]]

@@ -8,20 +8,22 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Depends, Path, Query, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ragassay.engine.comparison import compare
 from ragassay.errors import UsageError
 from ragassay.reports.html import comparison_parts, script_json
-from ragassay.service.api import Allowed, InStore, ReportToRead, report_for
+from ragassay.service.api import Allowed, InStore, ReportToRead, ReportToWrite, report_for
 from ragassay.service.store import (
     NotThere,
     Store,
     WrittenFile,
+    cancel_job,
     get_job,
     get_report,
     get_task,
     opened_report,
+    retry_job,
 )
 from ragassay.service.views import RowQuery, Views, make_file
 from ragassay.service.web.page_parts import (
@@ -70,11 +72,25 @@ def report_page(
 ) -> Response:
     """A report, or how far it is. Its script asks for the samples that the address names."""
     parts = (store, access, get_task(store, report.task_id))
+    job = get_job(store, report.job_id) if report.job_id else None
     if not report.is_there:
-        job = get_job(store, str(report.job_id))
         return task_page("running.html.j2", *parts, report=report, job=job)
     pieces = _views(request).open(report.id).pieces
-    return task_page("report.html.j2", *parts, report=report, pieces=pieces)
+    return task_page("report.html.j2", *parts, report=report, job=job, pieces=pieces)
+
+
+@router.post("/reports/{report_id}/cancel")
+def post_cancel(report: ReportToWrite, store: InStore) -> Response:
+    """Ends the job of a report."""
+    cancel_job(store, str(report.job_id))
+    return RedirectResponse(f"/reports/{report.id}", 303)
+
+
+@router.post("/reports/{report_id}/retry")
+def post_retry(report: ReportToWrite, store: InStore) -> Response:
+    """Does the job of a report again."""
+    retry_job(store, str(report.job_id))
+    return RedirectResponse(f"/reports/{report.id}", 303)
 
 
 @router.get("/reports/{report_id}/samples")

@@ -199,7 +199,7 @@ class _ReportJob:
     ) -> None:
         self._store, self._queue, self._job = store, queue, job
         self._folder, self._options = folder, options
-        self.progress = job.progress
+        self.progress, self._begun = job.progress, time.monotonic()
 
     def run(self, stopped: threading.Event) -> tuple[bytes, dict[str, Any], str | None] | None:
         """The archive of the run folder, the headline, and what it lacks in a sentence; ``None``
@@ -263,6 +263,7 @@ class _ReportJob:
         process.stdin.write(json.dumps(options) + "\n")
         process.stdin.flush()
         final: dict[str, Any] = {}
+        self._begun = time.monotonic()
         reader = threading.Thread(target=self._listen, args=(process.stdout, final), daemon=True)
         reader.start()
         goes_on = True
@@ -300,7 +301,11 @@ class _ReportJob:
                 message = json.loads(line)
                 final |= {name: message[name] for name in FINAL_KEYS if name in message}
                 if "done" in message:
-                    self.progress = Progress(**message, total=self.progress.total)
+                    self.progress = Progress(
+                        **message,
+                        total=self.progress.total,
+                        seconds=time.monotonic() - self._begun,
+                    )
                 if "headline" in message:
                     self.progress.done = self.progress.total
 

@@ -76,7 +76,7 @@ async function submitted(event) {
       found = await call("POST", `${form.dataset.file}?${query}`, form.elements.file.files[0], { "Content-Type": "application/octet-stream" });
     } else {
       const [method, address] = form.dataset.call.split(" ");
-      found = await call(method, address, /\/(cancel|retry)$/.test(address) ? undefined : bodyOf(form));
+      found = await call(method, address, bodyOf(form));
     }
     go(form, found);
     if (form.dataset.then === location.pathname) location.reload();
