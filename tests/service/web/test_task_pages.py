@@ -64,7 +64,7 @@ def test_reports_are_sorted_by_the_column_that_the_address_names(
             keep_run(connection, key, b"", {"m": {"n_total": n, "mean": None}})
 
     def shown() -> list[str]:
-        return scriptless.locator("tbody th a").all_inner_texts()
+        return scriptless.locator("tbody th > a").all_inner_texts()
 
     scriptless.goto(f"/tasks/{task}")
     assert shown() == ["C", "a", "report"], "the youngest first"
