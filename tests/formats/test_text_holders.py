@@ -115,6 +115,11 @@ PRINTED = [
     "AIMessage(content='At nine.', additional_kwargs={})",
     "Node ID: 3f\nText: Open at nine.",
     "<app.Answer object at 0x7f10a2b3c4d0>",
+    "[<__main__.Answer object at 0x7f10a2b3c4d0>, <__main__.Answer object at 0x7f10a2b3c4d1>]",
+    "[Document(id=ab12, content: 'Open at nine.', meta: {'name': 'guide.pdf'})]",
+    "[Document(page_content='Open at nine, and cl...",
+    "[(Document(page_content='Open at nine.'), 0.5)]",
+    "Response(response='At nine.', source_nodes=[])",
 ]
 
 
@@ -131,6 +136,42 @@ def test_what_python_prints_for_an_object_is_no_text(
     with pytest.raises(InputError, match="as Python prints it") as caught:
         load(path)
     assert caught.value.line == 2 and caught.value.field == column
+
+
+ANY_PRINTED = [
+    "[ScoredPoint(id=1, version=0, score=0.9, payload={'text': 'Open at nine.'}, vector=None)]",
+    "[Chunk(text='Open at nine.')]",
+    "qdrant_client.models.ScoredPoint(id=1, version=0)",
+    "[<Document: {'content': 'Open at nine.'}>]",
+    "[NodeWithScore(node=TextNode(id_='3', embedding=None, ...",
+]
+
+
+@pytest.mark.parametrize("cell", [*PRINTED, *ANY_PRINTED])
+@pytest.mark.parametrize("column", ["passages", "gold"])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [x], lambda x: [{"text": x}]])
+def test_a_passage_is_no_print_of_an_object(column: str, cell: str, wrap: Any) -> None:
+    with pytest.raises(InputError, match="as Python prints it") as caught:
+        one(**{column: wrap(cell)})
+    assert caught.value.line == 1 and str(caught.value.field).startswith(column)
+
+
+@pytest.mark.parametrize("text", ANY_PRINTED)
+def test_an_answer_may_be_code(text: str) -> None:
+    sample = one(answer=text, reference=text)
+    assert sample.answer.text == text and sample.references == (text,)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Use Point(x=1) here.", "Point(x=1) makes a point.", "f(content='a') works."),
+        *("Response (see page 3)", "Note(s): see (a).", "<div>Open at nine.</div>", "a(b) == c(d)"),
+        *("<Open at nine>", "Foo(a == b)", "[1] Open (at nine)."),
+    ],
+)
+def test_passages_about_code_are_passages(text: str) -> None:
+    assert [part.text for part in one(passages=[text]).passages or ()] == [text]
 
 
 @pytest.mark.parametrize(

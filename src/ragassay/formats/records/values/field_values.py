@@ -219,40 +219,62 @@ def opened(value: Any) -> Any:
     return value
 
 
-_OBJECT = re.compile(
-    r"""\s*(?:
-        \[?\s*[A-Z]\w+\((?:\w+=.*|)(?:content|metadata)=.*\)\s*\]?  # [Document(page_content='...')]
-        | (?:page_)?content=(['"]).*\1\s+\w+=.*          # a document or message of LangChain
-        | Node\ ID:\ [-\w]+\nText:.*                   # a node of LlamaIndex
-        | <[\w.]+\ object\ at\ 0x[0-9a-fA-F]+>
-    )\s*""",
+_CALL = r"(?:[\[(][\[(\s]*)?(?:\w+\.)*[A-Z]\w*\(\s*"
+_END = r"(?:.*(?:\)\s*\]?|\.\.\.|…)|[^)]*)"  # closed, or cut off
+_OBJECTS = rf"""
+    {_CALL}(?:[a-z_]\w*[=:].*\b)?(?:(?:page_)?content|metadata|response)[=:]{_END}
+    | (?:page_)?content=(['"]).*\1\s+\w+=.*          # a document or message of LangChain
+    | Node\ ID:\ [-\w]+\nText:.*                   # a node of LlamaIndex
+    | (?:\[\s*)?(?:<[\w.]+\ object\ at\ 0x[0-9a-fA-F]+>(?:,\s*)?)+\]?
+"""
+_OBJECT = re.compile(rf"\s*(?:{_OBJECTS})\s*", re.DOTALL | re.VERBOSE)
+"""The prints of objects that hold a text, and of any whose class prints no more than its name."""
+_ANY_OBJECT = re.compile(
+    rf"\s*(?:{_OBJECTS} | {_CALL}[a-z_]\w*[=:](?!=){_END} | (?:\[\s*)?<[A-Z]\w*:\ .*>\s*\]?)\s*",
     re.DOTALL | re.VERBOSE,
 )
+"""The prints of any object, which code that is an answer looks like, too: ``Point(x=1)``."""
 
 
-def refuse_object(value: Any, field: str) -> None:
-    """Refuses a text that is wholly what Python prints for an object: its metadata would count as
-    text.
+def refuse_object(value: Any, field: str, *, any_object: bool = False) -> None:
+    """Refuses a text that is wholly what Python prints for an object or a list of objects, also cut
+    off: its metadata would count as text.
 
     Args:
         value: what the record holds; anything but a text passes.
         field: its name, for errors.
+        any_object: whether an object of any class is refused, as is right for passages; else only
+            those of which it is known that they hold a text.
 
     Raises:
         InputError: it is such a text.
     """
-    is_text = type(value) is str
-    if is_text and ("=" in value or "0x" in value or "ID:" in value) and _OBJECT.fullmatch(value):
+    if type(value) is str and (_ANY_OBJECT if any_object else _OBJECT).fullmatch(value):
         raise InputError(
             f"the text is an object as Python prints it: {value[:60]!r}",
             field=field,
-            hint="Write its text alone (.content, .page_content, .get_content()).",
+            hint="Write its text alone (.content, .page_content, .get_content()), and lists of "
+            'texts as JSON: ["first", "second"].',
         )
 
 
+def passage_text(value: Any, field: str) -> str | None:
+    """As `text`, but a text that is what Python prints for an object of any class is refused.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: see `text`; or it is such a text.
+    """
+    refuse_object(value, field, any_object=True)
+    return text(value, field)
+
+
 def refuse_printed(value: Any, field: str) -> None:
-    """Refuses a text that is wholly what numpy or Python prints for an array or a tuple: it would
-    count as one passage, or as one id.
+    """Refuses a text that is wholly what numpy or Python prints for an array, a tuple or an object:
+    it would count as one passage, or as one id.
 
     Args:
         value: what the record holds; anything but a text passes.
@@ -261,7 +283,7 @@ def refuse_printed(value: Any, field: str) -> None:
     Raises:
         InputError: it is such a text.
     """
-    refuse_object(value, field)
+    refuse_object(value, field, any_object=True)
     if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
         return
     # A passage may stand in brackets and quotes.

@@ -16,6 +16,7 @@ from ragassay.formats.records.values.field_values import (
     is_number,
     needed_identifier,
     not_a_list,
+    passage_text,
     score,
     text,
     whole_number,
@@ -31,7 +32,7 @@ SCORES = ("score", "relevance_score", "similarity")
 
 _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
     "text": (
-        text,
+        passage_text,
         ("text", "content", "page_content", "passage", "chunk", "contents", "body", "fact"),
     ),
     "id": (
@@ -130,7 +131,7 @@ def _each(
 def _passage_of_entry(key: Any, item: Any, field: str) -> Passage:
     if isinstance(item, dict):
         return _passage({"id": key, **item}, field)
-    return Passage(text(item, field), needed_identifier(key, field))
+    return Passage(passage_text(item, field), needed_identifier(key, field))
 
 
 def with_ids(
@@ -220,7 +221,7 @@ def _gold_of_entry(key: Any, item: Any, field: str) -> GoldPassage:
     if isinstance(item, dict | list):
         raise _no_gold(str(key), item, field)
     if isinstance(item, str):
-        return GoldPassage(id=str(key), text=item)
+        return GoldPassage(id=str(key), text=passage_text(item, field))
     grade = whole_number(item, field)
     if grade is None:
         raise InputError("a gold passage has no grade", field=field)
@@ -367,7 +368,7 @@ def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[
 
 def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
-        return Passage(item)
+        return Passage(passage_text(item, field))
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field, _FLAT)
     parts = _parts(item, _PASSAGE, field)
@@ -411,7 +412,7 @@ def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]
 
 def _gold(item: Any, field: str) -> GoldPassage:
     if type(item) is str:
-        return GoldPassage(text=item)
+        return GoldPassage(text=passage_text(item, field))
     if not isinstance(item, dict):
         hint = "Gold is one flat list: put ids into gold_ids, and texts in quotes."
         raise unexpected(item, "a gold passage", field, hint)
