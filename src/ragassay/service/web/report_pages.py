@@ -74,9 +74,9 @@ def report_page(
     parts = (store, access, get_task(store, report.task_id))
     job = get_job(store, report.job_id) if report.job_id else None
     if not report.is_there:
-        return task_page("running.html.j2", *parts, report=report, job=job)
+        return task_page("reports/running.html.j2", *parts, report=report, job=job)
     pieces = _views(request).open(report.id).pieces
-    return task_page("report.html.j2", *parts, report=report, job=job, pieces=pieces)
+    return task_page("reports/report.html.j2", *parts, report=report, job=job, pieces=pieces)
 
 
 @router.post("/reports/{report_id}/cancel")
@@ -120,7 +120,7 @@ def report_row(
     first = 0 if beside is None else beside.at // wanted.size * wanted.size
     back = f"/reports/{report.id}?{query}&first={first}#browse"
     return page(
-        "sample.html.j2",
+        "reports/sample.html.j2",
         report=report,
         beside=beside,
         query=query,
@@ -162,7 +162,9 @@ def written_comparison_page(
         parts = comparison_parts(compare(a, b, force=force, unpaired=unpaired), a, b)
         crumbs = crumbs_of(store, task.project_id, task)
         chosen = {"force": force, "unpaired": unpaired}
-        page = rendered("compared.html.j2", **parts, new=new, old=old, chosen=chosen, crumbs=crumbs)
+        page = rendered(
+            "reports/compared.html.j2", **parts, new=new, old=old, chosen=chosen, crumbs=crumbs
+        )
         return WrittenFile("comparison.html", page)
 
 

@@ -72,7 +72,7 @@ def reports_page(
     known = [row for row in rows if key(row) is not None]
     rows = [*sorted(known, key=key, reverse=sort.startswith("-")), *unknown]
     return task_page(
-        "task.html.j2",
+        "tasks/task_reports.html.j2",
         *(store, access, task),
         n_records=count_records(store, task.id),
         span=time_span(store, task.id),
@@ -95,13 +95,13 @@ def _listed(report: Report, task: Task, store: Store) -> Listed:
 def settings_page(task: TaskToWrite, store: InStore, access: Allowed) -> Response:
     """The settings of a task, and its deletion."""
     judges = store.models.judge_names
-    return task_page("settings.html.j2", *(store, access, task), judges=judges)
+    return task_page("tasks/settings.html.j2", *(store, access, task), judges=judges)
 
 
 @router.get("/tasks/{task_id}/upload")
 def upload_page(task: TaskToWrite, store: InStore, access: Allowed) -> Response:
     """A form that uploads a file of records."""
-    return task_page("upload.html.j2", *(store, access, task))
+    return task_page("tasks/upload.html.j2", *(store, access, task))
 
 
 @router.get("/tasks/{task_id}/records")
@@ -117,7 +117,7 @@ def records_page(
         store, task.id, after=decoded(cursor), limit=RECORDS_OF_A_PAGE, text=text
     )
     return task_page(
-        "records.html.j2",
+        "tasks/records.html.j2",
         *(store, access, task),
         records=records,
         text=text,
@@ -141,7 +141,7 @@ def record_page(
     (sample,) = from_records([chosen.record])
     details = details_of(sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1))
     return task_page(
-        "record.html.j2",
+        "tasks/record.html.j2",
         *(store, access, task),
         record=chosen,
         versions=versions,
