@@ -330,15 +330,13 @@ def test_short_answers_and_known_scripts_are_answered(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "answer"),
-    [
-        *(("pl", "Nie wiem."), ("tr", "Bilmiyorum."), ("sv-SE", "Jag vet inte.")),
-    ],
+    ("language", "answer"),
+    [("pl", "Nie wiem."), ("tr", "Bilmiyorum."), ("sv-SE", "Vet inte."), ("Polish", "Nie wiem.")],
 )
-def test_a_language_that_the_sample_states_is_believed(code: str, answer: str) -> None:
+def test_a_language_that_the_sample_states_is_believed(language: str, answer: str) -> None:
     record = {"id": "1", "query": "?", "answer": answer, "passages": ["Lund har en park."]}
     names = ["idk_eval", "rl_f", "contradicted"]
-    rows = ragassay.evaluate([{**record, "language": code}], names).scores
+    rows = ragassay.evaluate([{**record, "language": language}], names).scores
     assert {row.reason for row in rows} == {"unsupported"}
     rows = ragassay.evaluate([{**record, "language": "en"}], names).scores
     assert "unsupported" not in {row.reason for row in rows}
