@@ -14,7 +14,7 @@ import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.formats.sources import lines, placed
-from ragassay.formats.trec.qrels_and_runs import Layout, read_table, second_line
+from ragassay.formats.trec.trec_tables import Layout, read_table, second_line
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,0 +1,272 @@
+"""Tables of TREC files: lines whose columns a `Layout` names.
+
+polars reads a file at once. Only where that meets something unexpected is the file read again line
+by line, which finds the faulty line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragassay.errors import InputError
+from ragassay.formats.sources import opened, placed, read_all, standard_input, unpacking
+from ragassay.formats.trec.json_and_parquet import not_whole
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_BLOCK = 1 << 18
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""A number as these files write it."""
+_WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,15}(\.0*)?|[+-]?\d{1,18}")
+_NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a file. Those that begin with ``_`` are left out.
+
+    Attributes:
+        what: what the file is called in messages.
+        columns: their names, in order.
+        number: the column that holds numbers; the others are texts.
+        whole_numbers: whether they are whole numbers.
+        separator: what separates them; ``None`` stands for any blanks.
+        header: whether the first line names the columns.
+        aside: one of the columns that are left out, which is read all the same where it holds whole
+            numbers and polars reads the file at once.
+    """
+
+    what: str
+    columns: tuple[str, ...]
+    number: str
+    whole_numbers: bool
+    separator: bytes | None = None
+    header: bool = False
+    aside: str = ""
+
+    @property
+    def results(self) -> list[str]:
+        """The columns that are read into the result."""
+        return [name for name in self.columns if not name.startswith("_")]
+
+
+def read_table(path: Path, layout: Layout) -> pl.DataFrame:
+    """The kept columns of a file, in the order of its lines.
+
+    Args:
+        path: the file.
+        layout: its columns.
+
+    Returns:
+        A frame of the kept columns: texts, and the column of numbers.
+
+    Raises:
+        InputError: the file cannot be read or has no lines, a line has other columns or is not
+            UTF-8, or a number is not one.
+    """
+    import polars as pl
+
+    with opened(path):
+        pass  # says at once what is wrong with the file as such
+    frame = _read_fast(path, layout, layout.aside) if layout.aside else None
+    if frame is None or frame[layout.aside].has_nulls():
+        frame = _read_fast(path, layout)
+    if frame is not None:
+        is_complete = not any(frame.null_count().row(0))
+        if is_complete and frame[layout.number].is_finite().all():
+            return frame
+    rows: list[list[str | int | float]] = []
+    for line, fields in fields_of(path, layout):
+        with placed(path, line):
+            rows.append(_checked_row(fields, layout))
+    if not rows:
+        raise InputError(f"the {layout.what} has no lines but comments", path=path)
+    types = {name: pl.String() for name in layout.results} | {layout.number: _number_type(layout)}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | None:
+    """The frame, or ``None`` where anything is unexpected."""
+    import polars as pl
+
+    path = standard_input.on_disk(path)
+    plain = _plain(path, layout)
+    source: str | bytes
+    if plain is not None:
+        source, (separator, n_separators, n_lines) = str(path), plain
+    else:
+        source, separator = _tidy(read_all(path), layout)
+        n_separators, n_lines = source.count(separator), len(source.splitlines())
+    # A line with more columns shows here, unless another one has fewer, which gives nulls.
+    if not n_lines or n_separators != n_lines * (len(layout.columns) - 1):
+        return None
+    wanted = {*layout.results, aside}
+    types = {layout.number: _number_type(layout), aside: pl.Int32()}
+    try:
+        return pl.read_csv(
+            source,
+            separator=separator.decode(),
+            has_header=False,
+            skip_rows=int(layout.header),
+            quote_char=None,
+            columns=[at for at, name in enumerate(layout.columns) if name in wanted],
+            schema={name: types.get(name, pl.String()) for name in layout.columns},
+            glob=False,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _number_type(layout: Layout) -> pl.DataType:
+    import polars as pl
+
+    return pl.Int64() if layout.whole_numbers else pl.Float64()
+
+
+def _separator(line: bytes, layout: Layout) -> bytes:
+    """A tab where it separates all columns of a line, or all have to be separated by it; else a
+    space."""
+    tabs = line.count(b"\t") == len(layout.columns) - 1
+    return layout.separator or (b"\t" if tabs else b" ")
+
+
+def _plain(path: Path, layout: Layout) -> tuple[bytes, int, int] | None:
+    """Separator, number of separators and number of lines of a file whose lines have fields with
+    one space (or one tab) between them.
+
+    ``None`` where the file has to be tidied (or decompressed) first.
+    """
+    n_separators = n_lines = 0
+    with path.open("rb", buffering=0) as raw:
+        block = raw.read(_BLOCK)
+        separator = _separator(block.split(b"\n", 1)[0], layout)
+        if block[0] <= 32 or block[0] >= 0x7F:  # a blank, gzip, a byte order mark
+            return None
+        last = b""
+        while block:
+            if (separator == b" " and b"\t" in block) or b"#" in block or b"\r" in block:
+                return None
+            blank = np.frombuffer(last + block, np.uint8) <= 32
+            if (blank[1:] & blank[:-1]).any():  # an empty field, a blank line, an indent
+                return None
+            n_separators += block.count(separator)
+            n_lines += block.count(b"\n")
+            last, block = block[-1:], raw.read(_BLOCK)
+    return separator, n_separators, n_lines + (last != b"\n")
+
+
+def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
+    """The same lines with one separator between fields, without comments and blank lines; and the
+    separator."""
+    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = text.lstrip(b"\n")
+    separator = _separator(text.split(b"\n", 1)[0], layout)
+    if separator == b" ":
+        text = text.translate(bytes.maketrans(b"\t\v\f", b"   "))
+        while b"  " in text:
+            text = text.replace(b"  ", b" ")
+        text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    elif layout.separator is None:
+        text = re.sub(rb"(?m)^ +| +$| *(\t) *", rb"\1", text)
+    if layout.separator is None and b"#" in text:
+        text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text.lstrip(b"\n"), separator
+
+
+def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
+    """The number and fields of each line, without comments, blank lines and the header.
+
+    Args:
+        path: the file.
+        layout: its columns.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    number, header = 0, layout.header
+    with opened(path) as stream:
+        for raw in unpacking.lines(stream, path):
+            for line in raw.splitlines():
+                number += 1
+                comment = layout.separator is None and line.lstrip().startswith(b"#")
+                if not line.strip() or comment:
+                    continue
+                if header:
+                    header = False
+                else:
+                    yield number, _split(line, layout)
+
+
+def _split(line: bytes, layout: Layout) -> list[bytes]:
+    """The fields of a line, without a comment behind them."""
+    if (separator := _separator(line, layout)) == b"\t":
+        fields = line.split(separator)
+        return fields if layout.separator else [field.strip() for field in fields]
+    fields = line.split()
+    n = len(layout.columns)
+    return fields[:n] if len(fields) > n and fields[n].startswith(b"#") else fields
+
+
+def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]:
+    """The kept fields of a line, which is checked."""
+    names = ", ".join(name.lstrip("_") for name in layout.columns)
+    if len(fields) != len(layout.columns):
+        raise InputError(
+            f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
+            hint=f"The columns are {names}.",
+        )
+    row: list[str | int | float] = []
+    for name, raw in zip(layout.columns, fields, strict=True):
+        if name == layout.number:
+            row.append(_number(raw, layout, f"The columns are {names}."))
+        elif not name.startswith("_"):
+            if not raw:
+                raise InputError("the field is empty", field=name)
+            row.append(raw.decode())
+    return row
+
+
+def _number(raw: bytes, layout: Layout, hint: str) -> int | float:
+    pattern = _WHOLE_NUMBER if layout.whole_numbers else NUMBER
+    fits = pattern.fullmatch(raw)
+    if fits and layout.whole_numbers:
+        return int(raw.partition(b".")[0])
+    if fits and np.isfinite(float(raw)):
+        return float(raw)
+    shown = raw.decode(errors="replace")
+    if layout.whole_numbers:
+        decimal = NUMBER.fullmatch(raw)
+        raise (
+            not_whole(shown)
+            if decimal
+            else InputError(f"{shown!r} is not a whole number", field=layout.number, hint=hint)
+        )
+    kind = "a finite number" if fits or _NO_NUMBER.fullmatch(raw) else "a number"
+    raise InputError(f"{shown!r} is not {kind}", field=layout.number, hint=hint)
+
+
+def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | None:
+    """The number of the second line that has these values; ``None`` where there is none.
+
+    Args:
+        path: the file.
+        layout: its columns.
+        wanted: a value by the name of its column.
+    """
+    values = {layout.columns.index(name): value.encode() for name, value in wanted.items()}
+    lines = (
+        number
+        for number, fields in fields_of(path, layout)
+        if len(fields) > max(values) and all(fields[at] == value for at, value in values.items())
+    )
+    return next(islice(lines, 1, None), None)
