@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -11,10 +12,12 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 import httpx2
 from sqlalchemy import update
 
+from ragassay.errors import RagassayError
 from ragassay.samples import Answer, Sample
-from ragassay.service.store import Progress, add_job, get_job, get_report
+from ragassay.service.store import Progress, WrittenFile, add_job, get_job, get_report
 from ragassay.service.store.reports import add_report
 from ragassay.service.store.schema import jobs
+from ragassay.service.views import view_folders
 from ragassay.service.web.page_parts import duration, rate
 from served_pages import Served, report_of
 
@@ -110,3 +113,46 @@ def test_an_address_that_asks_for_nonsense_is_refused_with_a_page(served: Served
         assert (shown.status_code, shown.headers["content-type"][:9]) == (422, "text/html"), query
     shown = httpx2.get(f"{served.url}/reports/{report}/samples/0?sort=m7", headers=html)
     assert shown.status_code == 422 and "no metric number" in shown.text
+
+
+def test_a_file_that_takes_long_is_a_page_until_it_is_downloaded(
+    page: Any, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    made, go_on = view_folders.make_file, threading.Event()
+    n_made = 0
+
+    def slow(*words: Any, **options: Any) -> WrittenFile:
+        nonlocal n_made
+        n_made += 1
+        assert go_on.wait(30)
+        return made(*words, **options)
+
+    monkeypatch.setattr(view_folders, "make_file", slow)
+    monkeypatch.setattr(view_folders, "PATIENCE_S", 0.1)
+    page.goto(f"/reports/{report}")
+    page.click("text=Excel")
+    page.wait_for_selector("text=The file is being made")
+    with page.expect_download() as download:
+        go_on.set()
+    assert download.value.suggested_filename == "report.xlsx"
+    direct = httpx2.get(f"{served.url}/api/v1/reports/{report}/files/xlsx")
+    again = httpx2.get(f"{served.url}/reports/{report}/files/xlsx")
+    assert again.headers["content-disposition"] == direct.headers["content-disposition"]
+    assert len(again.content) == len(direct.content) and n_made == 1
+
+
+def test_a_file_that_cannot_be_made_says_so_and_is_tried_again(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+
+    def broken(*_: Any, **__: Any) -> WrittenFile:
+        raise RagassayError("The process that made it died (memory?).")
+
+    place, html = f"{served.url}/reports/{report}/files/csv", {"Accept": "text/html"}
+    with monkeypatch.context() as patched:
+        patched.setattr(view_folders, "make_file", broken)
+        shown = httpx2.get(place, headers=html)
+        assert shown.status_code >= 400 and "died (memory?)" in shown.text
+    assert httpx2.get(place, headers=html).headers["content-disposition"].startswith("attachment")

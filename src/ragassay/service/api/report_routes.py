@@ -150,7 +150,7 @@ def get_run(report: ReportToRead, store: InStore) -> Response:
 @router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES)
 def get_file(report: ReportToRead, form: ReportForm, store: InStore) -> Response:
     """A report as a file, as `ragassay report --format` writes it."""
-    return _download(make_file(write_report, store, report.id, form=form), report.name)
+    return download(make_file(write_report, store, report.id, form=form), report.name)
 
 
 @router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
@@ -189,10 +189,16 @@ def get_comparison(
         trust_offline=trust_offline,
         unpaired=unpaired,
     )
-    return _download(file, " against ".join(names))
+    return download(file, " against ".join(names))
 
 
-def _download(file: WrittenFile, name: str) -> Response:
+def download(file: WrittenFile, name: str) -> Response:
+    """The answer that has a browser save a file.
+
+    Args:
+        file: its type and content.
+        name: for people, without its ending.
+    """
     headers = _attachment(f"{name}{PurePath(file.name).suffix}")
     return Response(file.content, 200, headers, file.media_type)
 

@@ -7,7 +7,10 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from ragassay.errors import RagassayError
@@ -15,17 +18,21 @@ from ragassay.service.store import (
     Conflict,
     NotThere,
     Store,
+    WrittenFile,
     report_facts,
     run_archive,
     run_kept,
     unpack_folder,
+    write_report,
 )
 from ragassay.service.views.report_view import PIECES, RUN, ReportView, build_view
-from ragassay.service.views.separate_process import run_in_process
+from ragassay.service.views.separate_process import make_file, run_in_process
 from ragassay.service.views.text_search import PLACES
 
 HALF_MADE_S = 3_600.0
 """Seconds after which an unfinished view is taken to be abandoned."""
+PATIENCE_S = 2.0
+"""Seconds for which who wants a file waits for it; a workbook of 100,000 records takes a minute."""
 
 
 class Views:
@@ -39,6 +46,7 @@ class Views:
     def __init__(self, store: Store, folder: Path) -> None:
         self._store, self._folder = store, folder
         self._making: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._files: dict[Path, Future[None]] = {}
 
     def open(self, report: str) -> ReportView:
         """The view of a finished report.
@@ -56,6 +64,39 @@ class Views:
             if not all((target / name).exists() for name in (PIECES, PLACES)):
                 self._make(report, target)
         return ReportView(target)
+
+    def file(self, report: str, form: str) -> WrittenFile | None:
+        """A finished report as a file, which is kept with its view; ``None`` while it is made.
+
+        Args:
+            report: its id.
+            form: of the file.
+
+        Raises:
+            NotThere, Conflict, RagassayError: as of `open`.
+        """
+        self.open(report)
+        kept = self._place(report) / f"report.{form}"
+        if not kept.exists():
+            with self._making[report]:
+                if kept not in self._files:
+                    self._files[kept] = _begun(partial(self._write, report, form, kept))
+                making = self._files[kept]
+            try:
+                making.result(PATIENCE_S)
+            except TimeoutError:
+                return None
+            finally:
+                if making.done():  # after an error the next request tries again
+                    self._files.pop(kept, None)
+        name, _, content = kept.read_bytes().partition(b"\n")
+        return WrittenFile(name.decode(), content)
+
+    def _write(self, report: str, form: str, kept: Path) -> None:
+        file = make_file(write_report, self._store, report, form=form)
+        part = kept.with_suffix(".part")
+        part.write_bytes(file.name.encode() + b"\n" + file.content)
+        part.replace(kept)
 
     def keep(self, report: str, folder: Path) -> None:
         """Moves a view that a worker made to its place.
@@ -105,3 +146,18 @@ class Views:
                 made.rename(target)
         finally:
             shutil.rmtree(made, ignore_errors=True)
+
+
+def _begun(work: Callable[[], None]) -> Future[None]:
+    """The end of work that a thread does; nobody waits for it when the server stops."""
+    future: Future[None] = Future()
+
+    def do() -> None:
+        try:
+            work()
+            future.set_result(None)
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=do, daemon=True).start()
+    return future

@@ -13,9 +13,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from ragassay.engine.comparison import compare
 from ragassay.errors import UsageError
 from ragassay.reports.html import comparison_parts, script_json
-from ragassay.service.api import Allowed, InStore, ReportToRead, ReportToWrite, report_for
+from ragassay.service.api import Allowed, InStore, ReportToRead, ReportToWrite, download, report_for
 from ragassay.service.store import (
     NotThere,
+    ReportForm,
     Store,
     WrittenFile,
     cancel_job,
@@ -128,6 +129,15 @@ def report_row(
         details=script_json(details),
         crumbs=[*crumbs_of(store, task.project_id, task), (report.name, back)],
     )
+
+
+@router.get("/reports/{report_id}/files/{form}")
+def report_file(report: ReportToRead, form: ReportForm, request: Request) -> Response:
+    """A report as a file; while it is being made, a page that asks for it again."""
+    file = _views(request).file(report.id, form)
+    if file is None:
+        return page("reports/making.html.j2", report=report)
+    return download(file, report.name)
 
 
 @router.get("/compare")
