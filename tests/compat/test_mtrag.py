@@ -287,15 +287,17 @@ def test_no_contexts_count_as_extractiveness_0() -> None:
     assert scored("RB_agg", unlike).value == 0.0
 
 
-def test_absent_contexts_count_as_none_retrieved_and_a_missing_model_does_not() -> None:
+def test_absent_contexts_are_missing_input_and_extractiveness_0_and_a_missing_model_is_not() -> (
+    None
+):
     absent = sample(passages=None, given={"BertscoreR": [0.5]})
     for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
         outcome = score(field, absent)
-        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOTHING_RETRIEVED
-        assert "the record has no contexts" in outcome.detail
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.MISSING_INPUT
+        assert "no retrieved passages" in outcome.detail
     found = scored("RB_agg", absent)
     assert found.value == 0.0 and found.parts["extractiveness"] == 0.0
-    assert "the record has no contexts" in found.explanation
+    assert "no retrieved passages" in found.explanation
     assert "extractiveness counts as 0" in found.explanation
     assert scored("RB_agg_zero_denominator", absent).value is False
     given_one = replace(absent, given={"BertscoreR": [0.5], "BertKPrec": [0.5]})

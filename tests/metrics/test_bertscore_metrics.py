@@ -355,7 +355,7 @@ def test_passages_without_text_and_no_passages_are_told_apart(mnli: str) -> None
     models = Models(ModelOptions({MNLI: mnli}))
     cases: list[tuple[Any, Reason]] = [
         ((), Reason.NOTHING_RETRIEVED),
-        (None, Reason.NOTHING_RETRIEVED),  # as none retrieved
+        (None, Reason.MISSING_INPUT),
         ((Passage(text="a"), Passage(id="p")), Reason.MISSING_INPUT),
     ]
     for passages, reason in cases:

@@ -348,7 +348,8 @@ def test_the_table_decides_where_the_reason_lies_in_the_sample(label: str, idk: 
     for one in (bare, replace(bare, passages=()), replace(bare, passages=None)):
         base = judged("RL_F", one, nothing_said)
         assert isinstance(base, Unscored)
-        assert base.reason in (Reason.NOTHING_CLAIMED, Reason.NOTHING_RETRIEVED)
+        reasons = (Reason.NOTHING_CLAIMED, Reason.NOTHING_RETRIEVED, Reason.MISSING_INPUT)
+        assert base.reason in reasons
         found = judged("RL_F_idk", one, nothing_said)
         assert isinstance(found, Score) and found.value == idk_cell(idk, label)
     odd = sample(label, idk_eval=idk, BertscoreR=[9.0], BertKPrec=[0.1])

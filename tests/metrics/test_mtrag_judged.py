@@ -168,7 +168,7 @@ def test_rb_llm_lies_between_0_1_and_1(votes: list[int]) -> None:
     ("name", "one", "reason"),
     [
         ("RL_F", sample(passages=()), Reason.NOTHING_RETRIEVED),
-        ("RL_F", sample(passages=None), Reason.NOTHING_RETRIEVED),
+        ("RL_F", sample(passages=None), Reason.MISSING_INPUT),
         ("RL_F", sample(passages=("a", None)), Reason.MISSING_INPUT),
         ("RB_llm", sample(passages=("a", None)), Reason.MISSING_INPUT),
         ("RB_llm", Sample(id="q", query="a", answer="b", passages=()), Reason.NOT_APPLICABLE),

@@ -83,7 +83,7 @@ def _shares(
         return lacking
     if isinstance(knowledge, Unscored) and not sample.passages:
         # A given value that is none says so itself.
-        is_absent = knowledge.reason.excused is Reason.NOT_APPLICABLE
+        is_absent = knowledge.reason.excused in (Reason.NOT_APPLICABLE, Reason.MISSING_INPUT)
         knowledge = Score(-1.0) if is_absent else knowledge
     numbers = []
     for name, part in (
@@ -105,9 +105,8 @@ def _shares(
 
 
 _NO_CONTEXTS = (
-    "{n} {record has|records have} no contexts. That counts as none retrieved, so that "
-    "extractiveness and RB_agg are 0 there; where the contexts stand in another file, name that, "
-    "too."
+    "{n} {record has|records have} no contexts. Extractiveness and RB_agg are 0 there, as "
+    "published; where the contexts stand in another file, name that, too."
 )
 
 _FROM = f"from BERTScores {READ}"

@@ -41,15 +41,11 @@ SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
 
 
 def no_contexts(sample: Sample) -> Unscored | None:
-    """The outcome of a comparison with passages where there are none; ``None`` where there are.
-
-    A record without contexts counts as one with none retrieved: MT-RAG's files do not distinguish
-    the two.
-    """
+    """The outcome of a comparison with passages where there are none; ``None`` where there are."""
     if sample.passages:
         return None
-    none = "the record has no contexts" if sample.passages is None else "nothing was retrieved"
-    return Unscored(Reason.NOTHING_RETRIEVED, f"{none}, so there is no passage to compare with")
+    none = "nothing was retrieved, so there is no passage to compare with"
+    return missing(sample, ("passages",)) or Unscored(Reason.NOTHING_RETRIEVED, none)
 
 
 @register
