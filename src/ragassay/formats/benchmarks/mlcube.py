@@ -15,7 +15,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, with_earlier_turns
-from ragassay.formats.sources import delimited, json_files, opening, placed
+from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.samples import Sample
 
 _WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})
@@ -30,11 +30,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         mapper: makes the samples.
 
     Raises:
-        InputError: the file or a row cannot be read, a row names the answer or the system twice, or
-            the turns of a session are not in order of time.
+        InputError: the file or a row cannot be read, or a row names the answer or the system twice.
     """
-    with placed(path):
-        yield from with_earlier_turns(_rows(path, mapper))
+    yield from with_earlier_turns(_rows(path, mapper))
 
 
 def _rows(path: Path, mapper: Mapper) -> Iterator[Sample]:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ragassay.errors import InputError
+from ragassay.errors import CountedFact, warn_user
 from ragassay.formats.records.aliases import pick
 from ragassay.samples import Sample, Turn
+
+_UNSORTED = (
+    "Histories are incomplete: {n} {turn stands|turns stand} behind a later one of the same "
+    "session_id. Sort the records by time."
+)
 
 
 def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
     """Samples with what was said before in their session as history, where they have none, and
     their session as conversation. Those whose metadata has no ``session_id`` stay unchanged.
 
+    A turn that is earlier than one before it in its session gets no history; a `CountedFact` says
+    how many do not.
+
     Args:
         samples: in order of time. The turns of several systems are several sessions.
-
-    Raises:
-        InputError: a turn is earlier than the one before it in its session.
     """
+    n_late = 0
     said: dict[tuple[str, str], tuple[Turn, ...]] = {}
     times: dict[tuple[str, str], float] = {}
     for sample in samples:
@@ -29,16 +36,14 @@ def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
             yield sample
             continue
         of = (sample.system, str(session))
-        time, before = sample.timestamp, said.get(of, ())
-        if time is not None and time < times.get(of, time):
-            raise InputError(
-                f"the turn {sample.id!r} is earlier than the one before it in session {session!r}",
-                field=key,
-                hint="Sort the records by time.",
-            )
-        if time is not None:
-            times[of] = time
+        last = times.get(of, -math.inf)
+        time = last if sample.timestamp is None else sample.timestamp
+        times[of] = max(time, last)
+        n_late += time < last
+        before = said.get(of, ()) if time >= last else ()
         turns = (("user", sample.query), ("agent", sample.answer and sample.answer.text))
-        said[of] = (*before, *(Turn(who, text) for who, text in turns if text))
+        said[of] = (*said.get(of, ()), *(Turn(who, text) for who, text in turns if text))
         metadata = {**sample.metadata, "conversation_id": str(session)}
         yield replace(sample, history=sample.history or before, metadata=metadata)
+    if n_late:
+        warn_user(CountedFact(_UNSORTED, n_late))
