@@ -71,7 +71,8 @@ def detectable(
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
         low, high = (low, middle) if found(middle) else (middle, high)
-    return high
+    # Clusters vary more than those drawn do about their own mean: n - 1 degrees of freedom.
+    return min(high * math.sqrt(units.n_units / (units.n_units - 1)), most)
 
 
 def _tilted(residuals: FloatArray) -> FloatArray:
