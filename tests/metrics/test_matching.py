@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay import Answer, Reason, Sample, Score, Unscored, suites
+from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
@@ -153,6 +155,14 @@ def test_a_single_character_without_spaces_is_a_word_only_as_the_whole_answer(na
     assert outcome("Vitamin C", "C") == 1
 
 
+def test_a_number_in_chinese_numerals_is_no_part_of_another_word() -> None:
+    for name in ("contains_answer", "covers_answer"):
+        assert (
+            value(name, "答案是二十。", "二十") == value(name, "他在十月一日来。", "10月1日") == 1
+        )
+        assert value(name, "答案是一百二十。", "二十") == 0
+
+
 @pytest.mark.parametrize("name", CORRECTED)
 @pytest.mark.parametrize("text", ["北京是中国的首都", "東京タワー", "대한민국", "Ελλάδα", "हिन्दी"])
 def test_identical_texts_of_any_script_score_one(name: str, text: str) -> None:
@@ -267,9 +277,15 @@ def test_a_number_is_found_whole() -> None:
 
 @pytest.mark.parametrize("name", [*CORRECTED[:3], "token_f1"])
 def test_citations_are_no_words_of_an_answer(name: str) -> None:
-    assert value(name, "Paris [1].", "Paris") == value(name, "Paris【1†source】", "Paris") == 1
-    assert value(name, "[1]", "1") == value(name, "a[1]", "a[1]") == 1
-    assert value(name, "They say so [1].", "1") == value(name, "a[2]", "a[1]") * 0 == 0
-    nested = sample("Paris [1].", groups=(("Paris",), ("1",)))
-    found = naming.parse("alias_groups").score(nested)
-    assert isinstance(found, Score) and found.value == 0.5
+    def found(answer: str, *references: str, of: str = name) -> object:
+        cited = replace(sample(answer, *references), passages=(Passage("x"), Passage("y")))
+        outcome = naming.parse(of).score(cited)
+        return outcome.value if isinstance(outcome, Score) else outcome
+
+    assert found("Paris [1].", "Paris") == found("Paris【2†source】", "Paris") == 1
+    assert found("They say so [1].", "1") == 0
+    assert found("[1]", "1") == found("a[1]", "a[1]") == 1
+    # A number that names no passage is none.
+    assert found("[3]", "3") == found("[3, 5]", "3, 5") == value(name, "[1]", "1") == 1
+    assert value("contains_answer", "The output is [1].", "1") == 1
+    assert found("Paris [1].", "Paris", "1", of="alias_groups") == 1

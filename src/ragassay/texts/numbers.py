@@ -5,8 +5,9 @@
 - ``1,250.50``, ``1.250,50``, ``1 250,50`` and ``1,25,000.50`` lose the signs between groups and
   have a decimal point. A single comma or point before three digits is read by the language (1,250
   is 1250 in English and 1.250 in German); where that is not known it stays as written.
-- A minus belongs to its number. Parts of a date, time, ratio or version are one number: 10:12,
-  3/4, 2021-05-03 and 1.2.3 are not 12:10, 4/3, 2021-03-05 and 3.2.1.
+- A minus before a number and a plus behind it (``65+``) belong to it. Parts of a date, time, ratio
+  or version are one number: 10:12, 3/4, 2021-05-03 and 1.2.3 are not 12:10, 4/3, 2021-03-05 and
+  3.2.1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import cache
 from ragassay.texts.languages import decimal_signs
 from ragassay.texts.scripts import CHARACTERS
 
-SIGNS = {".": "\ue001", "-": "\ue002", ":": "\ue003", "/": "\ue004"}
+SIGNS = {".": "\ue001", "-": "\ue002", ":": "\ue003", "/": "\ue004", "+": "\ue005"}
 """Characters of no text (private use) that stand for the signs within a number."""
 
 _NO_LETTER = rf"(?<![^\W{CHARACTERS}])(?<![.,])"
@@ -26,7 +27,8 @@ _NO_LETTER = rf"(?<![^\W{CHARACTERS}])(?<![.,])"
 _PART = r"(?:\d+(?:[.,'’]\d+)*+|[.,]\d++(?![.,]\d))"
 _NUMBER = re.compile(
     r"(?P<sign>(?<![\w.,%)\]])(?<!\d )[-\u2212](?=[.,]?\d))?"
-    rf"{_NO_LETTER}(?P<parts>\d++(?:-\d++){{2,}}(?!-)|{_PART}(?:[:/⁄]{_PART})*)"
+    rf"{_NO_LETTER}(?P<parts>(?:\d{{4}}-\d\d?-\d\d?|\d\d?-\d\d?-\d{{4}})(?![-\d])|{_PART}(?:[:/⁄]{_PART})*)"
+    r"(?P<more>\+(?![\w+]))?"
 )
 _BLANKS = {
     blanks: re.compile(rf"{_NO_LETTER}[1-9]\d{{0,2}}(?:[{blanks}]\d{{3}}(?!\d))+")
@@ -36,7 +38,11 @@ _BLANKS = {
 _WITHIN = re.compile(r"(?<=\d)\.(?=\d)")
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞])")
 """Between a number and a raised digit or a fraction: 10⁶ is not 106."""
-_NUMERALS = re.compile("[〇零一二三四五六七八九十百千万萬億亿]{2,}")
+_OWED = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")
+"""-$5 is $-5."""
+_NUMERAL = "[〇零一二三四五六七八九十百千万萬億亿]"
+_NUMERALS = re.compile(f"{_NUMERAL}{{2,}}|{_NUMERAL}(?=[年月日号號])")
+"""Of several characters, or in a date: a single one is a part of many words."""
 
 
 def folded(text: str, language: str = "") -> str:
@@ -54,6 +60,7 @@ def folded(text: str, language: str = "") -> str:
         text = grouped.sub(lambda found: re.sub(r"\s", "", found[0]), text)
     text = unicodedata.normalize("NFKC", _RAISED.sub(" ", text))
     text = "".join(map(_digit, text)) if not text.isascii() else text
+    text = _OWED.sub(r"\2\1", text)
     text = _NUMERALS.sub(lambda found: str(numerals(found[0])), text)
     text = _NUMBER.sub(lambda found: _one(found, decimals), text)
     return _WITHIN.sub(SIGNS["."], text)
@@ -87,7 +94,7 @@ def numerals(text: str) -> int:
 def _one(found: re.Match[str], decimals: str) -> str:
     parts = re.split(r"([-:/⁄])", found["parts"].replace("’", "").replace("'", ""))
     number = "".join(_canonical(one, decimals) if one[-1:].isdigit() else one for one in parts)
-    number = ("-" if found["sign"] else "") + number.replace("⁄", "/")
+    number = ("-" if found["sign"] else "") + number.replace("⁄", "/") + (found["more"] or "")
     return f" {''.join(SIGNS.get(one, one) for one in number)} "
 
 
@@ -98,7 +105,9 @@ def _canonical(digits: str, decimals: str) -> str:
     whole, _, rest = digits.rpartition(decimal) if decimal else (digits, "", "")
     if not decimal:
         return digits
-    if decimal in whole:  # more than once: it groups digits, or it is no number
+    if decimal in whole:  # more than once: it groups digits, or it is no number (an IP address)
+        if decimal == "." and digits.count(".") == 3 and max(map(int, digits.split("."))) < 256:
+            return digits
         return digits.replace(decimal, "") if _is_grouped(digits, decimal) else digits
     if len(signs) == 2:
         other = "," if decimal == "." else "."

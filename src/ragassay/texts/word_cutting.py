@@ -24,7 +24,7 @@ from ragassay.texts.scripts import CHARACTERS
 
 # Characters of no text (private use) stand for signs that are no punctuation here; the last one
 # stands behind a character that is a word.
-_SIGN_OF = {**SIGNS, "+": "\ue005", "#": "\ue006", "A": "\ue007"}
+_SIGN_OF = {**SIGNS, "#": "\ue006", "A": "\ue007"}
 _ENDED = "\ue008"
 _BACK = str.maketrans({sign: shown.lower() for shown, sign in _SIGN_OF.items()})
 
@@ -34,7 +34,15 @@ _ATTACHED = re.compile(
     r"(?<=[^\W\d_])(?:\+{1,2}|#)(?![\w+#])|(?<=(?<![^\W_])[^\W\d_])-(?![\w-])"
     r"|(?<=(?<![^\W_])[^\W\d_]{2})-(?![\w-])|(?<![^\s(\[{\"'])\.(?=[^\W\d_])"
 )
-_LETTER_A = re.compile(r"(?<=[\w,] )A\b(?!['’.-])")
+_TWO_SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "->": "→", "=>": "⇒"}
+_IN_TWO_SIGNS = re.compile("|".join(_TWO_SIGNS))
+_MARKUP = re.compile(
+    r"</?(?:[abipu]|br|code|div|em|h[1-6]|li|ol|pre|span|strong|su[bp]|t[dhr]|table|ul)"
+    r"(?:\s+[\w-]+=[^<>]*)?\s*/?>|^\s*>+\s+(?=\D)",
+    re.MULTILINE,
+)
+"""Tags of HTML, and the signs of a quotation in Markdown."""
+_LETTER_A = re.compile(r"(?<=[\w,] )A\b(?!['’.+#-])")
 
 
 def words(text: str, language: str = "", *, articles: bool = True, stem: bool = False) -> list[str]:
@@ -62,8 +70,9 @@ def _cut(text: str, language: str) -> list[str]:
         text = _LETTER_A.sub(_SIGN_OF["A"], text) if " A" in text else text
     if _PLAIN.fullmatch(text) and not _ATTACHED.search(text):  # most English texts without numbers
         return text.lower().translate(_PUNCTUATION).split()
-    text = folded(text, language)
+    text = _MARKUP.sub(" ", _IN_TWO_SIGNS.sub(lambda found: _TWO_SIGNS[found[0]], text))
     text = _ATTACHED.sub(lambda found: "".join(map(_SIGN_OF.__getitem__, found[0])), text)
+    text = folded(text, language)
     text = unicodedata.normalize("NFKC", text.casefold())
     found = []
     for word in text.translate(_CHARACTERS).split():

@@ -14,11 +14,11 @@ from ragassay.metrics.answer.text import (
     rouge_tokens,
     ultrarag_normal,
 )
-from ragassay.metrics.citation import marks, without_citations
+from ragassay.metrics.citation import Citable, marks, without_citations
 from ragassay.metrics.core import Metric, Window, missing
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-from ragassay.texts import UNSPACED, language_in, words
+from ragassay.texts import UNSPACED, folded, language_in, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
@@ -110,18 +110,22 @@ def coded(
 
 
 def uncited(sample: Sample, references: Iterable[str]) -> str:
-    """The answer without its citations, which are no words of it; as it is where nothing else is in
-    it or a reference holds such marks as well (``a[1]``).
+    """The answer without its citations, which are no words of it; as it is where one of them names
+    no passage of the sample, nothing else is in it, or a reference holds such marks (``a[1]``).
 
     Args:
         sample: whose answer it is.
         references: of the answer.
     """
-    if not _MAY_CITE.search(sample.answer_text):
-        return sample.answer_text
-    said = without_citations(sample.answer_text, sample.passages or ())
-    cites = said != sample.answer_text and not any(map(marks, references))
-    return said if cites and words(said) else sample.answer_text
+    text, passages = sample.answer_text, sample.passages or ()
+    if not passages or not _MAY_CITE.search(text):
+        return text
+    citable = Citable(passages)
+    keys = [key for mark in marks(text, citable, len(passages)) for key in mark.keys]
+    if not keys or any(not citable.find_all(key) for key in keys) or any(map(marks, references)):
+        return text
+    said = without_citations(text, passages)
+    return said if words(said) else text
 
 
 def single_character(code: str, text: str) -> bool:
@@ -131,7 +135,8 @@ def single_character(code: str, text: str) -> bool:
         code: of the reference.
         text: of the reference.
     """
-    return len(code) == 1 and _UNSPACED.search(text) is not None
+    has_one = len(code) == 1 and _UNSPACED.search(text) is not None
+    return has_one and not folded(text).strip().isdecimal()  # 二十 is a number
 
 
 def plain(window: Window) -> list[ReferencedAnswer | None]:

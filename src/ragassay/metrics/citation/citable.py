@@ -9,9 +9,10 @@ from functools import cached_property
 from ragassay.samples import Passage
 from ragassay.texts import DocumentNames, held
 
+_NUMBER = r"(?:n[°ºr.]|no\.|№)"
 PREFIX = rf"(?:{'|'.join(held('sources').values())})"
 """Words before the number of a citation in any language: ``[doc 1]``, ``[источник: 2]``."""
-BEFORE = rf"(?:{PREFIX}[\s:：#_.\-]*(?:(?:n[°ºr.]|no\.|№)\s*)?|[dps](?=\d)|[#^])"
+BEFORE = rf"(?:{PREFIX}[\s:：#_.\-]*(?:{_NUMBER}\s*)?|{_NUMBER}\s*|[dps](?=\d)|[#^])"
 """What stands before the number of a citation."""
 
 _NUMBERED = re.compile(rf"{BEFORE}?(\d+)", re.IGNORECASE)

@@ -225,7 +225,7 @@ _OBJECTS = rf"""
     {_CALL}(?:[a-z_]\w*[=:].*\b)?(?:(?:page_)?content|metadata|response)[=:]{_END}
     | (?:page_)?content=(['"]).*\1\s+\w+=.*          # a document or message of LangChain
     | Node\ ID:\ [-\w]+\nText:.*                   # a node of LlamaIndex
-    | (?:\[\s*)?(?:<[\w.]+\ object\ at\ 0x[0-9a-fA-F]+>(?:,\s*)?)+\]?
+    | (?:\[\s*)?(?:<[\w.]+\ object\b[^<>]*\ at\ 0x[0-9a-fA-F]+>(?:,\s*)?)+\]?
 """
 _OBJECT = re.compile(rf"\s*(?:{_OBJECTS})\s*", re.DOTALL | re.VERBOSE)
 """The prints of objects that hold a text, and of any whose class prints no more than its name."""
