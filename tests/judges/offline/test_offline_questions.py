@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import ragassay
 from ragassay.judges.offline import LABEL, OfflineJudge, answer_to, says_idk, too_long
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
@@ -327,32 +326,3 @@ def test_refusals_of_its_other_languages_are_known(answer: str, said: str) -> No
 @pytest.mark.parametrize("answer", ["1968", "", "Ich weiß es nicht.", "我不知道。", "Aarwyk"])
 def test_short_answers_and_known_scripts_are_answered(answer: str) -> None:
     assert not isinstance(OfflineJudge().known(SaysIdk("", answer)), Failure)
-
-
-@pytest.mark.parametrize(
-    ("language", "answer"),
-    [("pl", "Nie wiem."), ("tr", "Bilmiyorum."), ("sv-SE", "Vet inte."), ("Polish", "Nie wiem.")],
-)
-def test_a_language_that_the_sample_states_is_believed(language: str, answer: str) -> None:
-    record = {"id": "1", "query": "?", "answer": answer, "passages": ["Lund har en park."]}
-    names = ["idk_eval", "rl_f", "contradicted"]
-    rows = ragassay.evaluate([{**record, "language": language}], names).scores
-    assert {row.reason for row in rows} == {"unsupported"}
-    rows = ragassay.evaluate([{**record, "language": "en"}], names).scores
-    assert "unsupported" not in {row.reason for row in rows}
-
-
-@pytest.mark.parametrize(
-    ("passage", "answer"),
-    [
-        ("公園は九時に開く。", "公園は九時に開かない。"),
-        ("Парк открыт в девять часов утра.", "Парк не открыт в девять часов утра."),
-        ("공원은 아홉 시에 연다.", "공원은 아홉 시에 열지 않는다."),
-        ("สวนเปิดเก้าโมง", "สวนไม่เปิดเก้าโมง"),
-        ("पार्क नौ बजे खुलता है।", "पार्क नौ बजे नहीं खुलता है।"),
-    ],
-)
-def test_contradicted_says_nothing_of_what_it_cannot_read(passage: str, answer: str) -> None:
-    record = {"id": "1", "query": "?", "answer": answer, "passages": [passage]}
-    (row,) = ragassay.evaluate([record], ["contradicted"]).scores
-    assert row.reason == "unsupported"

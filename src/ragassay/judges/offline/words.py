@@ -53,7 +53,6 @@ _FORMS, _ENDINGS = (
     for name in ("forms", "endings")
 )
 """Ending, its replacement, and the smallest number of letters before it."""
-_VOWEL = re.compile("[aeiouy]")
 _LONG_UNITS = {form: unit for form, unit in _UNITS.items() if len(form) > 3 and form.isalpha()}
 """Forms that are units wherever they stand; short ones are after a number."""
 
@@ -147,7 +146,7 @@ def _stem(token: str) -> str:
 def _without(token: str, endings: Iterable[tuple[str, str, int]]) -> str:
     for ending, instead, least in endings:
         rest = token[: -len(ending)]
-        if token.endswith(ending) and len(rest) >= least and _VOWEL.search(rest):
+        if token.endswith(ending) and len(rest) >= least and set(rest) & set("aeiouy"):
             return rest + instead
     return token
 
