@@ -103,6 +103,12 @@ def test_a_run_counts_the_marks_that_name_no_passage_once(document: str | None) 
     assert said.startswith("3 marks such as [a.pdf] ")
 
 
+def test_a_number_that_names_no_passage_is_counted_too() -> None:
+    record = {"id": "1", "query": "?", "answer": "In Leeds [7].", "passages": [{"text": TEXT}]}
+    told = ragassay.evaluate([record], ["citation.recall"]).summary.warnings
+    assert [one for one in told if one.startswith("1 mark such as [7] names no passage")]
+
+
 def test_what_open_rag_eval_does_not_read_as_a_citation_is_counted() -> None:
     passages = [{"id": "1", "text": TEXT}, {"id": "2", "text": TEXT}]
     records = [

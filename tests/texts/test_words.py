@@ -129,3 +129,8 @@ def test_a_number_is_the_same_word_however_it_is_grouped(whole: int, cents: int)
     german = english.translate(str.maketrans(",.", ".,"))
     assert words(english) == words(german) == words(f"{whole}.{cents:02d}")
     assert words(f"{whole:,}", "en") == [str(whole)]
+
+
+def test_long_runs_are_cut_in_time() -> None:
+    for run in ("一" * 6_000, "1.2.3." + "4" * 6_000, "\n" * 100_000 + "> a", "1 000" * 20_000):
+        assert words(run, "fr")

@@ -25,9 +25,10 @@ SIGNS = {".": "\ue001", "-": "\ue002", ":": "\ue003", "/": "\ue004", "+": "\ue00
 _NO_LETTER = rf"(?<![^\W{CHARACTERS}])(?<![.,])"
 """A letter that ends at a space is part of no number; the first digit follows none of these."""
 _PART = r"(?:\d+(?:[.,'’]\d+)*+|[.,]\d++(?![.,]\d))"
+_DATE = r"(?:\d{4}-\d\d?-\d\d?|\d\d?-\d\d?-\d{4})(?![-\d])"
 _NUMBER = re.compile(
     r"(?P<sign>(?<![\w.,%)\]])(?<!\d )[-\u2212](?=[.,]?\d))?"
-    rf"{_NO_LETTER}(?P<parts>(?:\d{{4}}-\d\d?-\d\d?|\d\d?-\d\d?-\d{{4}})(?![-\d])|{_PART}(?:[:/⁄]{_PART})*)"
+    rf"{_NO_LETTER}(?P<parts>{_DATE}|{_PART}(?:[:/⁄]{_PART})*)"
     r"(?P<more>\+(?![\w+]))?"
 )
 _BLANKS = {
@@ -35,13 +36,15 @@ _BLANKS = {
     for blanks in ("\u00a0\u202f\u2009", " \u00a0\u202f\u2009")
 }
 """Digits in groups, between blanks that break no line and between any."""
+_ADDRESS = re.compile(r"(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}")
+"""Of a computer (IPv4)."""
 _WITHIN = re.compile(r"(?<=\d)\.(?=\d)")
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞])")
 """Between a number and a raised digit or a fraction: 10⁶ is not 106."""
-_OWED = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")
+_BEFORE_CURRENCY = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")
 """-$5 is $-5."""
 _NUMERAL = "[〇零一二三四五六七八九十百千万萬億亿]"
-_NUMERALS = re.compile(f"{_NUMERAL}{{2,}}|{_NUMERAL}(?=[年月日号號])")
+_NUMERALS = re.compile(f"{_NUMERAL}{{2,16}}|{_NUMERAL}(?=[年月日号號])")
 """Of several characters, or in a date: a single one is a part of many words."""
 
 
@@ -60,7 +63,7 @@ def folded(text: str, language: str = "") -> str:
         text = grouped.sub(lambda found: re.sub(r"\s", "", found[0]), text)
     text = unicodedata.normalize("NFKC", _RAISED.sub(" ", text))
     text = "".join(map(_digit, text)) if not text.isascii() else text
-    text = _OWED.sub(r"\2\1", text)
+    text = _BEFORE_CURRENCY.sub(r"\2\1", text)
     text = _NUMERALS.sub(lambda found: str(numerals(found[0])), text)
     text = _NUMBER.sub(lambda found: _one(found, decimals), text)
     return _WITHIN.sub(SIGNS["."], text)
@@ -105,10 +108,9 @@ def _canonical(digits: str, decimals: str) -> str:
     whole, _, rest = digits.rpartition(decimal) if decimal else (digits, "", "")
     if not decimal:
         return digits
-    if decimal in whole:  # more than once: it groups digits, or it is no number (an IP address)
-        if decimal == "." and digits.count(".") == 3 and max(map(int, digits.split("."))) < 256:
-            return digits
-        return digits.replace(decimal, "") if _is_grouped(digits, decimal) else digits
+    if decimal in whole:  # more than once: it groups digits, or it is no number
+        grouped = _is_grouped(digits, decimal) and not _ADDRESS.fullmatch(digits)
+        return digits.replace(decimal, "") if grouped else digits
     if len(signs) == 2:
         other = "," if decimal == "." else "."
         return f"{whole.replace(other, '')}.{rest}" if _is_grouped(whole, other) else digits

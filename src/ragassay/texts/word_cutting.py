@@ -38,7 +38,7 @@ _TWO_SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "->": "→", "=>": "⇒"}
 _IN_TWO_SIGNS = re.compile("|".join(_TWO_SIGNS))
 _MARKUP = re.compile(
     r"</?(?:[abipu]|br|code|div|em|h[1-6]|li|ol|pre|span|strong|su[bp]|t[dhr]|table|ul)"
-    r"(?:\s+[\w-]+=[^<>]*)?\s*/?>|^\s*>+\s+(?=\D)",
+    r"(?:\s+[\w-]+=[^<>]*)?\s*/?>|^[ \t]*>[> \t]*[ \t](?=[^\d\s])",
     re.MULTILINE,
 )
 """Tags of HTML, and the signs of a quotation in Markdown."""

@@ -123,12 +123,14 @@ _UNREAD = (
 
 
 def _unnamed(window: Window) -> CountedFact:
-    """The citations by the name or address of a source that no passage has; for `Window.once`."""
+    """The citations that name no passage; for `Window.once`."""
     unnamed = [
         key
         for sample in window.samples
+        if sample.passages is not None
+        for citable in [Citable(sample.passages)]
         for key in _keys(sample)
-        if is_source(key) and not Citable(sample.passages or ()).find_all(key)
+        if not citable.find_all(key)
     ]
     return CountedFact(_UNNAMED, len(unnamed), next(iter(unnamed), ""))
 
@@ -195,7 +197,7 @@ class _Citation(JudgedMetric):
         return Score(value, self._parts(scores, statements, links_of))
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
-        """How many citations by a name or address name no passage."""
+        """How many citations name no passage."""
         return [window.once(_unnamed)]
 
     def _worth(self, link: Link) -> CitationWorth:
