@@ -260,7 +260,7 @@ class ReportView:
         return {"n": n, "rows": rows}
 
     def beside(self, row: int, wanted: RowQuery) -> Beside | None:
-        """Where a row stands among the wanted ones, pages aside; ``None`` where it is none of them.
+        """The place of a row among those that are wanted; ``None`` where it is not among them.
 
         Raises:
             UsageError: there is no such column.
