@@ -162,7 +162,8 @@ def test_other_brackets_cite_nothing(text: str) -> None:
         ("[source n° 1]", [0]), ("[来源：1]", [0]), ("〔1〕", [0]), ("（1）", [0]),
         ("（文档2）", [1]),
         ("[参考文献1]", [0]), ("[资料一]", [0]), ("[١، ٢]", [0, 1]), ("[स्रोत 2]", [1]), ("²", [1]),
-        ("¹,²", [0, 1]),
+        ("¹,²", [0, 1]), ("<sup>2</sup>", [1]), ("<sup>1, 2</sup>", [0, 1]),
+        ("❷", [1]), ("[1.]", [0]),
     ],
 )  # fmt: skip
 def test_marks_of_other_languages_are_citations(mark: str, ranks: list[int]) -> None:
@@ -177,18 +178,34 @@ def test_a_place_in_a_document_is_cited_where_passages_say_theirs() -> None:
     passages = [Passage("x", id="guide.pdf#page=3"), Passage("y", document="guide.pdf")]
     citable = Citable(passages)
     assert citable.find_all("guide.pdf#page=9") == (1,)  # it may stand there
-    assert citable.find_all("guide.pdf, p. 3") == citable.find_all("guide.pdf") == (0, 1)
+    assert (
+        citable.find_all("guide.pdf:3")
+        == citable.find_all("guide.pdf, p. 3")
+        == citable.find_all("guide.pdf")
+        == (0, 1)
+    )
     assert Citable(passages[:1]).find_all("guide.pdf#page=9") == ()
 
 
 @pytest.mark.parametrize(
-    "text", ["It has 5 km².", "It weighs mc².", "See Table¹² here.", "An <https://other.org/a> is."]
+    "text",
+    [
+        *("It has 5 km².", "It weighs mc².", "See Table¹² here.", "An <https://other.org/a> is."),
+        *("It has 10<sup>2</sup>.", "It has km<sup>2</sup>.", "See https://other.org/a."),
+    ],
 )
 def test_raised_digits_and_addresses_cite_only_what_was_retrieved(text: str) -> None:
     passages = (Passage(TEXT, names=("https://ex.org/depot",)), Passage(TEXT))
     assert not any(one.citations for one in citation_parser.parts(text, passages))
-    (cited, *_) = citation_parser.parts("It is so <https://ex.org/depot>.", passages)
-    assert Citable(passages).find_all(*cited.citations) == (0,)
+    for mark in ("<https://ex.org/depot>", "https://ex.org/depot", "[b](https://ex.org/depot)"):
+        (cited, *_) = citation_parser.parts(f"It is so {mark}.", passages)
+        assert Citable(passages).find_all(*cited.citations) == (0,)
+
+
+def test_the_address_of_a_link_goes_before_its_words() -> None:
+    passages = (Passage("x", document="guide.pdf"), Passage("y", id="https://ex.org/a"))
+    (cited, *_) = citation_parser.parts("So it is [Guide](https://ex.org/a).", passages)
+    assert Citable(passages).find_all(*cited.citations) == (1,)
 
 
 def test_a_citation_of_a_document_is_read_as_every_other_name_of_a_document() -> None:

@@ -43,9 +43,17 @@ _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞])")
 """Between a number and a raised digit or a fraction: 10⁶ is not 106."""
 _BEFORE_CURRENCY = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")
 """-$5 is $-5."""
-_NUMERAL = "[〇零一二三四五六七八九十百千万萬億亿]"
-_NUMERALS = re.compile(f"{_NUMERAL}{{2,16}}|{_NUMERAL}(?=[年月日号號])")
-"""Of several characters, or in a date: a single one is a part of many words."""
+_ONE, _UNIT, _NUMERAL = (
+    "[一二三四五六七八九]",
+    "[十百千万萬億亿]+",
+    "[〇零一二三四五六七八九十百千万萬億亿]",
+)
+_NUMERALS = re.compile(
+    rf"(?<!{_NUMERAL})(?:(?={_NUMERAL}{{2}})(?:十|{_ONE}{_UNIT})(?:[〇零]?{_ONE}{_UNIT})*"
+    rf"(?:[〇零]?{_ONE})?|[〇零一二三四五六七八九]{{3,16}}|{_NUMERAL}+(?=[年月日号號]))(?!{_NUMERAL})"
+)
+"""With a unit behind its first digit, of three digits, or in a date: others are a part of a word
+(三角, 万一) or say about how many (五六个)."""
 
 
 def folded(text: str, language: str = "") -> str:

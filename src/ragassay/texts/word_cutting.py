@@ -38,10 +38,10 @@ _TWO_SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "->": "→", "=>": "⇒"}
 _IN_TWO_SIGNS = re.compile("|".join(_TWO_SIGNS))
 _MARKUP = re.compile(
     r"</?(?:[abipu]|br|code|div|em|h[1-6]|li|ol|pre|span|strong|su[bp]|t[dhr]|table|ul)"
-    r"(?:\s+[\w-]+=[^<>]*)?\s*/?>|^[ \t]*>[> \t]*[ \t](?=[^\d\s])",
+    r"(?:\s+[\w-]+=[^<>]*)?\s*/?>|^[ \t]*(?:>[> \t]*|\+)[ \t](?=[^\d\s])",
     re.MULTILINE,
 )
-"""Tags of HTML, and the signs of a quotation in Markdown."""
+"""Tags of HTML, and the signs of a quotation or an item (``+``) in Markdown."""
 _LETTER_A = re.compile(r"(?<=[\w,] )A\b(?!['’.+#-])")
 
 
@@ -116,7 +116,7 @@ def _is_mark(character: str) -> bool:
 
 def _replacement(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Sc" or (category == "Sm" and character not in "+|~") or character in "%‰°":
+    if category == "Sc" or (category == "Sm" and character not in "|~") or character in "%‰°":
         return f" {character} "
     if category == "Cf":
         return " " if character == _ZERO_WIDTH_SPACE else ""

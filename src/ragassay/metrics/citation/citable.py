@@ -47,9 +47,11 @@ def passage_keys(passages: Sequence[Passage]) -> tuple[str, ...]:
 
 
 _PLACE = re.compile(
-    r"(?:#[^#]*|[,;:]?\(?(?:pp?\.|pages?|seiten?|第)\d+(?:[-–]\d+)?页?\)?)$", re.IGNORECASE
+    r"(?:#[^#]*|:\d+|[,;:]?"
+    r"\(?(?:pp?\.|pages?|seiten?|第)\d+(?:[-–]\d+)?页?\)?)$",
+    re.IGNORECASE,
 )
-"""The place in a document, behind its bare name: ``guide.pdf#page=4``, ``guide.pdf, p. 4``."""
+"""The place in a document behind its bare name: ``guide.pdf#page=4``, ``guide.pdf:4``."""
 
 
 def _place(name: str) -> tuple[str, ...]:
@@ -66,7 +68,7 @@ _LABEL = re.compile(r"\s*([^\s:][^:\n]{0,150}?\.[a-z]{2,5}(?:#[\w=.,-]+)?)\s*:\s
 
 _SOURCE = re.compile(
     r"https?://\S+|[^\[\]|]{1,150}\.(?:pdf|docx?|pptx?|xlsx?|html?|md|markdown|txt|csv|json|xml|rst"
-    r"|epub|odt|rtf)(?:[#?,].*)?",
+    r"|epub|odt|rtf)(?:[#?,:].*)?",
     re.IGNORECASE,
 )
 

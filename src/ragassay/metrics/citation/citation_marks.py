@@ -3,9 +3,9 @@
 ``[1]``, ``[1, 2; 3]``, ``[1-3]``, ``[1][2]``, ``[1], [2]``, ``[^1]``, ``[ 1 ]``, ``[doc1]``,
 ``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, ``①``, the same with the words and digits of
 other languages (``[источник 1]``, ``[资料一]``, ``[١، ٢]``), an id of a retrieved passage in
-brackets, the name or address of its document (``[guide.pdf#page=4]``, ``[Guide](https://...)``,
-``<https://...>``), and ``(3)``, ``(source 3)``, ``(guide.pdf)`` or ``¹`` where that is plausible. A
-year is no citation, nor is anything in code.
+brackets, the name or address of its document (``[guide.pdf#page=4]``, ``[Guide](https://...)``, the
+bare address), and ``(3)``, ``(source 3)``, ``(guide.pdf)``, ``¹`` or ``<sup>1</sup>`` where that is
+plausible. A year is no citation, nor is anything in code.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ _BRACKETED = re.compile(
     r"(?:\((?P<link>(?:https?://|#|www\.|\.?/)[^()\s]*)\))?(?:\s*</sup>)?"
 )
 _PARENTHESISED = re.compile(r"[(（](?P<inside>[^()（）\n]{1,200})[)）]")
-_ITEM = re.compile(rf"(?P<prefix>{BEFORE})?(?P<number>\d{{1,3}})", re.IGNORECASE)
+_ITEM = re.compile(rf"(?P<prefix>{BEFORE})?(?P<number>\d{{1,3}})\.?", re.IGNORECASE)
 _IN_NUMERALS = re.compile(rf"({PREFIX}\s?)([一二三四五六七八九十]+)")
 _LOW, _HIGH = (_ITEM.pattern.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
 _RANGE = re.compile(rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}", re.IGNORECASE)
-_CIRCLED = re.compile("(?P<inside>[①-⑳])")
+_CIRCLED = re.compile("(?P<inside>[①-⑳❶-❿])")
 _RAISED = re.compile(
-    r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?。，\"”’)]))(?P<inside>[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*)"
+    r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?。，\"”’)]))(?P<tag><sup>)?"
+    r"(?P<inside>(?(tag)\d{1,3}(?:,\s?\d{1,3})*(?=</sup>)|[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*))(?(tag)</sup>)"
 )
 """Behind a word of three letters, which no unit has (km²), or a sign."""
-_ADDRESS = re.compile(r"<(?P<link>https?://[^\s<>]+)>(?P<inside>)")
+_ADDRESS = re.compile(r"<?(?P<link>https?://[^\s<>]*[^\s<>.,;:!?()\[\]])>?(?P<inside>)")
 _BETWEEN = re.compile(r"\s*(?:[,;&，、；،؛]|\band\b)\s*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _JOINT = re.compile(r"[\s,;&，、；]*(?:\band\b[\s]*)?")
@@ -74,6 +75,8 @@ def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark
     single += [mark for mark in unsure if _plausible(text, mark, most)]
     groups: list[list[Mark]] = []
     for mark in sorted(single):
+        if groups and mark.start < groups[-1][-1].end:
+            continue  # the address within a link
         if groups and _JOINT.fullmatch(text, groups[-1][-1].end, mark.start):
             groups[-1].append(mark)
         else:
@@ -93,9 +96,9 @@ def _single(
     for match in pattern.finditer(text):
         link = match.groupdict().get("link") or ""
         keys = _keys(match["inside"], ids, bracketed=pattern is not _PARENTHESISED)
-        if not _inside(match.start(), match.end(), code) and (
-            keys := keys or ((link,) if link and bare(link) in ids else ())
-        ):
+        if link and bare(link) in ids:
+            keys = (link,)
+        if keys and not _inside(match.start(), match.end(), code):
             yield Mark(match.start(), match.end(), keys)
 
 
@@ -132,8 +135,9 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
         known, looks = bare(text) in ids, is_source(text)
         return known or looks if bracketed else known and looks
 
-    if re.fullmatch("[①-⑳]|[⁰¹²³⁴-⁹,]+", content):
-        return tuple(unicodedata.normalize("NFKC", content).split(","))
+    if re.fullmatch("[①-⑳❶-❿]|[⁰¹²³⁴-⁹,]+", content):
+        digits = {one: str(int(unicodedata.numeric(one))) for one in content if one != ","}
+        return tuple("".join(map(digits.__getitem__, one)) for one in content.split(",") if one)
     if "†" in content:
         before, name = (piece.strip() for piece in content.split("†")[:2])
         if names(name):
