@@ -171,6 +171,8 @@ def test_a_value_that_is_no_number_is_named_with_query_and_document(
     problem = f"query 'q2', document 'c': {said} stands where a finite number is expected"
     with pytest.raises(InputError, match=problem):
         read(path)
+    with pytest.raises(InputError, match=problem):
+        list(ragassay.load(path, gold=write(tmp_path / "qrels", "q2 0 b 1\n")))
 
 
 def ids_by_rank(*passages: object) -> list[str | None]:

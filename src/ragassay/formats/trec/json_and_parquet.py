@@ -4,7 +4,7 @@ ranx, PyTerrier)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -40,17 +40,16 @@ def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
 
 
 def is_mapping(value: Any) -> bool:
-    """Whether a JSON value begins like ``{query: {document: number}}``."""
-    return _is_nested(value, _is_number)
-
-
-def _is_nested(value: Any, is_value: Callable[[Any], bool]) -> bool:
-    """Whether a JSON value begins like ``{query: {document: value}}``."""
-    if not isinstance(value, Mapping) or not value:
+    """Whether a JSON value begins like ``{query: {document: number}}``; what is no number is an
+    error for who reads it."""
+    if not isinstance(value, Mapping):
         return False
     inner = list(islice(value.values(), 20))
-    return any(inner) and all(
-        isinstance(one, Mapping) and all(map(is_value, islice(one.values(), 20))) for one in inner
+    if not all(isinstance(one, Mapping) for one in inner):
+        return False
+    values = [value for one in inner for value in islice(one.values(), 20)]
+    return any(map(_is_number, values)) and not any(
+        isinstance(value, Mapping | list) for value in values
     )
 
 
@@ -78,7 +77,7 @@ def read_other(path: Path, number: str) -> pl.DataFrame | None:
             (line, record.get(query), record.get(document), record.get(value))
             for line, record in json_files.json_records(path)
         )
-    elif _is_nested(first, lambda one: not isinstance(one, Mapping | list)):
+    elif is_mapping(first):
         rows = _of_mapping(json_files.whole_object(path), path)
     else:
         json_files.parse_json(opening.read_all(path), path)
