@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 from ragassay.cli import call
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.judges import placeholders, read_prompts
 from ragassay.judges.questions import ClaimSupport, kinds
 from ragassay.judges.questions.answering import SaysIdk
@@ -111,6 +112,19 @@ def test_an_unknown_kind_or_a_missing_file_is_told_whoever_judges(
 ) -> None:
     with pytest.raises((UsageError, InputError), match=says):
         ragassay.evaluate(DATA, metric, prompts=prompts)
+
+
+def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> None:
+    with pytest.warns(RagassayWarning, match="The prompt for says_idk is not used"):
+        ragassay.evaluate(DATA, "f1", prompts={"says_idk": "idk.txt"})
+    with LLMServer() as server, warnings.catch_warnings():
+        warnings.simplefilter("error", RagassayWarning)  # it is asked by an input
+        ragassay.evaluate(
+            DATA,
+            ["f1", "answerability_accuracy"],
+            judge=f"{server.url}#tiny",
+            prompts={"says_idk": "idk.txt"},
+        )
 
 
 @pytest.mark.parametrize("kind", kinds())

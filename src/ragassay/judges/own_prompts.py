@@ -53,7 +53,7 @@ def read_prompts(named: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
         if kind not in known:
             raise UsageError(
                 f"prompts: there is no question {kind!r}. {did_you_mean(kind, known)} There are: "
-                f"{', '.join(known)}."
+                f"{', '.join(known)}. `ragassay metrics NAME` says which of them a metric asks."
             )
     return {kind: _read(known[kind], path) for kind, path in named.items()}
 

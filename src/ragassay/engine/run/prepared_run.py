@@ -46,7 +46,7 @@ from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.golden import check_output
 from ragassay.judges import Asker, Judge, read_prompts
 from ragassay.metrics.answer import AnswerMatches
-from ragassay.metrics.core import AllSamples, Metric
+from ragassay.metrics.core import AllSamples, Metric, uses_of
 from ragassay.models.embedders import DEFAULT
 from ragassay.samples import Sample
 from ragassay.stats import check_one_sided
@@ -95,6 +95,9 @@ def prepare(
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump())
     plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
+    asked = {use.kind for metric in plan.every.values() for use in uses_of(metric, None)}
+    for kind in sorted(config.prompts.keys() - asked):
+        warn_user(f"The prompt for {kind} is not used: no metric of this run asks that question.")
     if config.judge_prompt:
         _warn_of_two_instructions(plan)
     counts_chunks = any(metric.counts_chunks for metric in plan.every.values())
