@@ -52,6 +52,22 @@ def test_the_means_of_two_weeks_are_compared_by_welchs_test_after_holm() -> None
     assert not ragassay.compare(new, old, metrics="exact_match", unpaired=True).differences[0].ties
 
 
+@pytest.mark.parametrize("n_old", [60, 40])
+def test_runs_that_share_queries_are_refused(n_old: int) -> None:
+    new, old = run("48", 60, 0.6), run("48", n_old, 0.6)
+    with pytest.raises(UsageError, match=rf"{n_old} queries are in both"):
+        ragassay.compare(new, old, unpaired=True)
+    forced = ragassay.compare(new, old, unpaired=True, force=True)
+    assert all(d.p_adjusted is None for d in forced.differences)
+
+
+def test_the_difference_that_would_be_found_has_no_sign() -> None:
+    found = ragassay.compare(run("48", 30, 0.6), run("47", 30, 0.7), unpaired=True)
+    assert any((d.detectable or 0) < 0 for d in found.differences)
+    (note,) = [one for one in found.notes if one.kind.startswith("would_find")]
+    assert 0 < note.counts["least"] <= note.counts["most"]
+
+
 def test_conversations_are_tested_together() -> None:
     turns = [run("a", 40, 0.9), run("b", 40, 0.5)]
     alone = ragassay.compare(*turns, unpaired=True)

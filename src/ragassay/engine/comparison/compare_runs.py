@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragassay.counts import grouped
+from ragassay.counts import either, grouped, plural
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.comparability import (
     SAME_NUGGETS,
@@ -23,7 +23,7 @@ from ragassay.engine.comparison.comparability import (
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.comparison.derived_runs import aligned, subset_of
-from ragassay.engine.comparison.pairs import MatchedRuns
+from ragassay.engine.comparison.pairs import MatchedRuns, rows_by_query
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
 from ragassay.engine.comparison.standing import judge_agreement, trusted
 from ragassay.engine.comparison.unpaired import compare_means
@@ -197,6 +197,13 @@ def _compare_means(
     means = [name for name in names if a.summary.metrics[name].percentile is None]
     tested = () if primary is None else tuple(_named(primary, a, b, means))
     not_comparable = incomparable_metrics(a, b, means)
+    if shared := rows_by_query(a).keys() & rows_by_query(b).keys():
+        n = len(shared)
+        reason = (
+            f"{plural(n, 'query')} {either(n, 'is', 'are')} in both. Compare them query by query, "
+            "or choose runs that share none."
+        )
+        not_comparable = dict.fromkeys(means, reason)
     _refuse(a, b, list(dict.fromkeys(not_comparable.values())), force)
     comparison = compare_means(
         a,

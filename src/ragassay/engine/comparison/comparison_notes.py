@@ -42,7 +42,7 @@ def _beside(comparison: Comparison) -> Iterator[Note]:
         yield Note("too_few", {"n": max(d.n for d in too_few)}, _names(too_few))
     unshown = [d for d in shown if d.verdict == "no difference shown" and not d.too_few]
     found = [d for d in shown if d.verdict in ("better", "worse", "different")]
-    sizes = sorted(d.detectable for d in unshown if d.detectable is not None)
+    sizes = sorted(abs(d.detectable) for d in unshown if d.detectable is not None)
     if unshown and not found and sizes:
         kind = "would_find" if sizes[0] < sizes[-1] else "would_find_one"
         yield Note(kind, {"least": sizes[0], "most": sizes[-1]})
