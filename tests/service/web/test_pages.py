@@ -6,6 +6,8 @@ import html as html_lib
 import io
 import json
 import time
+from contextlib import closing
+from http.client import HTTPConnection, HTTPMessage
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +165,24 @@ def test_two_reports_are_compared(page: Any, served: Served) -> None:
         address = page.get_attribute(f".downloads a[href*='form={form}']", "href")
         assert httpx2.get(f"{served.url}{address}").headers["content-type"].startswith(kind)
 
+    def shown() -> list[str]:
+        words = [page.inner_text("#count"), page.inner_text("#page"), page.input_value("#search")]
+        return [*words, *page.locator("#queries .expand").all_inner_texts()]
+
+    assert page.url.endswith(f"/compare?a={new}&b={old}")
+    page.fill("#search", "query 1")
+    page.select_option("#filter", label="B higher")
+    page.click("[data-key=id] button")
+    page.wait_for_selector("[data-key=id][aria-sort=ascending]")
+    page.click("[data-key=id] button")
+    page.wait_for_selector("[data-key=id][aria-sort=descending]")
+    page.click(".expand >> nth=0")
+    before = shown()
+    assert before[0] == "12 of 30 queries" and before[3:5] == ["q21", "q19"]
+    page.reload()
+    page.wait_for_selector("tr.opened")
+    assert shown() == before and page.inner_text("h1").count("report") == 2
+
 
 def test_content_from_data_is_inert(page: Any, served: Served) -> None:
     texts = [HOSTILE, "[a](javascript:alert(1)) ![b](//evil)", "a\u202eb\x1b[2J", "{{ 7 * 7 }}"]
@@ -209,7 +229,7 @@ def test_settings_keep_what_they_do_not_show(page: Any, served: Served) -> None:
 def test_what_a_page_asks_for_in_vain_is_no_defect(served: Served) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
     rows = f"{served.url}/reports/{report}/samples"
-    for query in ("slice=x", "slice=[1]", "sort=m7", "unscored=;", "slice=[%22a%22,%22b%22]"):
+    for query in ("slice=x", "slice=[1]", "sort=m7", "filter=;", "slice=[%22a%22,%22b%22]"):
         assert httpx2.get(f"{rows}?{query}").status_code == 422, query
     assert httpx2.get(f"{rows}/7").status_code == 404
     for then in ("//evil.org", "/\\evil.org", "/\t/evil.org", "https://evil.org", "/?x y"):
@@ -435,3 +455,27 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
         )
     finally:
         with_tokens.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"Host": "evil.example"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Content-Length": "300000000"}, 413),
+    ],
+)
+def test_what_the_guard_refuses_is_a_page_for_a_browser(
+    served: Served, sent: dict[str, str], status: int
+) -> None:
+    def answer(**accept: str) -> tuple[HTTPMessage, str]:
+        connection = HTTPConnection(served.url.removeprefix("http://"))
+        connection.request("POST", "/projects", headers={**sent, **accept})
+        with closing(connection), connection.getresponse() as found:
+            assert found.status == status
+            return found.headers, found.read().decode()
+
+    problem, (headers, shown) = answer()[1], answer(Accept="text/html,*/*;q=0.8")
+    assert headers["content-type"].startswith("text/html")
+    assert "frame-ancestors" in headers["content-security-policy"]
+    assert json.loads(problem)["detail"] in html_lib.unescape(shown)

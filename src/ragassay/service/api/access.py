@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 from fastapi import HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException as StarletteException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragassay.errors import RagassayError
-from ragassay.service.api.problems import UNAVAILABLE, problem
+from ragassay.service.api.problems import UNAVAILABLE, Answer
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json, within
 from ragassay.service.store import Store, Token, TokenScope, find_token, is_closed
 
@@ -131,7 +132,7 @@ class Guard:
         asks: what a request may do, as `access_of` says it.
         files: patterns of the paths that take a file, which they read piece by piece after they
             know who sends it.
-        forms: how a status and a sentence are answered below a path, where not as a problem.
+        forms: how a status and a sentence are answered below a path, where not as other errors.
     """
 
     def __init__(
@@ -193,8 +194,13 @@ class Guard:
         return of_json(self._most)
 
     def _answer(self, scope: Scope, status: int, detail: str) -> Response:
-        below = (form for path, form in self._forms.items() if scope["path"].startswith(path))
-        return next(below, problem)(status, detail)
+        """The answer to a refused request, as the application answers its other errors."""
+        for path, form in self._forms.items():
+            if scope["path"].startswith(path):
+                return form(status, detail)
+        request = Request(scope)
+        handle: Answer = request.app.exception_handlers[StarletteException]
+        return handle(request, HTTPException(status, detail))
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
