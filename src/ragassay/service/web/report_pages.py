@@ -41,7 +41,7 @@ router = page_router()
 
 def row_query(
     text: Annotated[str, Query(max_length=1_000)] = "",
-    unscored: Annotated[str, Query(max_length=10)] = "",
+    filter: Annotated[str, Query(max_length=10)] = "",  # noqa: A002
     sort: Annotated[str, Query(max_length=10)] = "order",
     down: bool = False,
     first: Annotated[int, Query(ge=0, le=10**9)] = 0,
@@ -53,7 +53,7 @@ def row_query(
     Raises:
         UsageError: a slice is none.
     """
-    return RowQuery(text.split(), unscored, _slices(slice or ()), sort, down, first, size)
+    return RowQuery(text.split(), filter, _slices(slice or ()), sort, down, first, size)
 
 
 def _slices(pairs: Iterable[str]) -> dict[str, str]:

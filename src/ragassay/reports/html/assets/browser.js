@@ -16,29 +16,23 @@ class Browser {
       const judged = first.filter((at) => data.metrics[at].judged && source.scored(at));
       this.shown = new Set(first.slice(0, Math.max(8, judged.length)));
     }
-    this.sort = this.comparison ? { key: "diff", down: false } : { key: "order", down: false };
+    this.usual = this.comparison ? "diff" : "order";
+    this.sort = { key: this.usual, down: false };
     this.open = new Set();
     this.page = 0;
     this.asked = 0;
     this.body = document.querySelector("#queries tbody");
     this.head = document.querySelector("#queries thead tr");
     this.controls();
-    if (source.served) this.restore(new URLSearchParams(location.search));
+    this.restore(new URLSearchParams(location.search));
     this.keys();
     if (source.row) addEventListener("hashchange", () => this.follow());
     this.ready = this.update().then(() => this.follow());
   }
 
-  // Goes to the sample that the page's address names, or to the rows that it filters.
+  // Goes to the sample that the page's address names.
   async follow() {
-    const given = new URLSearchParams(location.hash.slice(1)), name = given.get("sample");
-    const select = document.getElementById("filter"), wanted = given.get("filter");
-    if ([...select.options].some((option) => option.value === wanted)) {
-      select.value = wanted;
-      this.page = 0;
-      await this.update();
-      document.getElementById("browse").scrollIntoView();
-    }
+    const name = new URLSearchParams(location.hash.slice(1)).get("sample");
     const row = name === null || !this.source.row ? -1 : this.source.row(name);
     if (row >= 0) await this.visit(row);
     else if (name !== null && this.source.row) document.getElementById("count").textContent = `No sample is called ${name}.`;
@@ -46,12 +40,23 @@ class Browser {
 
   // Sets the controls as the query of the page's address says it.
   restore(given) {
+    const choose = (select, value) => { if ([...select?.options || []].some((option) => option.value === value)) select.value = value; };
     document.getElementById("search").value = given.get("text");
-    for (const [id, name] of [["filter", "unscored"], ["size", "size"]]) if (given.has(name)) document.getElementById(id).value = given.get(name);
+    for (const name of ["filter", "metric", "size"]) choose(document.getElementById(name), given.get(name));
     const slices = new Map(given.getAll("slice").map(JSON.parse));
-    for (const select of document.querySelectorAll("select[data-slice]")) if (slices.has(select.dataset.slice)) select.value = "=" + slices.get(select.dataset.slice);
-    this.sort = { key: given.get("sort") || "order", down: given.get("down") === "true" };
+    for (const select of document.querySelectorAll("select[data-slice]")) choose(select, "=" + slices.get(select.dataset.slice));
+    this.metric = Number(document.getElementById("metric")?.value);
+    this.sort = { key: given.get("sort") || this.usual, down: given.get("down") === "true" };
     this.page = Math.floor(Number(given.get("first")) / this.wanted().size);
+  }
+
+  // Lets the page's address name what is shown, where the browser allows it: not in a frame, say.
+  remember(address) {
+    try {
+      history.replaceState(null, "", address);
+    } catch (error) {
+      if (error.name !== "SecurityError") throw error;
+    }
   }
 
   address(row) {
@@ -113,7 +118,6 @@ class Browser {
       select.addEventListener("change", again);
     }
     for (const link of document.querySelectorAll("a[data-filter]")) {
-      link.href = "#" + new URLSearchParams({ filter: link.dataset.filter });
       link.addEventListener("click", () => { document.getElementById("filter").value = link.dataset.filter; again(); });
     }
     for (const link of document.querySelectorAll("a[data-sample]")) {
@@ -155,7 +159,7 @@ class Browser {
       filter: document.getElementById("filter").value,
       slices: [...document.querySelectorAll("select[data-slice]")].filter((select) => select.value)
         .map((select) => [select.dataset.slice, select.value.slice(1)]),
-      sort: this.sort.key, down: this.sort.down, metric: this.metric, first: this.page * size, size,
+      sort: this.sort.key, usual: this.usual, down: this.sort.down, metric: this.metric, first: this.page * size, size,
     };
   }
 
@@ -181,6 +185,7 @@ class Browser {
     if (this.page >= pages) { this.page = pages - 1; await this.update(); return; }
     this.draw(found, pages);
     this.busy(false);
+    this.remember(location.pathname + queryOf(wanted) + location.hash);
   }
 
   draw({ n, rows }, pages) {
@@ -260,7 +265,7 @@ class Browser {
 
   detail(row, id) {
     const place = h("td", { colspan: this.columns().length });
-    const own = this.source.served ? h("p", { class: "own" }, h("a", { href: `${this.source.served}/${row}${this.source.query({ ...this.wanted(), first: 0 })}` }, "Open on a page of its own")) : this.about(row);
+    const own = this.source.served ? h("p", { class: "own" }, h("a", { href: `${this.source.served}/${row}${queryOf({ ...this.wanted(), first: 0 })}` }, "Open on a page of its own")) : this.about(row);
     this.source.samples(row).then((runs) => place.replaceChildren(own, this.details.render(runs)),
       (error) => place.replaceChildren(h("p", {}, `The details cannot be read: ${error.message}`)));
     return h("tr", { class: "detail", id }, place);
@@ -286,15 +291,18 @@ class Browser {
     else { this.open.delete(row); line.nextElementSibling.remove(); }
     line.classList.toggle("opened", opened);
     button.setAttribute("aria-expanded", String(opened));
-    if (this.source.row) history.replaceState(null, "", opened ? this.address(row) : location.pathname + location.search);
+    if (this.source.row) this.remember(opened ? this.address(row) : location.pathname + location.search);
   }
 
-  // Opens a row wherever it stands, with all filters taken back.
+  // Opens a row wherever it stands. Search and filters are taken back where they leave it out.
   async visit(row) {
-    for (const select of document.querySelectorAll("#tools select")) select.value = "";
-    document.getElementById("search").value = "";
+    await this.update();  // a search has read all texts then
+    if (!this.source.ordered(this.wanted()).includes(row)) {
+      for (const select of document.querySelectorAll("#tools select")) select.value = "";
+      document.getElementById("search").value = "";
+    }
     this.open.add(row);
-    if (this.source.row) history.replaceState(null, "", this.address(row));
+    if (this.source.row) this.remember(this.address(row));
     const wanted = this.wanted();
     this.page = Math.floor(this.source.ordered(wanted).indexOf(row) / wanted.size);
     await this.update();

@@ -1,6 +1,19 @@
 // Compares texts as people order them: a2 before a10.
 const NATURAL = new Intl.Collator("en", { numeric: true });
 
+// The query of an address that asks for these rows. What is asked for by default is left out; what
+// else the page's address names (the reports that are compared) stays.
+function queryOf({ words, filter, metric, slices, sort, usual, down, first, size }) {
+  const query = new URLSearchParams(location.search);
+  const asked = { text: words.join(" "), filter, metric, sort: sort === usual ? "" : sort, down, first, size: size === 50 ? "" : size };
+  for (const [name, value] of Object.entries(asked)) {
+    if (value) query.set(name, value); else query.delete(name);
+  }
+  query.delete("slice");
+  for (const pair of slices) query.append("slice", JSON.stringify(pair));
+  return String(query) && `?${query}`;
+}
+
 // The rows that stand in the file itself, and their details, which are unpacked when they are needed.
 class EmbeddedRows {
   constructor(data) {
@@ -188,18 +201,8 @@ class ServedRows {
     return this.data.scored[metric];
   }
 
-  // What is asked for, as the query of an address; what is asked for by default is left out.
-  query({ words, filter, slices, sort, down, first, size }) {
-    const asked = { text: words.join(" "), unscored: filter, sort: sort === "order" ? "" : sort, down: down || "", first: first || "", size: size === 50 ? "" : size };
-    const pairs = [...Object.entries(asked).filter(([, value]) => value !== ""), ...slices.map((pair) => ["slice", JSON.stringify(pair)])];
-    return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
-  }
-
-  // Fetches the rows, and lets the page's address ask for the same.
   async find(asked) {
-    const query = this.query(asked), found = await this.read(this.data.served + query);
-    history.replaceState(null, "", location.pathname + query + location.hash);
-    return found;
+    return this.read(this.data.served + queryOf(asked));
   }
 
   async samples(row) {
