@@ -249,7 +249,7 @@ def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(
 
 
 def test_an_upload_is_read_in_another_process_and_a_file_that_unpacks_to_much_is_refused(
-    store: Store, runs: Path, forked: None, monkeypatch: pytest.MonkeyPatch
+    store: Store, runs: Path, forked: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     task = a_task(store)
     bomb = io.BytesIO()
@@ -258,11 +258,16 @@ def test_an_upload_is_read_in_another_process_and_a_file_that_unpacks_to_much_is
             archive.write(path, path.name) if path.name != "summary.json" else None
         archive.writestr("summary.json", b" " * (33 << 20))
     bomb.seek(0)
+    shutil.copytree(runs / "new", tmp_path / "long")
+    (tmp_path / "long" / "samples.jsonl").write_bytes(b'{"id": "%s"}' % (b"x" * (33 << 20)))
+    long_line = zipped(tmp_path / "long")
     with monkeypatch.context() as patch:
         # This process opens no archive itself.
         patch.setattr(zipfile, "ZipFile", None)
         with pytest.raises(RagassayError, match="32 MB"):
             keep_uploaded_run(store, task.id, "x", bomb, repacked_apart)
+        with pytest.raises(RagassayError, match="32 MB"):
+            keep_uploaded_run(store, task.id, "x", long_line, repacked_apart)
     assert list_reports(store, task.id) == []
     kept = keep_uploaded_run(store, task.id, "y", zipped(runs / "new"), repacked_apart)
     assert kept.status == "completed" and kept.headline

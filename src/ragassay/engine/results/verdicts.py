@@ -13,6 +13,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from ragassay.errors import InputError, validation_problem
+from ragassay.formats.sources import unpacking
 from ragassay.judges import Asked, Provenance, to_record
 
 Record = Mapping[str, Any]
@@ -134,7 +135,7 @@ def read_lines(
     """
     place = 0
     with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(unpacking.lines(stream, path), start=1):
             try:
                 parsed = parse(orjson.loads(line))
             except ValueError as error:

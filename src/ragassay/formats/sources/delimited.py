@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import opening
+from ragassay.formats.sources import opening, unpacking
 
 Row = dict[str, str | None]
 _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
@@ -33,7 +33,7 @@ def rows(
         InputError: the header is unusable, a row has another number of cells, or the quotes do not
             match.
     """
-    csv.field_size_limit(2**31 - 1)
+    csv.field_size_limit(min(2**31 - 1, unpacking.most_of_a_piece()))
     lines = opening.text_lines(path, encoding)
     first, declared = _opening(lines)
     above = int(declared is not None)

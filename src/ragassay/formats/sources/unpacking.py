@@ -1,4 +1,4 @@
-"""Lines and all bytes of a stream, with a limit on what gzip may unpack to.
+"""Lines and all bytes of a stream, with limits on what is read in one piece.
 
 A few megabytes of gzip may hold ten gigabytes in one line, which would fill the memory. A file of
 any size with short lines is read line by line and does no harm.
@@ -7,7 +7,10 @@ any size with short lines is read line by line and does no harm.
 from __future__ import annotations
 
 import gzip
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, cast
 
@@ -19,6 +22,46 @@ _STEP = 1 << 25
 _MOST_PACKED = 100
 """How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""
 
+_most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
+
+
+@contextmanager
+def pieces_within(most: int) -> Iterator[None]:
+    """Within, what is read in one piece is limited: a line, a cell, a JSON document, a part of a
+    workbook. A larger one raises an `InputError`.
+
+    Args:
+        most: bytes of a piece, of a cell characters.
+    """
+    token = _most.set(most)
+    try:
+        yield
+    finally:
+        _most.reset(token)
+
+
+def most_of_a_piece() -> int:
+    """The limit that `pieces_within` set, else a number beyond any size."""
+    return _most.get()
+
+
+def demand_piece(size: int, path: Path) -> None:
+    """Refuses a piece that is larger than `pieces_within` allows.
+
+    Args:
+        size: of the piece in bytes, or of the part that was read.
+        path: the file, for errors.
+
+    Raises:
+        InputError: it is larger.
+    """
+    if size > _most.get():
+        raise InputError(
+            f"a part that is read in one piece is larger than {_most.get() // 1024**2:,} MB",
+            path=path,
+            hint="Save it as JSON lines or CSV, and shorten records that are longer.",
+        )
+
 
 def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """Each line, with its ending.
@@ -28,11 +71,13 @@ def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         path: the file, for errors.
 
     Raises:
-        InputError: a line unpacks to far more than it was.
+        InputError: a line unpacks to far more than it was, or is larger than `pieces_within`
+            allows.
     """
-    while line := stream.readline(_STEP):
-        if len(line) == _STEP and line[-1:] != b"\n":
-            line += b"".join(_rest_of_line(stream, path))
+    step = min(_STEP, _most.get())
+    while line := stream.readline(step):
+        if len(line) == step and line[-1:] != b"\n":
+            line += b"".join(_rest_of_line(stream, step, path))
         yield line
 
 
@@ -44,7 +89,8 @@ def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         path: the file, for errors.
 
     Raises:
-        InputError: they unpack to far more than they were.
+        InputError: they unpack to far more than they were, or are more than `pieces_within`
+            allows.
     """
     size = 0
     while block := stream.read(_STEP):
@@ -53,19 +99,20 @@ def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         _check(stream, size, path)
 
 
-def _rest_of_line(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    size = _STEP
+def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
     block = b""
     while block[-1:] != b"\n":
         _check(stream, size, path)
         block = stream.readline(_STEP)
         if not block:
             return
-        yield block
         size += len(block)
+        demand_piece(size, path)
+        yield block
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
+    demand_piece(size, path)
     source: object = getattr(getattr(stream, "raw", None), "source", stream)  # of recoded text
     if not isinstance(source, gzip.GzipFile) or size < _STEP:
         return

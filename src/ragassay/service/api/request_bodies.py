@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from starlette.types import Message, Receive
 
-_JSON_BYTES = 32 * 1024**2
+from ragassay.service.store import MOST_READ_WHOLE
+
 _JSON_VALUES = 500_000
 """Values take more memory than their text: two bytes may be a list."""
 
@@ -65,7 +66,7 @@ def of_json(most_bytes: int) -> Bounds:
     Args:
         most_bytes: of any body.
     """
-    bounds = within(min(_JSON_BYTES, most_bytes))
+    bounds = within(min(MOST_READ_WHOLE, most_bytes))
     return Bounds(bounds.most_bytes, bounds.refusal, _JSON_VALUES)
 
 

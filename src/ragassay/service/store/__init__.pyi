@@ -86,6 +86,7 @@ from .reports import (
     run_options as run_options,
 )
 from .run_archives import (
+    MOST_READ_WHOLE as MOST_READ_WHOLE,
     as_report as as_report,
     detach_run as detach_run,
     headline_of as headline_of,

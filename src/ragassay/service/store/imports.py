@@ -17,10 +17,12 @@ from ragassay import formats
 from ragassay.client import FilePreview, Ingested
 from ragassay.errors import InputError
 from ragassay.formats import MapperOptions, Notes, PlacingMapper, to_record
+from ragassay.formats.sources import unpacking
 from ragassay.samples import Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import add_records
+from ragassay.service.store.run_archives import MOST_READ_WHOLE
 from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.uploads import Upload, delete_upload, upload_on_disk
 
@@ -180,7 +182,8 @@ def _opened(
 ) -> Iterator[tuple[Upload, Path, formats.Format, Task]]:
     """An upload, its file, the format that reads it, and its task. Errors name the file as its
     owner does, without its path on the server."""
-    with upload_on_disk(store, key) as (upload, path):
+    within = unpacking.pieces_within(MOST_READ_WHOLE)
+    with upload_on_disk(store, key) as (upload, path), within:
         try:
             kind = kind or ("csv" if options.get("delimiter") else None)
             reader = formats.get(kind) if kind is not None else formats.detect(path)

@@ -25,12 +25,13 @@ from ragassay import files
 from ragassay.engine.config import RunConfig, options_of
 from ragassay.engine.results import RUN, SAMPLES, SUMMARY, Result, Summary, open_run
 from ragassay.errors import InputError, UsageError
+from ragassay.formats.sources import unpacking
 
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 10_000
 """Of an archive, unpacked."""
 MOST_READ_WHOLE = 32 * 1024**2
-"""Bytes of a JSON or YAML file: unlike JSON lines it is read in one piece."""
+"""Bytes that are read in one piece: a JSON or YAML file, a line of JSON lines."""
 
 _PIECE = 1 << 20
 _MOST_HEADER = 1 << 24
@@ -132,9 +133,9 @@ def repacked_run(archive: IO[bytes]) -> tuple[bytes, dict[str, Any]]:
 
     Raises:
         UsageError: the archive holds links or paths that lead out, or is too large.
-        InputError: it holds no run folder, or a damaged one.
+        InputError: it holds no run folder, a damaged one, or a line that is too long.
     """
-    with opened_archive(archive) as result:
+    with unpacking.pieces_within(MOST_READ_WHOLE), opened_archive(archive) as result:
         assert result.folder is not None
         return packed_folder(result.folder), headline_of(result.summary)
 
