@@ -156,16 +156,23 @@ def test_text_stays_text(text: str, tmp_path: Path) -> None:
     assert cell.value == text and cell.data_type == "s" and cell.hyperlink is None
 
 
-def test_rows_are_as_high_as_their_texts_and_pages_as_wide_as_the_sheet(tmp_path: Path) -> None:
+def test_rows_are_as_high_as_their_texts_and_pages_can_be_read(tmp_path: Path) -> None:
     answers = ["Yes.", "word " * 40, "\n".join("abcdef"), "word " * 4_000]
     _, book = written([sample(n, one) for n, one in enumerate(answers)], tmp_path / "r.xlsx", "qa")
     sheet = book["Records"]
     heights = [sheet.row_dimensions[row].height for row in range(2, 6)]
     assert heights == [30.0, 75.0, 90.0, 180.0], "two chunks, 200 characters, 6 lines, the most"
-    assert sheet.print_title_rows == "$1:$1"
+    assert (sheet.print_title_rows, sheet.print_title_cols) == ("$1:$1", "$A:$A")
     for one in book:
+        columns = one.column_dimensions.values()
+        width = sum(column.width * (column.max - column.min + 1) for column in columns)
+        assert width / (one.page_setup.fitToWidth or 1) < 270
         assert one.page_setup.orientation == "landscape"
-        assert one.sheet_properties.pageSetUpPr.fitToPage and one.page_setup.fitToHeight == 0
+        if one.title != "Distributions":
+            assert one.sheet_properties.pageSetUpPr.fitToPage and one.page_setup.fitToHeight == 0
+    charts = book["Distributions"]._charts
+    rows = [chart.anchor._from.row for chart in charts]
+    assert [brk.id for brk in book["Distributions"].row_breaks.brk] == rows[2::2]
 
 
 @pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")

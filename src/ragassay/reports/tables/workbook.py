@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +32,13 @@ _A4 = 9
 """The paper's size, by Excel's number."""
 _LINE_POINTS, _MOST_LINES = 15, 12
 """The height of a line of text, and the lines of a row that are shown: Excel shows 27 at most."""
+_PAGE_WIDTH = 260
+"""The width of columns, in characters, that can be read on a page; wider sheets have more pages."""
 _BINS = 20
 _CHART_ROWS = 16
 """Rows of a sheet that a chart covers."""
+_CHARTS_OF_A_PAGE, _CHART_SCALE = 2, 70
+"""How many charts are printed on a page, at how many percent of their size."""
 
 
 def write_workbook(result: Result, path: Path) -> None:
@@ -70,9 +74,9 @@ class _Workbook:
         self._head = book.add_format(
             {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}
         )
-        self._strong = book.add_format({"bold": True})
+        self._strong = book.add_format({"bold": True, "valign": "top"})
         self._text = book.add_format({"text_wrap": True, "valign": "top"})
-        self._number = book.add_format({"num_format": "0.0000", "valign": "top"})
+        self._number = book.add_format({"num_format": "0.0000_)", "valign": "top"})
 
     def write(self) -> None:
         """Writes all sheets."""
@@ -81,18 +85,19 @@ class _Workbook:
         self._distributions()
         self._how()
 
-    def _sheet(self, name: str, widths: Iterable[float]) -> Worksheet:
+    def _sheet(self, name: str, widths: Sequence[float]) -> Worksheet:
         sheet = self._book.add_worksheet(name)
         for column, width in enumerate(widths):
             sheet.set_column(column, column, width)
         sheet.set_landscape()
         sheet.set_paper(_A4)
-        sheet.fit_to_pages(1, 0)
+        sheet.fit_to_pages(math.ceil(sum(widths) / _PAGE_WIDTH), 0)
         return sheet
 
     def _summary(self) -> None:
         summary = self._result.summary
-        sheet = self._sheet("Summary", (34, 10, 10, 10, 10, 10, 10, 10, 44))
+        widths = (34, 10, 10, 10, 10, 10, 14, 14, 60)
+        sheet = self._sheet("Summary", widths)
         _put(sheet, 0, 0, f"{summary.suite}: {summary.title}", self._strong)
         _put(sheet, 1, 0, f"Means over {summary.averaged_over}.")
         row = 3
@@ -104,6 +109,7 @@ class _Workbook:
                 _put(sheet, row, 0, group, self._strong)
                 row += 1
             _put_row(sheet, row, heads, self._head)
+            sheet.set_row(row, _height(heads, widths))
             for metric in metrics:
                 row += 1
                 _put(sheet, row, 0, metric.name)
@@ -124,10 +130,12 @@ class _Workbook:
         widths = (16, 12, 40, 50, 40, *([12, 40] * len(names)))
         sheet = self._sheet("Records", widths)
         sheet.repeat_rows(0)
+        sheet.repeat_columns(0)
         heads = ["id", "system", "query", "context", "answer"]
         for name in names:
             heads += [name, f"{name}: explanation"]
         _put_row(sheet, 0, heads, self._head)
+        sheet.set_row(0, _height(heads, widths))
         sheet.freeze_panes(1, 1)
         examples: dict[str, ScoreRow] = {}
         for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
@@ -148,11 +156,12 @@ class _Workbook:
 
     def _distributions(self) -> None:
         sheet = self._sheet("Distributions", (24, 10))
-        row = 0
+        row, starts = 0, []
         for metric in self._result.summary.metrics.values():
             bars = list(_bars(self._result, metric))
             if not bars:
                 continue
+            starts.append(row)
             _put_row(sheet, row, (metric.name, "samples"), self._head)
             for offset, bar in enumerate(bars, start=1):
                 _put_row(sheet, row + offset, bar)
@@ -170,6 +179,8 @@ class _Workbook:
             chart.set_legend({"none": True})
             sheet.insert_chart(row, 3, chart)
             row += max(len(bars), _CHART_ROWS) + 2
+        sheet.set_print_scale(_CHART_SCALE)  # Excel breaks no page of a sheet that is fitted
+        sheet.set_h_pagebreaks(starts[_CHARTS_OF_A_PAGE::_CHARTS_OF_A_PAGE])
 
     def _how(self) -> None:
         result = self._result
