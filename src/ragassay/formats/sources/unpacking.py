@@ -27,11 +27,10 @@ _most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
 
 @contextmanager
 def pieces_within(most: int) -> Iterator[None]:
-    """Within, what is read in one piece is limited: a line, a cell, a JSON document, a part of a
-    workbook. A larger one raises an `InputError`.
+    """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`.
 
     Args:
-        most: bytes of a piece, of a cell characters.
+        most: bytes of a line, characters of a cell.
     """
     token = _most.set(most)
     try:
@@ -45,24 +44,6 @@ def most_of_a_piece() -> int:
     return _most.get()
 
 
-def demand_piece(size: int, path: Path) -> None:
-    """Refuses a piece that is larger than `pieces_within` allows.
-
-    Args:
-        size: of the piece in bytes, or of the part that was read.
-        path: the file, for errors.
-
-    Raises:
-        InputError: it is larger.
-    """
-    if size > _most.get():
-        raise InputError(
-            f"a part that is read in one piece is larger than {_most.get() // 1024**2:,} MB",
-            path=path,
-            hint="Save it as JSON lines or CSV, and shorten records that are longer.",
-        )
-
-
 def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """Each line, with its ending.
 
@@ -71,8 +52,7 @@ def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         path: the file, for errors.
 
     Raises:
-        InputError: a line unpacks to far more than it was, or is larger than `pieces_within`
-            allows.
+        InputError: a line unpacks to far more than it was, or is too long (`pieces_within`).
     """
     step = min(_STEP, _most.get())
     while line := stream.readline(step):
@@ -89,8 +69,7 @@ def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         path: the file, for errors.
 
     Raises:
-        InputError: they unpack to far more than they were, or are more than `pieces_within`
-            allows.
+        InputError: they unpack to far more than they were.
     """
     size = 0
     while block := stream.read(_STEP):
@@ -106,13 +85,17 @@ def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
         block = stream.readline(_STEP)
         if not block:
             return
-        size += len(block)
-        demand_piece(size, path)
         yield block
+        size += len(block)
+        if size > _most.get():
+            raise InputError(
+                f"a line is longer than {_most.get() // 1024**2:,} MB",
+                path=path,
+                hint="Shorten the record, or upload it without its longest field.",
+            )
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
-    demand_piece(size, path)
     source: object = getattr(getattr(stream, "raw", None), "source", stream)  # of recoded text
     if not isinstance(source, gzip.GzipFile) or size < _STEP:
         return

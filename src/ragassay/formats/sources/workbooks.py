@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from xml.etree import ElementTree
 
 from ragassay.errors import InputError, RagassayError, extra_needed
-from ragassay.formats.sources import opening, standard_input, unpacking
+from ragassay.formats.sources import opening, standard_input
 
 _MOST_PACKED = 100
 _LARGE = 1 << 26
@@ -98,7 +98,6 @@ def _check_parts(path: Path) -> None:
     as numbers; and one that unpacks to far more than it is: it may fill the memory."""
     with _damage(path), zipfile.ZipFile(standard_input.on_disk(path)) as archive:
         parts = archive.infolist()
-        unpacking.demand_piece(max((part.file_size for part in parts), default=0), path)
         size = sum(part.file_size for part in parts)
         if size > max(_LARGE, _MOST_PACKED * sum(part.compress_size for part in parts)):
             raise InputError(
