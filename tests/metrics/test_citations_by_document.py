@@ -126,7 +126,7 @@ def test_what_open_rag_eval_does_not_read_as_a_citation_is_counted() -> None:
     ("text", "n"),
     [
         ("The depot is in Leeds (docs/guide.pdf).", 1), ("In Leeds (Source: guide.pdf, p. 4).", 1),
-        ("In Leeds (guide.pdf; plan.docx).", 2), ("In Leeds (see plan.docx).", 0),
+        ("In Leeds (guide.pdf; plan.docx).", 2), ("In Leeds (see plan.docx).", 1),
         ("In Leeds (other.pdf).", 0), ("In Leeds (Guide).", 0),
     ],
 )  # fmt: skip
@@ -200,6 +200,53 @@ def test_raised_digits_and_addresses_cite_only_what_was_retrieved(text: str) -> 
     for mark in ("<https://ex.org/depot>", "https://ex.org/depot", "[b](https://ex.org/depot)"):
         (cited, *_) = citation_parser.parts(f"It is so {mark}.", passages)
         assert Citable(passages).find_all(*cited.citations) == (0,)
+
+
+CITED_AS = {
+    ("guide.pdf", "Depot Guide"): [
+        *("[guide.pdf, section 2]", "[guide.pdf†L3-L9]", "[guide.pdf:12-15]", "(see guide.pdf)"),
+        *("(Depot Guide, p. 3)", "(source: Depot Guide)", "[see the Depot Guide]"),
+        *("(see Document 1)", "[cf. source 1]", "(see guide.pdf, pages 3 and 4)"),
+    ],
+    ("Leitfaden.pdf", "Leitfaden Lager"): [
+        *("[Leitfaden.pdf, S. 3]", "(Leitfaden.pdf S. 3)", "[Quelle: Leitfaden.pdf, Seite 3]"),
+        *("[Leitfaden Lager, S. 3]", "(vgl. Quelle 1)", "[siehe Dok. 1]", "[Abschnitt 1]"),
+    ],
+    ("指南.pdf", "仓库指南"): [
+        *("（来源：指南.pdf）", "[指南.pdf，第3页]", "（见文档1）", "【参考资料1】", "[检索结果1]"),
+        "[仓库指南 第3页]",
+    ],
+    ("دليل.pdf", ""): ["[دليل.pdf، ص 3]"],
+    ("गाइड.pdf", ""): ["[गाइड.pdf, पृष्ठ 3]"],
+}
+"""Names of a document and its title, and marks that cite it as people write them."""
+
+
+@pytest.mark.parametrize(
+    ("names", "mark"), [(names, mark) for names, marks in CITED_AS.items() for mark in marks]
+)
+def test_a_mark_cites_the_document_that_it_names_whatever_stands_beside(
+    names: tuple[str, str], mark: str
+) -> None:
+    passages = (Passage("x", id="c17", document=names[0], names=names[1:]), Passage("y", id="z"))
+    (cited, *_) = citation_parser.parts(f"The depot is in Leeds {mark}.", passages)
+    found = {at for key in cited.citations for at in Citable(passages).find_all(key)}
+    assert found == {0}
+
+
+@pytest.mark.parametrize("mark", ["[1 and 2]", "[Quelle 1 und 2]", "[1 et 2]", "[1和2]", "[1 и 2]"])
+def test_several_numbers_stand_in_one_mark_in_any_language(mark: str) -> None:
+    passages = (Passage("x"), Passage("y"))
+    (cited, *_) = citation_parser.parts(f"It is so {mark}.", passages)
+    assert [Citable(passages).find(key) for key in cited.citations] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "mark", ["(Paris)", "(Paris, 2020)", "[5 of 10]", "(see Figure 1)", "(about 3 documents)"]
+)
+def test_parentheses_that_mention_a_title_or_a_number_cite_nothing(mark: str) -> None:
+    passages = (Passage("x", document="data.csv", names=("Paris",)), Passage("y"))
+    assert not any(one.citations for one in citation_parser.parts(f"So {mark}.", passages))
 
 
 def test_the_address_of_a_link_goes_before_its_words() -> None:

@@ -4,6 +4,7 @@ from .languages import (
     held as held,
     language_in as language_in,
     language_of as language_of,
+    likely_languages as likely_languages,
     listed as listed,
     stated_language as stated_language,
     without_yes_or_no as without_yes_or_no,

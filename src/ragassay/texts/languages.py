@@ -143,31 +143,42 @@ def _files() -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def language_of(text: str, least: int = 1) -> str:
+def language_of(text: str) -> str:
     """The code of the language that a text is in; empty where its words do not tell.
 
     Args:
         text: the longer, the surer.
-        least: different small words of two letters or more that the text holds of the language, at
+    """
+    code, *others = likely_languages(text) or ("",)
+    return "" if others else code
+
+
+def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
+    """The codes of the languages that a text may be in: several where its words are as usual in
+    each of them (Danish and Norwegian), none where they do not tell.
+
+    Args:
+        text: the longer, the surer.
+        least: different small words of two letters or more that the text holds of a language, at
             least; 3 are sure.
     """
     text = text[:_READ].casefold()
     scripts = Counter(_SCRIPTS.findall(text))
     if scripts and 2 * scripts.total() > sum(map(str.isalpha, text)):
-        return _CODES[unicodedata.name(scripts.most_common(1)[0][0]).partition(" ")[0]]
+        return (_CODES[unicodedata.name(scripts.most_common(1)[0][0]).partition(" ")[0]],)
     characters = len(_HAN.findall(text))
     if (kana := len(_KANA.findall(text))) and 10 * kana > characters:
-        return "ja"
+        return ("ja",)
     words = _WORD.findall(text)
     if 3 * characters > sum(map(len, words)):
-        return "zh"
+        return ("zh",)
     counts = Counter(code for word in words for code in _codes().get(word, ()))
-    ranked = counts.most_common(2)
-    if not ranked or ranked[0][1] < _LEAST * len(words):
-        return ""
-    code, n = ranked[0]
-    n_different = sum(len(word) > 1 and code in _codes().get(word, ()) for word in {*words})
-    return "" if n in (m for _, m in ranked[1:]) or n_different < least else code
+    most = max(counts.values(), default=0)
+    if most < _LEAST * len(words):
+        return ()
+    long = {word for word in words if len(word) > 1}
+    different = Counter(code for word in long for code in _codes().get(word, ()))
+    return tuple(code for code, n in counts.items() if n == most and different[code] >= least)
 
 
 def language_in(sample: Sample) -> str:

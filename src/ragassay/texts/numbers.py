@@ -77,10 +77,13 @@ def folded(text: str, language: str = "") -> str:
     return _WITHIN.sub(SIGNS["."], text)
 
 
+_ARABIC_SIGNS = {"٫": ".", "٬": "", "٪": "%"}
+
+
 @cache
 def _digit(character: str) -> str:
-    if character in "٫٬":
-        return "." if character == "٫" else ""
+    if character in _ARABIC_SIGNS:
+        return _ARABIC_SIGNS[character]
     is_digit = unicodedata.category(character) == "Nd"
     return str(unicodedata.digit(character)) if is_digit else character
 

@@ -24,7 +24,7 @@ from ragassay.judges.offline.words import (
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, Reply
 from ragassay.scores import Reason
-from ragassay.texts import ends_sentence, held as in_languages, language_of
+from ragassay.texts import ends_sentence, held as in_languages, likely_languages
 
 FULL, PARTIAL = 0.75, 0.4
 """Smallest coverage of a statement for full and for partial support."""
@@ -320,8 +320,9 @@ def unread(text: str, beside: str, language: str) -> str:
     """
     if 2 * len(_SCRIPTS.findall(text)) < sum(map(str.isalpha, text)):
         return "this script"
-    code = language or language_of(text, _SURE) or language_of(beside, _SURE)
-    return f"the language {code!r}" if code and code not in _KNOWN else ""
+    codes = [language] if language else likely_languages(text, _SURE)
+    codes = codes or likely_languages(beside, _SURE)
+    return "" if not codes or _KNOWN.intersection(codes) else f"the language {codes[0]!r}"
 
 
 def _joined(question: Question[Any], names: Iterable[str]) -> str:

@@ -25,6 +25,11 @@ def bare(name: str) -> str:
     return "".join(name.split()).strip("[](){}【】［］<>^\\").casefold()
 
 
+def _spaced(name: str) -> str:
+    """A citation or name without brackets and case, its words between single blanks."""
+    return " ".join(name.split()).strip("[](){}【】［］<>^\\ ").casefold()
+
+
 def number(name: str) -> int | None:
     """The number of a citation or id that is nothing else (``[3]``, ``doc 3``); ``None``
     otherwise."""
@@ -46,31 +51,24 @@ def passage_keys(passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-_PLACE = re.compile(
-    r"(?:#[^#]*|:\d+|[,;:]?"
-    r"\(?(?:pp?\.|pages?|seiten?|第)\d+(?:[-–]\d+)?页?\)?)$",
-    re.IGNORECASE,
+_ENDING = (
+    r"\.(?:pdf|docx?|pptx?|xlsx?|html?|md|markdown|txt|csv|json|xml|rst|epub|odt|rtf)(?![^\W_])"
 )
-"""The place in a document behind its bare name: ``guide.pdf#page=4``, ``guide.pdf:4``."""
+_SOURCE = re.compile(rf"https?://\S+|[^\[\]|]{{1,150}}{_ENDING}.*", re.IGNORECASE)
+_PLACED = re.compile(rf"(?P<name>.*?(?:{_ENDING}|(?=#)))(?P<place>.*)", re.IGNORECASE)
+"""A file, and the place in it: ``guide.pdf#page=4``, ``guide.pdf, p. 4``, ``guide.pdf:4``."""
+_SHORTEST = 4
+"""Characters of a name that is found among other words."""
 
 
-def _place(name: str) -> tuple[str, ...]:
-    """The numbers of the place in a document that a name in its `bare` form ends with."""
-    found = _PLACE.search(name)
-    return tuple(re.findall(r"\d+", found[0])) if found else ()
+def _placed(name: str) -> tuple[str, tuple[str, ...]]:
+    """A name without the place in the document that it may end with, and the numbers of that."""
+    found = _PLACED.fullmatch(name)
+    return (found["name"], tuple(re.findall(r"\d+", found["place"]))) if found else (name, ())
 
-
-_CALLED = re.compile(rf"^{PREFIX}:", re.IGNORECASE)
-"""The word before a name: ``Source: guide.pdf``, in its bare form."""
 
 _LABEL = re.compile(r"\s*([^\s:][^:\n]{0,150}?\.[a-z]{2,5}(?:#[\w=.,-]+)?)\s*:\s", re.IGNORECASE)
 """The name of a file that a passage's text begins with."""
-
-_SOURCE = re.compile(
-    r"https?://\S+|[^\[\]|]{1,150}\.(?:pdf|docx?|pptx?|xlsx?|html?|md|markdown|txt|csv|json|xml|rst"
-    r"|epub|odt|rtf)(?:[#?,:].*)?",
-    re.IGNORECASE,
-)
 
 
 def is_source(content: str) -> bool:
@@ -99,34 +97,51 @@ class Citable:
         self._by_name: dict[str, int] = {}
         self._by_source: dict[str, list[int]] = {}
         self._places: list[set[tuple[str, ...]]] = []
+        self._words: set[str] = set()
         for index, passage in enumerate(passages):
             if passage.id is not None:
                 self._by_name.setdefault(bare(passage.id), index)
             label = _LABEL.match(passage.text or "")
             sources = (passage.document, *passage.names, label and label[1], passage.id)
             whole = [bare(one) for one in sources if one]
-            self._places.append({place for one in whole if (place := _place(one))})
-            for name in {*whole, *(_PLACE.sub("", one) for one in whole)} - {""}:
+            self._places.append({place for one in whole if (place := _placed(one)[1])})
+            for name in {*whole, *(_placed(one)[0] for one in whole)} - {""}:
                 self._by_source.setdefault(name, []).append(index)
+            self._words |= {_spaced(_placed(one)[0]) for one in sources if one}
         self.names_sources = any(one.document or one.names for one in passages) or any(
             _LABEL.match(one.text or "") for one in passages
         )
 
     def __contains__(self, name: object) -> bool:
-        """Whether a name, in its `bare` form, is that of a passage or its source."""
-        return isinstance(name, str) and bool(name in self._by_name or self._of_source(name))
+        """Whether a name is that of a passage or of its document."""
+        return isinstance(name, str) and bool(bare(name) in self._by_name or self._of_source(name))
 
     @cached_property
     def _sources(self) -> DocumentNames:
         return DocumentNames({name: name for name in self._by_source})
 
-    def _of_source(self, name: str) -> list[int]:
+    @cached_property
+    def _among_words(self) -> re.Pattern[str] | None:
+        """Finds the longest name of a document among other words, which no letter or digit
+        touches."""
+        words = {one.rpartition("/")[2] for one in self._words} | self._words
+        names = sorted((one for one in words if len(one) >= _SHORTEST), key=len, reverse=True)
+        if not names:
+            return None
+        return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, names))})(?![a-z0-9])")
+
+    def _of_source(self, citation: str) -> list[int]:
+        name = bare(citation)
         if not name or name.isdecimal():
             return []
-        plain = _CALLED.sub("", name)
-        found = self._sources.find(name)
-        place = () if found else _place(plain)
-        found = found or self._sources.find(_PLACE.sub("", plain))
+        found, place = self._sources.find(name), tuple[str, ...]()
+        if not found:
+            name, place = _placed(name)
+            found = self._sources.find(name)
+        text = _spaced(citation)
+        if not found and self._among_words and (named := self._among_words.search(text)):
+            found = self._sources.find(bare(named[0]))
+            place = tuple(re.findall(r"\d+", text[named.end() :]))
         indices = {index for one in found for index in self._by_source[one]}
         return sorted(at for at in indices if not place or place in (self._places[at] or [place]))
 
@@ -144,7 +159,7 @@ class Citable:
             return (index,)
         rank = number(citation)
         if rank is None:
-            return tuple(self._of_source(name))
+            return tuple(self._of_source(citation))
         with_word = self._by_word_and_number.get(rank)
         if self._by_number:
             found = self._by_number.get(rank, with_word)

@@ -20,14 +20,21 @@ from typing import NamedTuple
 
 from ragassay.discovery import word_lists
 from ragassay.metrics.citation.citable import BEFORE, PREFIX, bare, is_source
-from ragassay.texts import numerals
+from ragassay.texts import held, numerals
 
 _BRACKETED = re.compile(
     r"(?:<sup>\s*)?\^?\\?(?:\[\[|[\[【［〔])(?P<inside>[^\[\]【】［］〔〕\n]{1,200}?)\\?(?:\]\]|[\]】］〕])\^?"
     r"(?:\((?P<link>(?:https?://|#|www\.|\.?/)[^()\s]*)\))?(?:\s*</sup>)?"
 )
 _PARENTHESISED = re.compile(r"[(（](?P<inside>[^()（）\n]{1,200})[)）]")
-_ITEM = re.compile(rf"(?P<prefix>{BEFORE})?(?P<number>\d{{1,3}})\.?", re.IGNORECASE)
+_LEAD = r"(?:(?:[^\W\d_]{1,12}\.?\s+){1,2}|[\u3400-\u9fff]{1,3}[:：]?)"
+"""See, cf. or 见, before the word for a source."""
+_SAYS_SO = re.compile(rf"\b{PREFIX}\b|(?<!\d)\d{{1,3}}(?!\d)", re.IGNORECASE)
+"""A word for a source, or a page: what shows that parentheses cite, and do not just mention, a
+title."""
+_ITEM = re.compile(
+    rf"(?:{_LEAD}?(?={PREFIX}))?(?P<prefix>{BEFORE})?(?P<number>\d{{1,3}})\.?", re.IGNORECASE
+)
 _IN_NUMERALS = re.compile(rf"({PREFIX}\s?)([一二三四五六七八九十]+)")
 _LOW, _HIGH = (_ITEM.pattern.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
 _RANGE = re.compile(rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}", re.IGNORECASE)
@@ -38,9 +45,10 @@ _RAISED = re.compile(
 )
 """Behind a word of three letters, which no unit has (km²), or a sign."""
 _ADDRESS = re.compile(r"<?(?P<link>https?://[^\s<>]*[^\s<>.,;:!?()\[\]])>?(?P<inside>)")
-_BETWEEN = re.compile(r"\s*(?:[,;&，、；،؛]|\band\b)\s*")
+_AND = "|".join(held("and").values())
+_BETWEEN = re.compile(rf"\s*(?:[,;&，、；،؛]|(?<![^\s\d])(?:{_AND})(?![^\s\d]))\s*", re.IGNORECASE)
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_JOINT = re.compile(r"[\s,;&，、；]*(?:\band\b[\s]*)?")
+_JOINT = re.compile(rf"[\s,;&，、；]*(?:\b(?:{_AND})\b\s*)?", re.IGNORECASE)
 _LONGEST_RANGE = 50
 _NUMBER_WORDS = frozenset(word_lists("ragassay.metrics.citation", "words.txt")["numbers"])
 _CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
@@ -62,8 +70,8 @@ def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark
 
     Args:
         text: an answer.
-        ids: names of the retrieved passages, in their `bare` form (`Citable`); such a name in
-            brackets is a citation whatever it looks like, also where it looks like a year.
+        ids: names of the retrieved passages (`Citable`); such a name in brackets is a citation
+            whatever it looks like, also where it looks like a year.
         n_passages: how many passages were retrieved. A bare number in parentheses is a citation
             only where there are that many, no brackets occur, and it ends a clause.
     """
@@ -96,7 +104,7 @@ def _single(
     for match in pattern.finditer(text):
         link = match.groupdict().get("link") or ""
         keys = _keys(match["inside"], ids, bracketed=pattern is not _PARENTHESISED)
-        if link and bare(link) in ids:
+        if link and link in ids:
             keys = (link,)
         if keys and not _inside(match.start(), match.end(), code):
             yield Mark(match.start(), match.end(), keys)
@@ -132,8 +140,8 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
     content = inside.strip()
 
     def names(text: str) -> bool:
-        known, looks = bare(text) in ids, is_source(text)
-        return known or looks if bracketed else known and looks
+        known, looks = text in ids, is_source(text)
+        return known or looks if bracketed else known and (looks or bool(_SAYS_SO.search(text)))
 
     if re.fullmatch("[①-⑳❶-❿]|[⁰¹²³⁴-⁹,]+", content):
         digits = {one: str(int(unicodedata.numeric(one))) for one in content if one != ","}
@@ -142,16 +150,14 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
         before, name = (piece.strip() for piece in content.split("†")[:2])
         if names(name):
             return (name,)
-        return (before,) if re.fullmatch(r"[\d:]+", before) else ()
-    if bare(content) in ids and names(content) and not _numbered(content):
-        return (content,)
+        return (before,) if names(before) or re.fullmatch(r"[\d:]+", before) else ()
     distinct: dict[str, None] = {}
     pieces = _BETWEEN.split(content)
     for piece in pieces:
         keys = _numbered(piece) or ([piece] if names(piece) else [])
         # A lone [0] cites a passage that is not there; [0, 1] is an interval.
         if not keys or (keys == ["0"] and "0" not in ids and len(pieces) > 1):
-            return ()
+            return (content,) if content in ids and names(content) else ()
         distinct.update(dict.fromkeys(keys))
     return tuple(distinct)
 
