@@ -45,6 +45,14 @@ class Chunk:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass
+class Content:
+    id: str
+    content: str
+    meta: dict[str, Any]
+    score: float
+
+
 class Nothing:
     pass
 
@@ -60,6 +68,9 @@ PASSAGES = {
                             "n1", "guide.pdf", 0.5),
     "a node": (Node(), "n1", "guide.pdf", None),
     "a data class": (Chunk("Open at nine."), None, None, None),
+    "a document of Haystack": (Content("h1", "Open at nine.", {"file_path": "guide.pdf"}, 0.5),
+                               "h1", None, 0.5),
+    "an object with a doc_id": (SimpleNamespace(text="Open at nine.", doc_id="d"), "d", None, None),
     "any object with a text": (SimpleNamespace(text="Open at nine.", id="c"), "c", None, None),
 }  # fmt: skip
 
@@ -120,6 +131,8 @@ PRINTED = [
     "[Document(page_content='Open at nine, and cl...",
     "[(Document(page_content='Open at nine.'), 0.5)]",
     "Response(response='At nine.', source_nodes=[])",
+    "[Document(page_content='Open at nine.', metadata={}), ...]",
+    "0    Open at nine.\n1    Closed.\nName: text, dtype: object",
 ]
 
 

@@ -437,3 +437,12 @@ def test_the_ranking_score_is_in_the_summary_where_its_means_are_whole() -> None
     partial = {**whole, "task_id": "c<::>2", "metrics": {"idk_eval": [0.0], "RL_F": [0.5]}}
     lost = ragassay.evaluate([whole, partial], "mtrag", judge=Scripted(Reason.TIMEOUT)).summary
     assert lost.metrics["RB_llm_idk"].mean == 0.5 and lost.totals == {}
+
+
+@pytest.mark.parametrize(("given", "value"), [(1.0000004768, 1.0), (-1e-7, 0.0), (0.25, 0.25)])
+def test_a_given_value_beyond_its_range_by_a_rounding_error_is_the_bound(
+    given: float, value: float
+) -> None:
+    record = {"id": "1", "query": "Q?", "answer": "A.", "passages": ["A."]}
+    result = ragassay.evaluate([record | {"metrics": {"RL_F": [given]}}], ["RL_F"])
+    assert result.summary.metrics["RL_F"].mean == value

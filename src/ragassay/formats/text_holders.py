@@ -18,8 +18,9 @@ def fields_of(value: Any) -> Any:
 
 
 def held(value: Any) -> Any:
-    """What an object holds: a document or node its text, metadata, id and score; a message its role
-    and content; a data class its fields. Any other value is returned unchanged."""
+    """What an object holds: a document or node its text, metadata, id and score; a message (which
+    has a role or type) that and its content; a data class its fields. Any other value is returned
+    unchanged."""
     message = _message(value)
     return message or _document(value) or fields_of(value)
 
@@ -37,23 +38,28 @@ def _document(value: Any) -> dict[str, Any] | None:
     elif callable(getattr(node, "get_content", None)):
         text = node.get_content()
     else:
-        text = getattr(value, "text", None)
+        text = _first(value, "text", "content")
     if not isinstance(text, str):
         return None
     parts = {
-        "id": getattr(value, "id", None) or getattr(node, "node_id", None),
-        "metadata": getattr(node, "metadata", None),
-        "score": getattr(value, "score", None),
+        "id": _first(value, "id", "doc_id", "document_id") or _first(node, "node_id"),
+        "metadata": _first(node, "metadata", "meta"),
+        "score": _first(value, "score"),
     }
     return {"text": str(text)} | {name: one for name, one in parts.items() if one not in (None, {})}
 
 
+def _first(value: Any, *names: str) -> Any:
+    """The first of these attributes that an object has; ``None`` where it has none."""
+    return next((one for name in names if (one := getattr(value, name, None)) is not None), None)
+
+
 def _message(value: Any) -> dict[str, Any] | None:
     content = getattr(value, "content", None)
-    role = getattr(value, "role", None) or getattr(value, "type", None)
+    role = _first(value, "role", "type")
     if isinstance(content, list):  # parts of a message
         texts = [one.get("text") if isinstance(one, Mapping) else one for one in content]
         content = "".join(one for one in texts if isinstance(one, str))
-    if not isinstance(content, str) or callable(getattr(value, "get_content", None)):
+    if role is None or not isinstance(content, str) or callable(_first(value, "get_content")):
         return None
-    return {"content": content} | ({"role": str(getattr(role, "value", role))} if role else {})
+    return {"content": content, "role": str(getattr(role, "value", role))}

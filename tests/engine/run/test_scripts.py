@@ -16,9 +16,9 @@ TEXTS = {
 BLIND = {
     "English": set(),
     "Russian": {"rouge1.f"},
-    **{key: {"rouge1.f", "BLEU"} for key in ("Chinese", "Japanese", "Thai")},
+    **{key: {"rouge1.f", "BLEU", "f1", "coverem"} for key in ("Chinese", "Japanese", "Thai")},
 }
-ALL = ["rouge1.f", "BLEU", "BLEU(tokenize=zh)", "token_f1.f"]
+ALL = ["rouge1.f", "BLEU", "BLEU(tokenize=zh)", "token_f1.f", "f1", "coverem"]
 
 
 @pytest.mark.parametrize("language", TEXTS)

@@ -99,7 +99,7 @@ class UltraStringEM(_Published):
 class UltraCoverEM(_Published):
     """1 if all tokens of any reference occur in the answer (order and counts ignored), else 0."""
 
-    name = "coverem"
+    name, scripts, for_all_scripts = "coverem", "spaced", "covers_answer"
     title = "UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
@@ -112,7 +112,7 @@ class UltraCoverEM(_Published):
 class UltraF1(_Published):
     """SQuAD's token F1 on normal forms, against the best reference; 0 where either is empty."""
 
-    name = "f1"
+    name, scripts, for_all_scripts = "f1", "spaced", "token_f1"
     title = "UltraRAG's token F1 as published (token_f1: words of any script)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:

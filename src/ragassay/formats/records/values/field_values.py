@@ -220,11 +220,12 @@ def opened(value: Any) -> Any:
 
 
 _CALL = r"(?:[\[(][\[(\s]*)?(?:\w+\.)*[A-Z]\w*\(\s*"
-_END = r"(?:.*(?:\)\s*\]?|\.\.\.|…)|[^)]*)"  # closed, or cut off
+_END = r"(?:.*(?:\)\s*\]?|(?:\.\.\.|…)\s*\]?)|[^)]*)"  # closed, or cut off
 _OBJECTS = rf"""
     {_CALL}(?:[a-z_]\w*[=:].*\b)?(?:(?:page_)?content|metadata|response)[=:]{_END}
     | (?:page_)?content=(['"]).*\1\s+\w+=.*          # a document or message of LangChain
     | Node\ ID:\ [-\w]+\nText:.*                   # a node of LlamaIndex
+    | .*\ndtype:\ \w+|.*\nName:\ .*,\ dtype:\ \w+  # a column of pandas
     | (?:\[\s*)?(?:<[\w.]+\ object\b[^<>]*\ at\ 0x[0-9a-fA-F]+>(?:,\s*)?)+\]?
 """
 _OBJECT = re.compile(rf"\s*(?:{_OBJECTS})\s*", re.DOTALL | re.VERBOSE)
