@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from functools import partial
 from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
 
 from llm_server import LLMServer
+from ragassay.engine.config import make_config
+from ragassay.engine.run import prepare
 from ragassay.errors import UsageError
-from ragassay.service import NamedModels
+from ragassay.service import NamedModels, ServiceOptions, create_app
 from ragassay.service.store import (
     Store,
     TaskOptions,
@@ -24,6 +29,7 @@ from ragassay.service.store import (
 from ragassay.service.worker import Worker, WorkerOptions
 from stored_records import a_task, add, item
 
+HTML = {"Accept": "text/html"}
 ADDRESSES = [
     {"judge": ["http://10.0.0.1/v1#m"]},
     {"judge": ["openai:gpt-4o-mini"]},
@@ -98,6 +104,68 @@ def test_what_an_endpoint_replies_to_a_refused_request_reaches_no_client(
         assert quoted not in said
 
 
+@pytest.mark.usefixtures("forked")
+@pytest.mark.parametrize("fault", [None, "auth", "away"])
+def test_everything_that_clients_read_says_the_name_and_not_the_address(
+    store: Store, tmp_path: Any, fault: str | None
+) -> None:
+    client = TestClient(
+        create_app(store, ServiceOptions(views=tmp_path / "views")),
+        "http://localhost",
+        client=("127.0.0.1", 5),
+    )
+    worker = Worker(store, WorkerOptions(tmp_path / "work", tmp_path / "views", poll=0.1))
+    with LLMServer(faults=lambda request: fault) as server:
+        place = server.url.partition("://")[2].removesuffix("/v1")
+        url = "http://127.0.0.1:9/v1" if fault == "away" else server.url
+        place = place if url == server.url else "127.0.0.1:9"
+        store.models = NamedModels.parse([f"good={url}#m"], [f"near={url}#e"])
+        task = a_task(store)
+        add(store, task, [item(n) | {"expected": "yes"} for n in range(3)])
+        asked = {
+            "suite": ["trecrag"],
+            "metrics": ["umbrela", "answer_similarity"],
+            "embedder": "near",
+            "timeout": 2.0,
+        }
+        shown = {"preview": preview_report(store, task.id, 0.0, 1e9, asked).model_dump_json()}
+        reports = [create_report(store, task.id, n, 0.0, 1e9, asked)[0].id for n in ("r", "s")]
+        worker.run(until_idle=True)
+    for key in reports:
+        shown[f"report {key}"] = get_report(store, key).model_dump_json()
+        shown[f"page {key}"] = client.get(f"/reports/{key}", headers=HTML).text
+        for form in ("html", "markdown", "csv"):
+            shown[f"{form} {key}"] = client.get(f"/api/v1/reports/{key}/files/{form}").text
+        run = client.get(f"/api/v1/reports/{key}/run").content
+        with zipfile.ZipFile(io.BytesIO(run)) as archive:
+            shown |= {name + key: archive.read(name).decode() for name in archive.namelist()}
+    if fault is None:
+        sides = {"a": reports[0], "b": reports[1]}
+        shown["compared"] = client.get("/compare", params=sides, headers=HTML).text
+        assert "good" in shown["compared"]
+    leaks = {name for name, text in shown.items() if place in text or "BASE_URL" in text}
+    assert not leaks and not [name for name, text in shown.items() if "--key-file" in text]
+    assert "good" in shown["preview"] and "good" in shown[f"run.yaml{reports[0]}"]
+
+
+def test_a_name_costs_no_paid_answer_and_another_model_is_another_judge(tmp_path: Any) -> None:
+    data = [{"query": "q", "answer": "a", "references": ["a"]}]
+    signed = []
+    with LLMServer() as server:
+        for word, named in (
+            (f"{server.url}#m", {}),
+            ("good", {"good": f"{server.url}#m"}),
+            ("good", {"good": f"{server.url}#n"}),
+        ):
+            config = make_config(
+                metrics=["answer_match"], judge=[word], ledger=str(tmp_path / "ledger")
+            )
+            signed.append(prepare(config, data, named={"judge": named}).run().summary.judging)
+        n = server.stats()["requests"]
+    assert n == 2 and [one.judge for one in signed[1:]] == ["good", "good"]
+    assert len({one.signature for one in signed}) == 3
+
+
 @pytest.mark.parametrize(
     "judges",
     [
@@ -120,7 +188,7 @@ def test_an_operator_hears_at_once_what_is_wrong(
 def test_a_name_may_be_the_word_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     models = NamedModels.parse(["openai:gpt-4o-mini"])
-    assert models.words({"judge": ["openai:gpt-4o-mini"]}) == {"judge": ["openai:gpt-4o-mini"]}
+    assert models.chosen({"judge": ["openai:gpt-4o-mini"]}) == {"judge": ["openai:gpt-4o-mini"]}
     assert models.judge_names == ["openai:gpt-4o-mini", "offline"]
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):

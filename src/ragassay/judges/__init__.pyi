@@ -13,6 +13,7 @@ from .judge_factory import (
     Address as Address,
     JudgeOptions as JudgeOptions,
     address_of as address_of,
+    hidden_words as hidden_words,
     kinds as kinds,
     make_judge as make_judge,
 )

@@ -16,16 +16,18 @@ Several words are a panel. In place of a word there may be an object in Python
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from ragassay import extensions
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.llm import LLMJudge, Reuse
@@ -78,6 +80,7 @@ class JudgeOptions:
         prompts: of the user's own, by kind of question, see `read_prompts`.
         dry: nothing will be sent, so no key is needed.
         encoder: gives the cosine of two texts, and the label, of a sentence encoder by its name.
+        named: the words that names of an operator stand for: outputs say the names only.
     """
 
     concurrency: int = MOST
@@ -102,6 +105,7 @@ class JudgeOptions:
     prompts: Mapping[str, str] | None = None
     dry: bool = False
     encoder: Callable[[str], tuple[Callable[[str, str], float | None], str]] | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -162,6 +166,8 @@ class Address:
         model: the model's name there.
         protocol: what is spoken there.
         key: for the requests' headers.
+        alias: what errors call it in place of the URL, where an operator named it.
+        identity: what signatures call it, where that is not the label.
     """
 
     label: str
@@ -169,6 +175,8 @@ class Address:
     model: str
     protocol: str
     key: Secret
+    alias: str = ""
+    identity: str = ""
 
 
 def make_judge(
@@ -211,10 +219,12 @@ def make_judge(
                 prompts=chosen.prompts,
             )  # fmt: skip
         word = word.strip()
-        kind, _, name = word.partition(":")
+        kind, _, name = chosen.named.get(word, word).partition(":")
         if kind.casefold() in kinds():
-            return kinds()[kind.casefold()](name, chosen)
-        address = address_of(word, default_model, places, _key(word, chosen, places))
+            with hidden_words("judge", word, chosen.named):
+                return kinds()[kind.casefold()](name, chosen)
+        key = _key(word, chosen, places)
+        address = address_of(word, default_model, places, key, named=chosen.named)
         limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
         return LLMJudge(
             endpoint_at(address, chosen.timeout),
@@ -227,6 +237,7 @@ def make_judge(
             price=price_of(address.model, address.url) if price is None else price,
             parameters=chosen.parameters,
             label=address.label,
+            identity=address.identity,
             timeout=chosen.timeout,
             reuse=chosen.reuse,
             language=chosen.language,
@@ -286,6 +297,7 @@ def address_of(
     environment: Mapping[str, str],
     key: Secret | None = None,
     role: Role = "judge",
+    named: Mapping[str, str] | None = None,
 ) -> Address:
     """The address of the judge that a word names.
 
@@ -295,10 +307,19 @@ def address_of(
         environment: for keys and addresses.
         key: in place of the environment's.
         role: who is named, for messages.
+        named: the words that names of an operator stand for. Outputs say such a name only; a hash
+            of the model in the signature tells what the name stood for at another time.
 
     Raises:
         UsageError: see `make_judge`.
     """
+    if named and word in named:
+        with hidden_words(role, word, named):
+            found = address_of(named[word], default_model, environment, key, role)
+        own = hashlib.sha256(found.model.encode()).hexdigest()[:8]
+        identity = "" if found.label == word else f"{word}#{own}"
+        key = found.key.of(word)
+        return replace(found, label=word, key=key, alias=word, identity=identity)
     if re.match(r"https?://", word, re.IGNORECASE):
         url, _, model = word.partition("#")
         url = _checked(url, f"The {role}'s URL {_masked(url)!r}")
@@ -345,6 +366,27 @@ def address_of(
     return Address(f"{name}:{model}", url, model, moved or provider.protocol, secret)
 
 
+@contextmanager
+def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[None]:
+    """Errors do not say what the name of an operator stands for.
+
+    Args:
+        role: who is named.
+        word: a name, or another word.
+        named: the words that names stand for.
+
+    Raises:
+        UsageError: the name cannot be used.
+    """
+    try:
+        yield
+    except RagassayError as error:
+        if word not in named:
+            raise
+        problem = f"The {role} {word} cannot be used now. Ask the operator, who named it."
+        raise UsageError(problem) from error
+
+
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
     """The endpoint of an address, in its protocol.
 
@@ -357,7 +399,9 @@ def endpoint_at(address: Address, timeout: float) -> Endpoint:
     """
     protocol = protocols()[address.protocol]
     protocol.check()
-    return protocol.endpoint(address.url, address.key, timeout=timeout)
+    endpoint = protocol.endpoint(address.url, address.key, timeout=timeout)
+    endpoint.alias = address.alias
+    return endpoint
 
 
 def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:

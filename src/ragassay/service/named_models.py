@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragassay.engine.models import is_endpoint
 from ragassay.errors import UsageError
-from ragassay.judges import address_of, kinds, names_object
+from ragassay.judges import address_of, hidden_words, kinds, names_object
 
 Role = Literal["judge", "embedder"]
 
@@ -64,10 +65,11 @@ class NamedModels:
             UsageError: there is such a name. It is not repeated: it may be an address with a
                 password.
         """
-        self.words(options)
+        self.chosen(options)
 
-    def words(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options of a run, with words in place of names.
+    def chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a run as its configuration has them: judges and endpoints that embed are
+        named, so that no output says what the names stand for; see `words`.
 
         Args:
             options: as a client gave them.
@@ -76,23 +78,30 @@ class NamedModels:
             UsageError: see `check`.
         """
         chosen = dict(options)
-        judges = {name: self.judges.get(name, OFFLINE) for name in self.judge_names}
         if (names := chosen.get("judge")) is not None:
             listed = [names] if isinstance(names, str) else names
-            chosen["judge"] = [_word("judge", name, judges) for name in listed]
+            chosen["judge"] = [_known("judge", name, self.judge_names) for name in listed]
         if chosen.get("embedder") is not None:
-            chosen["embedder"] = _word("embedder", chosen["embedder"], self.embedders)
+            name = _known("embedder", chosen["embedder"], list(self.embedders))
+            word = self.embedders[name]
+            with hidden_words("embedder", name, self.embedders):
+                chosen["embedder"] = name if is_endpoint(word) else word
         return chosen
 
+    @property
+    def words(self) -> dict[str, dict[str, str]]:
+        """The words that the names stand for, by role, as `ragassay.engine.run.prepare` takes
+        them."""
+        return {"judge": dict(self.judges), "embedder": dict(self.embedders)}
 
-def _word(role: Role, name: str, words: Mapping[str, str]) -> str:
-    if name.strip() not in words:
-        there = ", ".join(words) or "none"
+
+def _known(role: Role, name: str, names: Sequence[str]) -> str:
+    if name.strip() not in names:
+        there = ", ".join(names) or "none"
         raise UsageError(
-            f"The service has no {role} of this name. There are: {there}. Who runs it names them: "
-            f"ragassay serve --{role} NAME={role.upper()}."
+            f"The service has no {role} of this name. There are: {there}. Its operator names them."
         )
-    return words[name.strip()]
+    return name.strip()
 
 
 def _by_name(role: Role, texts: Sequence[str]) -> dict[str, str]:

@@ -198,6 +198,11 @@ class Target(ABC):
         self.name, self.url, self.key = name, url, key
 
     @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return self.url
+
+    @property
     @abstractmethod
     def identity(self) -> Mapping[str, Any]:
         """What makes it the system that it is, beside its name, as JSON; never holds a secret."""

@@ -126,13 +126,13 @@ class Breaker:
         elif self._alike >= ALIKE_IN_A_ROW:
             failures = f"{self._alike} requests in a row failed in the same way"
             # The sentence about a judge in Python says what to look into.
-            check = "Check the address, the model and its parameters, then run"
-            advice = "Run" if reason is Reason.JUDGE_ERROR else check
-            self._trip(reason, _in_a_row(detail, failures, f"{advice} the same command again"))
+            check = "Check the address, the model and its parameters, then try again"
+            advice = "Try again" if reason is Reason.JUDGE_ERROR else check
+            self._trip(reason, _in_a_row(detail, failures, advice))
         elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
             over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
             failures = f"{self._failures} requests in a row failed{over}"
-            advice = "Run the same command again when the endpoint is back"
+            advice = "Try again when the endpoint is back"
             self._trip(reason, _in_a_row(detail, failures, advice))
 
     def _patience(self, reason: Reason) -> float:

@@ -65,6 +65,10 @@ class Secret:
             return f"Check {self.source}."
         return f"No key was sent{f'; set {self.source}' if self.source else ''}."
 
+    def of(self, name: str) -> Secret:
+        """The same key; messages do not say where it came from, but whose it is."""
+        return Secret(self._value, f"the key of {name}" if self else "")
+
     def hidden_in(self, text: str) -> str:
         """The text with the key blanked out, wherever a server may have echoed it, also in the
         escaped forms of JSON, HTML and URLs."""

@@ -106,12 +106,15 @@ class Receiver(Protocol):
     """Who is sent requests: an endpoint, a system under test.
 
     Attributes:
-        url: names it in messages.
         key: is blanked out in messages.
     """
 
-    url: str
     key: Secret
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        ...
 
     async def send(self, body: bytes) -> Completion:
         """Sends a body once.
@@ -275,11 +278,11 @@ class Sender:
         except EndpointError:
             raise
         except Exception as error:  # a defect of the endpoint's code, which may be a package's
-            detail = f"{self.endpoint.url}: {type(error).__name__}: {error}"
+            detail = f"{self.endpoint.shown}: {type(error).__name__}: {error}"
             raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail)) from error
 
     def _late(self) -> EndpointError:
-        detail = f"{self.endpoint.url} did not answer within {self.timeout:g} "
+        detail = f"{self.endpoint.shown} did not answer within {self.timeout:g} "
         detail += "second" if self.timeout == 1 else "seconds"
         return EndpointError(Reason.TIMEOUT, detail)
 

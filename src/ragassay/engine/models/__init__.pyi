@@ -15,6 +15,7 @@ from .modelling import (
 )
 from .run_embedder import (
     address_for as address_for,
+    is_endpoint as is_endpoint,
     models_again as models_again,
     models_for as models_for,
     spending_of as spending_of,

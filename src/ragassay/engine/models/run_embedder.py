@@ -45,6 +45,7 @@ def address_for(
     *,
     dry: bool,
     environment: Mapping[str, str] | None,
+    named: Mapping[str, str] | None = None,
 ) -> Address | None:
     """The address of the run's embedder; ``None`` where it is on this machine.
 
@@ -53,6 +54,7 @@ def address_for(
         metrics: of the run; an embedder that none of them uses is not looked for.
         dry: nothing will be sent, so no key is needed.
         environment: where keys are looked for; the process's own when left out.
+        named: the words that names of an operator stand for.
 
     Raises:
         UsageError: no such folder or provider, a missing key or package, impossible options.
@@ -70,7 +72,7 @@ def address_for(
         hint = " --option by=cosine compares chunks by it." if by_cosine(metrics) else ""
         warn_user(f"The embedder {word} is not used: no metric of this run compares vectors.{hint}")
         return None
-    if not is_endpoint(word):
+    if not is_endpoint((named or {}).get(word, word)):
         if idle is not None:
             raise UsageError(f"{idle!r} goes with an endpoint, and {word} is on this machine.")
         return None
@@ -79,14 +81,14 @@ def address_for(
 
     places = os.environ if environment is None else environment
     # No key is asked for where the address cannot be used.
-    address = address_of(word, "", places, secrets.NO_KEY, "embedder")
+    address = address_of(word, "", places, secrets.NO_KEY, "embedder", named)
     path = protocols()[address.protocol].embeddings
     if path is None:
         raise UsageError(f"{word} offers no embeddings; name another embedder.")
     key = secrets.NO_KEY if dry else None
     if config.embedder_key_file is not None and not dry:
         key = secrets.from_file(config.embedder_key_file)
-    address = address_of(word, "", places, key, "embedder")
+    address = address_of(word, "", places, key, "embedder", named)
     if not address.model:
         raise UsageError(f"Which model of {word}? Name it, as in openai:text-embedding-3-small.")
     if find_spec("httpx2") is None:
@@ -208,12 +210,15 @@ def _endpoint(
     if asker is None:
         asker = stack.enter_context(Asker(OfflineJudge()))  # for its event loop
     timeout = TIMEOUT_S if config.timeout is None else config.timeout
+    endpoint = OpenAIEmbeddings(address.url, address.key, timeout=timeout)
+    endpoint.alias = address.alias
     embedder = EndpointEmbedder(
-        OpenAIEmbeddings(address.url, address.key, timeout=timeout),
+        endpoint,
         address.model,
         ledger=ledger,
         submit=asker.submit,
         label=address.label,
+        identity=address.identity,
         dimensions=config.embedder_dimensions,
         prefix=config.embedder_prefix or "",
         limiter=Limiter(config.concurrency or MOST, rpm=config.rpm, tpm=config.tpm),

@@ -98,6 +98,7 @@ def open_session(
     *,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
+    named: Mapping[str, str] | None = None,
 ) -> JudgeSession:
     """The judge that a configuration names (the embedded one where it names none).
 
@@ -108,6 +109,7 @@ def open_session(
             in Python (see `ragassay.judges.named_judges`).
         environment: where keys are looked for; the process's own when left out.
         dry: nothing will be asked: no key is needed, and no ledger is made where there is none.
+        named: the words that names of an operator stand for.
 
     Raises:
         UsageError: an unknown provider, a missing key or package, an impossible budget.
@@ -130,7 +132,8 @@ def open_session(
             f"prompts: a prompt is put to an LLM, and {', '.join(map(str, words))} reads none. "
             "Name an LLM as the judge (--judge openai:gpt-4o-mini)."
         )
-    if words == [OFFLINE]:
+    named = named or {}
+    if [named.get(word, word) if isinstance(word, str) else word for word in words] == [OFFLINE]:
         return JudgeSession(OfflineJudge())
     from ragassay.judges import make_judge
     from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
@@ -138,7 +141,8 @@ def open_session(
 
     published = [suite.default_model for suite in suites if suite.default_model]
     budget = None if config.budget is None else Budget.parse(config.budget)
-    options = replace(options_of(config, dry=dry), encoder=partial(cosine_of, config))
+    options = options_of(config, dry=dry)
+    options = replace(options, encoder=partial(cosine_of, config), named=named)
     place = config.ledger or DEFAULT
     with ExitStack() as stack:
         ledger = Ledger(MEMORY if dry and not is_there(place) else place)
@@ -173,7 +177,7 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     names = [
         one.name
         for one in fields(JudgeOptions)
-        if one.name not in ("reuse", "dry", "encoder", "prompts")
+        if one.name not in ("reuse", "dry", "encoder", "prompts", "named")
     ]
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}

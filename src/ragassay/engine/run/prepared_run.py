@@ -65,6 +65,7 @@ def prepare(
     judge: Judge | Sequence[Any] | None = None,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
+    named: Mapping[str, Mapping[str, str]] | None = None,
 ) -> PreparedRun:
     """Opens the data and resolves all names, so that errors show before the work begins.
 
@@ -78,6 +79,8 @@ def prepare(
         dry: whether the job is only previewed (see `preview`): the judge's key is then not needed,
             and no ledger is made.
         environment: where keys are looked for; the process's own when left out.
+        named: the words that names of an operator stand for, by role (``judge``, ``embedder``):
+            the configuration and all outputs say the names only.
 
     Raises:
         InputError: the data, the nugget bank or a prompt cannot be read.
@@ -115,10 +118,13 @@ def prepare(
         from ragassay.engine.run.pooled_nuggets import checked
 
         source.samples = checked(source.samples, formats.NuggetBank.read(config.nuggets))
-    check_models(config, plan.every.values())
-    address = address_for(config, plan.metrics.values(), dry=dry, environment=environment)
+    judges, embedders = ((named or {}).get(role, {}) for role in ("judge", "embedder"))
+    embedder = embedders.get(config.embedder or "", config.embedder)
+    check_models(config.model_copy(update={"embedder": embedder}), plan.every.values())
+    given: Any = {"dry": dry, "environment": environment}
+    address = address_for(config, plan.metrics.values(), **given, named=embedders)
     if asks:
-        session = open_session(config, plan.suites, judge, dry=dry, environment=environment)
+        session = open_session(config, plan.suites, judge, **given, named=judges)
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples

@@ -61,6 +61,7 @@ class LLMJudge(Judge):
         endpoint: the server and its protocol.
         model: the model's name there.
         label: what outputs call it; made from URL and model where left out.
+        identity: what its signature calls it; the label where left out.
         ledger: where answers are kept.
         limiter: the endpoint's pace, shared by all judges of this endpoint.
         budget: of the run.
@@ -89,20 +90,22 @@ class LLMJudge(Judge):
         price: Price | None = None,
         parameters: Mapping[str, Any] | None = None,
         label: str = "",
+        identity: str = "",
         timeout: float = TIMEOUT_S,
         reuse: Reuse = "all",
         language: str = "",
         backoff: float = BACKOFF_S,
         prompts: Mapping[str, str] | None = None,
     ) -> None:
-        if budget is not None and budget.needs_prices and price is None:
-            raise UsageError(
-                f"The budget is in dollars, and no price of {model!r} is known. Give its price "
-                "(option price: 0.15,0.60), or a budget in calls or tokens (200 calls)."
-            )
         self.endpoint, self.price = endpoint, price
         self.model, self.prompts = model, prompts or {}
         self.label = label or f"{endpoint.url}#{model}"
+        self._identity = identity or self.label
+        if budget is not None and budget.needs_prices and price is None:
+            raise UsageError(
+                f"The budget is in dollars, and no price of {self.label} is known. Give its price "
+                "(option price: 0.15,0.60), or a budget in calls or tokens (200 calls)."
+            )
         self._parameters, self._language = dict(parameters or {}), language
         self._ledger, self._lookup = ledger, LedgerLookup(ledger, self.label, reuse)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model)
@@ -124,8 +127,8 @@ class LLMJudge(Judge):
 
     @property
     def signature(self) -> str:
-        """Label, the sampling parameters of all questions, and what the endpoint did not take of
-        them and of the ways to ask for the answer's form.
+        """Its identity, the sampling parameters of all questions, and what the endpoint did not
+        take of them and of the ways to ask for the answer's form.
 
         A question may have parameters of its own: they belong to its version, and `without` says
         which of them are not taken.
@@ -140,7 +143,7 @@ class LLMJudge(Judge):
         ]
         parts += [f"without={name}" for name in dropped]
         parts += [f"language={self._language}"] * bool(self._language)
-        return f"{self.label}({','.join(parts)})"
+        return f"{self._identity}({','.join(parts)})"
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         """Which of these sampling parameters the endpoint does not take."""
@@ -289,9 +292,7 @@ class _Asking:
             return ""
         sent = self.request.prompt.parameters
         most = sent.get("max_tokens") or sent.get("max_completion_tokens")
-        return (
-            f" Raise --max-tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
-        )
+        return f" Raise max_tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
 
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""

@@ -64,6 +64,7 @@ class EndpointEmbedder(Embedder):
         ledger: stores the vectors.
         submit: runs a coroutine on the event loop that sends the run's requests.
         label: its name in outputs; made from URL and model by default.
+        identity: what its identity begins with; the label where left out.
         dimensions: components of a vector, where the model lets one choose.
         prefix: put before each text.
         limiter, budget, price, timeout, backoff: see `Sender`.
@@ -84,6 +85,7 @@ class EndpointEmbedder(Embedder):
         ledger: Ledger,
         submit: Callable[[Coroutine[Any, Any, Any]], Future[Any]],
         label: str = "",
+        identity: str = "",
         dimensions: int | None = None,
         prefix: str = "",
         limiter: Limiter | None = None,
@@ -98,12 +100,13 @@ class EndpointEmbedder(Embedder):
         super().__init__(cache_mib)
         if budget is not None and budget.needs_prices and price is None:
             raise UsageError(
-                f"The budget is in dollars, and no price of the embedder's model {model!r} is "
+                f"The budget is in dollars, and no price of the embedder {label or model} is "
                 "known. Give a budget in calls or tokens (200 calls)."
             )
         self.endpoint, self._usage = endpoint, Usage()
         self._model, self._dimensions, self.prefix = model, dimensions, prefix
         self._label = label or f"{endpoint.url}#{model}"
+        self._identity = identity or self._label
         self._ledger, self._submit, self._price, self._renew = ledger, submit, price, renew
         self._store = VectorStore(ledger, endpoint.url, model, dimensions)
         self._width = dimensions or self._store.width()
@@ -133,7 +136,7 @@ class EndpointEmbedder(Embedder):
     def identity(self) -> str:
         """The label, the dimensions where they were chosen, and the prefix, if any."""
         size = f"[{self._dimensions}]" if self._dimensions else ""
-        return f"{self._label}{size}{f'+{self.prefix!r}' if self.prefix else ''}"
+        return f"{self._identity}{size}{f'+{self.prefix!r}' if self.prefix else ''}"
 
     @property
     def usage(self) -> Usage:

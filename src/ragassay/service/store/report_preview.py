@@ -60,7 +60,8 @@ def preview_report(
         n = len(samples) + sum(1 for _ in chosen_samples)
     else:
         n = count_records(store, task_id, start, end)
-    plan = preview(prepare(config, samples, dry=True), walk=MOST_WALKED, of=n)
+    job = prepare(config, samples, dry=True, named=store.models.words)
+    plan = preview(job, walk=MOST_WALKED, of=n)
     return ReportPreview(
         n_records=n,
         n_looked_at=len(samples),

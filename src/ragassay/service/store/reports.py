@@ -85,14 +85,14 @@ def create_report(
     task = get_task(store, task_id)
     checked_interval(start, end)
     chosen = checked_options(options or {})
-    words = run_options(store, task, chosen)
+    wanted = run_options(store, task, chosen)
     first = next(samples_where(read_samples(store, task_id, start, end), chosen), None)
     if first is None:
         raise UsageError(
             f"The task {task.name!r} has no record from {iso_time(start)} to {iso_time(end)}."
         )
     # Says at once that there is no such suite, metric or judge.
-    prepare(make_config(**words), [first], dry=True)
+    prepare(make_config(**wanted), [first], dry=True, named=store.models.words)
     key, times = key or new_id(), {"from_timestamp": start, "to_timestamp": end}
     with suppress(IntegrityError), store.writing() as connection:
         add_report(connection, task_id, name, id=key, **times, options=chosen)
@@ -209,8 +209,8 @@ def checked_interval(start: float, end: float) -> None:
 
 
 def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the run that makes a report: its own before those of its task, and the judges
-    and embedders that the names of both stand for.
+    """The options of the run that makes a report: its own before those of its task. Judges and
+    embedders are named as the operator named them.
 
     Args:
         store: whose models are meant.
@@ -223,7 +223,7 @@ def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[st
     """
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
     given = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
-    chosen = store.models.words({"judge": store.models.default or None, **given})
+    chosen = store.models.chosen({"judge": store.models.default or None, **given})
     for name in named_files({**chosen, "judge": [], "embedder": None}):
         raise UsageError(
             f"{name!r} is a file or folder, which would be one of the service's machine: the "

@@ -1,7 +1,8 @@
 """Computes one report in a process of its own, which can be interrupted.
 
 ``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
-(``view`` is the id and the facts of the report, where its pages are to be made, too), and writes
+(``view`` is the id and the facts of the report, where its pages are to be made, too; ``named`` are
+the words that names of the operator stand for), and writes
 lines of JSON: how far it is, and at the end the headline, the error, or what the system said of its
 disk. Its memory is given back when it ends, and it ends when its standard input does: a worker that
 was killed leaves no process behind. It imports no database: each report waits for the imports.
@@ -36,11 +37,11 @@ def main() -> int:
     """Runs what standard input says; the exit code is 0 where the report is there."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options: dict[str, Any] = json.loads(sys.stdin.readline())
-    view = options.pop("view", None)
+    view, named = options.pop("view", None), options.pop("named", None)
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     hide_replies()
     try:
-        job = prepare(make_config(**options))
+        job = prepare(make_config(**options), named=named)
         result = job.run(_teller(job), keep=False)
         if view is not None:
             build_view(Path(options["output"]).parent, *view)

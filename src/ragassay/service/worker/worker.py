@@ -221,6 +221,7 @@ class _ReportJob:
             "data": str(data),
             "output": str(output),
             "ledger": self._store.ledger(task.project_id),
+            "named": self._store.models.words,
         }
         if self._options.views is not None:
             options["view"] = [report.id, report_facts(self._store, report.id)]

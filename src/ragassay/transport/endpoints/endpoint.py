@@ -120,6 +120,7 @@ class Endpoint(ABC):
 
     Attributes:
         url: what identifies it in ledgers; never holds a secret.
+        alias: what errors call it in place of the URL, where it has a name.
         key: goes into headers only.
         timeout: seconds after which an unanswered request is given up, for clients that want to
             know; the caller has the deadline.
@@ -134,8 +135,15 @@ class Endpoint(ABC):
     role: ClassVar[str] = "judge"
     """What it is for, as the user calls it."""
 
+    alias: str = ""
+
     def __init__(self, url: str, key: Secret, *, timeout: float = TIMEOUT_S) -> None:
         self.url, self.key, self.timeout = url, key, timeout
+
+    @property
+    def shown(self) -> str:
+        """What errors call it."""
+        return self.alias or self.url
 
     @abstractmethod
     def body(self, prompt: Prompt) -> dict[str, Any]:

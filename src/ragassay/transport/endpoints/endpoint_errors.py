@@ -119,8 +119,9 @@ def redirected(url: str, origin: object, role: str) -> EndpointError:
         there: the origin that it names.
         role: what the endpoint is for, as the user calls it.
     """
+    there = f", {origin}," if _quoted else ","
     detail = (
-        f"{url} redirects to another server, {origin}, and nothing was sent there. If that is the "
+        f"{url} redirects to another server{there} and nothing was sent there. If that is the "
         f"right one, name it as the {role}'s address."
     )
     return EndpointError(Reason.AUTH, detail, free=True)

@@ -81,7 +81,7 @@ class HttpEndpoint(Endpoint):
     async def open(self) -> None:
         """Loads and makes the client, which may take a moment."""
         if self._client is None:
-            self._client = http_client(self.url, self.role)
+            self._client = http_client(self.url, self.role, self.shown)
             request = self._client.build_request("POST", self.url, headers=self.headers())
             del request.headers["content-length"]
             self._shared = {"headers": request.headers.raw, "extensions": request.extensions}
@@ -97,7 +97,7 @@ class HttpEndpoint(Endpoint):
         try:
             response = await self._client.send(request)
         except (httpx2.HTTPError, UnicodeError) as error:
-            raise unreached(error, self.url, self.key) from None
+            raise unreached(error, self.shown, self.key) from None
         if response.is_error:
             raise self._status(response.status_code, response, body)
         return self._completion(response, body)
@@ -120,7 +120,7 @@ class HttpEndpoint(Endpoint):
             return self.read(reply, sent)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = str(error) if isinstance(error, Unsound) else ""
-            raise foreign(content, self.url, self.expected, why) from None
+            raise foreign(content, self.shown, self.expected, why) from None
 
     def _status(self, status: int, response: httpx2.Response, sent: bytes) -> EndpointError:
         body: Mapping[str, Any] = orjson.loads(sent)
@@ -128,7 +128,7 @@ class HttpEndpoint(Endpoint):
             status,
             self.key.hidden_in_bytes(response.content),
             headers=response.headers,
-            url=self.url,
+            url=self.shown,
             model=body["model"],
             key=self.key,
             sent=set(self.rejectable(body)),
@@ -155,12 +155,13 @@ def parsed(content: bytes) -> Any:
         return json.loads(content)  # some servers write NaN, which is no JSON
 
 
-def http_client(url: str, role: str) -> httpx2.AsyncClient:
+def http_client(url: str, role: str, shown: str) -> httpx2.AsyncClient:
     """A client with several pools of connections that take turns.
 
     Args:
         url: the endpoint's; a redirect to another origin is an `EndpointError`.
         role: what the endpoint is for, as the user calls it.
+        shown: what errors call it.
     """
     import httpx2
 
@@ -184,7 +185,8 @@ def http_client(url: str, role: str) -> httpx2.AsyncClient:
     async def stay(request: httpx2.Request) -> None:
         other = _origin(request.url)
         if other != own_origin:
-            raise redirected(url, httpx2.URL(scheme=other[0], host=other[1], port=other[2]), role)
+            there = httpx2.URL(scheme=other[0], host=other[1], port=other[2])
+            raise redirected(shown, there, role)
 
     return httpx2.AsyncClient(
         # Only the client's own pool knows a configured proxy.

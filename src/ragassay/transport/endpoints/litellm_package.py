@@ -50,14 +50,14 @@ class LiteLLMPackage(Endpoint):
             )
         except Exception as error:
             failure = raised(
-                error, self.url, model=request["model"], sent=sent, key=self.key or _FOUND
+                error, self.shown, model=request["model"], sent=sent, key=self.key or _FOUND
             )
             failure.detail = self.key.hidden_in(failure.detail)
             raise failure from error
         try:
             return chat_completion(reply.model_dump())
         except (LookupError, TypeError, AttributeError) as error:
-            raise foreign(repr(reply).encode(), self.url, "chat completion") from error
+            raise foreign(repr(reply).encode(), self.shown, "chat completion") from error
 
 
 def _package() -> Any:
