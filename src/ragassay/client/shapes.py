@@ -203,7 +203,7 @@ class Report(BaseModel):
     headline: dict[str, Any] | None = Field(
         None,
         description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
-        "parts), mean_measured (the mean without them)",
+        "parts), mean_measured (the mean without them), n_systems",
     )
     error: str | None = Field(None, description="why it failed, or what it lacks")
     job_id: str | None = None
@@ -213,6 +213,16 @@ class Report(BaseModel):
         """Whether it can be read: it is completed or incomplete, or was so before it was tried
         again."""
         return self.headline is not None
+
+    @property
+    def compared(self) -> frozenset[str]:
+        """The metrics by which it can be compared: those that are scored, where it is there and
+        holds one system."""
+        return frozenset(
+            name
+            for name, one in (self.headline or {}).items()
+            if one["n_scored"] and one.get("n_systems", 1) == 1
+        )
 
     @property
     def creation_datetime(self) -> datetime:

@@ -88,7 +88,7 @@ class Breaker:
             sentence = (
                 f"{detail.rstrip('. ')} (the model gave no usable reply to {self._unusable} "
                 "questions, and to none before, so no more are sent). Check the model and its "
-                "parameters; 'ragassay explain' shows its replies."
+                "parameters."
             )
             self._trip(Reason.UNPARSABLE, sentence)
 

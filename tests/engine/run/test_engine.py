@@ -392,7 +392,7 @@ def test_several_systems_in_one_file_are_said(tmp_path: Path) -> None:
     assert "2 systems (new, old)" in said
     assert "keep the run with -o DIR (output='DIR') and compare them with 'ragassay compare" in said
     (kept,) = ragassay.evaluate(mixed, ["em"], output=str(tmp_path / "run")).summary.warnings
-    assert kept.endswith("See the slices, or compare them with 'ragassay compare DIR'.")
+    assert "(where: system=new)" in kept and "ragassay compare" not in kept
 
 
 def test_frames_have_null_where_nothing_was_scored() -> None:

@@ -77,9 +77,41 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(
     assert found["unpaired"] and (found["only_a"], found["only_b"]) == (20, 20)
     html = {"Accept": "text/html"}
     sides = {"a": keys[1], "b": keys[0]}
-    assert client.get("/compare", params=sides, headers=html).status_code == 422
+    refused = client.get("/compare", params=sides, headers=html)
+    assert refused.status_code == 422 and "unpaired'" not in refused.text
+    assert f"/compare?a={keys[1]}&amp;b={keys[0]}&amp;unpaired=true" in refused.text
     page = client.get("/compare", params={**sides, "unpaired": True}, headers=html)
     assert page.status_code == 200 and "different queries" in page.text
     assert "&amp;unpaired=true" in page.text
     first = client.get("/", headers=html).text
     assert f"/compare?a={keys[1]}&amp;b={keys[0]}&amp;unpaired=true" in first
+
+
+@pytest.mark.usefixtures("forked")
+def test_only_reports_that_can_be_compared_are_offered_for_it(store: Store, tmp_path: Path) -> None:
+    views = ServiceOptions(views=tmp_path / "views")
+    client = TestClient(create_app(store, views), "http://localhost", client=("127.0.0.1", 5))
+    task = a_task(store)
+    for system in ("v1", "v2"):
+        add(store, task, [item(n) | {"system": system, "expected": "yes"} for n in range(3)])
+
+    def made(metric: str, *where: str) -> str:
+        asked = {"metrics": [metric], "where": list(where)}
+        key = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id
+        Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+        return key
+
+    html = {"Accept": "text/html"}
+    both = made("em")
+    mixed = made("em")
+    assert "/compare" not in client.get("/", headers=html).text
+    refused = client.get("/compare", params={"a": mixed, "b": both}, headers=html)
+    assert refused.status_code == 422 and "where: system=v1" in refused.text
+    one = made("em", "system=v1")
+    made("nDCG@10", "system=v2")  # nothing is scored
+    made("em")
+    assert "/compare" not in client.get("/", headers=html).text
+    two = made("em", "system=v2")
+    assert f'/compare?a={two}&amp;b={one}"' in client.get("/", headers=html).text
+    listed = client.get(f"/tasks/{task.id}", headers=html).text
+    assert listed.count('name="a"') == 2 and f'value="{mixed}"' not in listed

@@ -5,7 +5,7 @@ from .comparability import (
     differing_queries as differing_queries,
     incomparable_metrics as incomparable_metrics,
 )
-from .compare_runs import compare as compare
+from .compare_runs import FORCE as FORCE, UNPAIRED as UNPAIRED, compare as compare
 from .compared_arrays import compare_arrays as compare_arrays
 from .derived_runs import (
     aligned as aligned,

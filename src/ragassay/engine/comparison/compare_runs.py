@@ -41,6 +41,10 @@ from ragassay.errors import UsageError
 from ragassay.note import Note
 from ragassay.stats import Bounds, alpha_of, check_one_sided, check_options, compare_pairs
 
+UNPAIRED = "Compare their means with the option 'unpaired'."
+FORCE = "Compare them nevertheless, without a verdict on what differs, with the option 'force'."
+"""How the refusals of comparisons end that another option makes."""
+
 
 def compare(
     new: Result | str | Path,
@@ -117,7 +121,7 @@ def compare(
     if not matched.queries:
         raise UsageError(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared "
-            "query by query. Compare their means with --unpaired (unpaired=True)."
+            f"query by query. {UNPAIRED}"
         )
     not_comparable, reasons_against = _refusals(matched, names, force)
     summaries = {name: a.summary.metrics[name] for name in names}
@@ -226,9 +230,7 @@ def _refuse(a: Result, b: Result, reasons: Sequence[str], force: bool, advice: s
     """Refuses a comparison for reasons, unless it is forced."""
     if reasons and not force:
         raise UsageError(
-            f"{a.name} and {b.name} cannot be compared: {' '.join(reasons)} {advice}"
-            "Compare them nevertheless, without a verdict on what differs, with --force "
-            "(force=True)."
+            f"{a.name} and {b.name} cannot be compared: {' '.join(reasons)} {advice}{FORCE}"
         )
 
 
@@ -371,8 +373,8 @@ def _one_system(result: Result) -> Result:
     systems = result.columns.systems
     if len(systems) > 1:
         raise UsageError(
-            f"{result.name} holds {len(systems)} systems ({', '.join(systems)}): name that folder "
-            "alone to compare them with each other, or run each system by itself."
+            f"{result.name} holds {len(systems)} systems ({', '.join(systems)}). Compare its "
+            f"systems with each other, or runs of one system each (where: system={systems[0]})."
         )
     return result
 

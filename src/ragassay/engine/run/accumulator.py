@@ -340,9 +340,14 @@ class Accumulator:
             )
         if len(self.systems) > 1:
             systems = ", ".join(sorted(name or "(none)" for name in self.systems))
-            compare = "compare them with 'ragassay compare DIR'"
+            compare = (
+                f"compare runs of one system each (where: system={min(filter(None, self.systems))})"
+            )
             if not self.config.output:
-                compare = f"keep the run with -o DIR (output='DIR') and {compare}"
+                compare = (
+                    "keep the run with -o DIR (output='DIR') and compare them with 'ragassay "
+                    "compare DIR'"
+                )
             yield (
                 f"The data holds {len(self.systems)} systems ({systems}); the means mix them. "
                 f"See the slices, or {compare}."

@@ -23,7 +23,7 @@ import yaml
 
 from ragassay import files
 from ragassay.engine.config import RunConfig, options_of
-from ragassay.engine.results import RUN, SAMPLES, SUMMARY, Result, Summary, open_run
+from ragassay.engine.results import RUN, SAMPLES, SUMMARY, Result, open_run
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.sources import unpacking
 
@@ -137,15 +137,17 @@ def repacked_run(archive: IO[bytes]) -> tuple[bytes, dict[str, Any]]:
     """
     with unpacking.pieces_within(MOST_READ_WHOLE), opened_archive(archive) as result:
         assert result.folder is not None
-        return packed_folder(result.folder), headline_of(result.summary)
+        return packed_folder(result.folder), headline_of(result)
 
 
-def headline_of(summary: Summary) -> dict[str, Any]:
-    """What lists of reports show of a summary: by metric its mean, interval and numbers, with the
-    mean without the values for missing parts and their number."""
+def headline_of(result: Result) -> dict[str, Any]:
+    """What lists of reports show of a result: by metric its mean, interval and numbers, with the
+    mean without the values for missing parts and their number; and of how many systems."""
     shown = ("mean", "low", "high", "n_scored", "n_total", "n_assumed", "mean_measured")
+    n_systems = len(result.columns.systems)
     return {
-        name: {key: getattr(one, key) for key in shown} for name, one in summary.metrics.items()
+        name: {**{key: getattr(one, key) for key in shown}, "n_systems": n_systems}
+        for name, one in result.summary.metrics.items()
     }
 
 

@@ -35,12 +35,12 @@ def projects_page(store: InStore, access: Allowed) -> Response:
 
 
 def _latest_two(reports: Sequence[Report]) -> tuple[Report, Report, bool] | None:
-    """The youngest finished report of a task, the one before, and whether their intervals have no
-    time in common, so that their queries differ."""
-    finished = [one for one in reports if one.is_there][-2:]
-    if len(finished) < 2:
+    """The youngest report of a task that can be compared, the one before, and whether their
+    intervals have no time in common, so that their queries differ."""
+    comparable = [one for one in reports if one.compared][-2:]
+    if len(comparable) < 2 or not comparable[0].compared & comparable[1].compared:
         return None
-    old, new = finished
+    old, new = comparable
     times = [(one.from_timestamp, one.to_timestamp) for one in (old, new)]
     (a, b), (c, d) = times
     apart = None not in (a, b, c, d) and (b < c or d < a)  # type: ignore[operator]

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from fastapi import Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from ragassay.engine.comparison import compare
-from ragassay.errors import UsageError
+from ragassay.engine.comparison import FORCE, UNPAIRED, compare
+from ragassay.errors import RagassayError, UsageError
 from ragassay.reports.html import comparison_parts, script_json
 from ragassay.service.api import Allowed, InStore, ReportToRead, ReportToWrite, download, report_for
 from ragassay.service.store import (
@@ -142,6 +142,7 @@ def report_file(report: ReportToRead, form: ReportForm, request: Request) -> Res
 
 @router.get("/compare")
 def compare_page(
+    request: Request,
     store: InStore,
     access: Allowed,
     a: Annotated[str, Query(max_length=100)],
@@ -149,11 +150,24 @@ def compare_page(
     force: bool = False,
     unpaired: bool = False,
 ) -> Response:
-    """Whether report A is better than report B."""
+    """Whether report A is better than report B; where that is refused, a page with a link to the
+    comparison that can be made."""
     for key in (a, b):
         report_for("read", key, store, access)
-    page = make_file(written_comparison_page, store, a, b, force=force, unpaired=unpaired)
-    return HTMLResponse(page.content)
+    chosen = {"force": force, "unpaired": unpaired}
+    try:
+        made = make_file(written_comparison_page, store, a, b, **chosen)
+    except RagassayError as error:
+        why, option = str(error), None
+        for ending, name in ((UNPAIRED, "unpaired"), (FORCE, "force")):
+            if why.endswith(ending):
+                why, option = why.removesuffix(ending), name
+        if option is None or wants_json(request):
+            raise
+        query = urlencode({"a": a, "b": b} | {one: "true" for one in chosen if chosen[one]})
+        other = f"/compare?{query}&{option}=true"
+        return page("reports/refused.html.j2", status=422, why=why, option=option, other=other)
+    return HTMLResponse(made.content)
 
 
 def written_comparison_page(

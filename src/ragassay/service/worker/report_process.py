@@ -55,7 +55,7 @@ def main() -> int:
     except OSError as error:
         _tell(disk=system_problem(error))
         return 2
-    _tell(headline=headline_of(result.summary), lacking=_lacking(result))
+    _tell(headline=headline_of(result), lacking=_lacking(result))
     return 0
 
 
