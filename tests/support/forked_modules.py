@@ -84,7 +84,9 @@ class ForkingPopen(_Real):  # type: ignore[type-arg]
         self._answers.sendall(asked.encode())
         self.pid = int(_line(self._answers))
         self._child_created = True
-        for end in {pipes[at] for at in (0, 3, 5)} - {-1, getattr(self, "_devnull", -1)}:
+        # A file that was given is its owner's: only the ends of pipes are closed.
+        ends = [pipes[child] for child, own in ((0, 1), (3, 2), (5, 4)) if pipes[own] != -1]
+        for end in {*ends} - {-1, getattr(self, "_devnull", -1)}:
             os.close(end)
         self._closed_child_pipe_fds = True
         if getattr(self, "_devnull", None) is not None:

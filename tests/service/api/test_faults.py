@@ -94,7 +94,9 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(tmp_path: Path) ->
     assert "full" in done.stderr or "disk" in done.stderr  # the log says what it is
 
 
-def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path) -> None:
+def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     store = Store(tmp_path / "store")
     create_project(store, "p")
 
@@ -108,6 +110,8 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path
         found = client.post(f"{API}/projects", json={"name": "q"})
         assert found.status_code == 503 and str(tmp_path) not in found.text
         assert client.post("/sdk/v1/project", json={"name": "q"}).status_code == 503
+        lines = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
+        assert len(lines) == 2 and all("status=503" in one and "error=" in one for one in lines)
         event.remove(store.engine, "connect", read_only)
         store.engine.dispose()
         assert client.post(f"{API}/projects", json={"name": "q"}).status_code == 201

@@ -29,6 +29,7 @@ from stored_records import a_job, a_task, add, item
 
 SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)*)\})? (-?\d+(?:\.\d+)?(?:e-?\d+)?)$')
 UNSEEN = "secretword"
+EMBEDDER = "near=http://127.0.0.1:9/v1#e"
 
 
 class Used:
@@ -43,7 +44,7 @@ class Used:
         self._folder, self._form = folder, form
 
     def __enter__(self) -> Used:
-        self._serving = serving(self._folder, "--log", self._form)
+        self._serving = serving(self._folder, "--log", self._form, "--embedder", EMBEDDER)
         self.service = self._serving.__enter__()
         return self
 
@@ -82,7 +83,11 @@ def use(used: Used) -> None:
     assert used.asks(f"{place}/records/{UNSEEN}-id", used.token)[0] == 200
     assert used.asks(f"{api}/{UNSEEN}", used.token)[0] == 404
     assert used.asks(f"{place}/records")[0] == 401
-    asked = {"name": UNSEEN, "from_timestamp": 0, "to_timestamp": 9}
+    asked = {"from_timestamp": 0, "to_timestamp": 9}
+    asked |= {"options": {"metrics": ["answer_words"], "embedder": "near"}}  # it is not used
+    previewed = used.asks(f"{place}/reports/preview", used.token, asked)[1]
+    assert "near is not used" in previewed
+    asked |= {"name": UNSEEN}
     job = json.loads(used.asks(f"{place}/reports", used.token, asked)[1])["job"]["id"]
     # One request: nobody reads the log meanwhile.
     assert "event: end" in used.asks(f"{api}/jobs/{job}/events", used.token)[1]

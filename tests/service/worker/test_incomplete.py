@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import warnings
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from llm_server import LLMServer
+from ragassay.errors import LedgerError, RagassayError
+from ragassay.files import cannot_write
 from ragassay.service import NamedModels, ServiceOptions, create_app
 from ragassay.service.store import (
     Queue,
     Store,
     cancel_job,
     create_report,
+    get_job,
     get_report,
     list_reports,
+    opened_report,
     retry_job,
 )
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.service.worker import Worker, WorkerOptions, report_process
 from stored_records import a_task, add, item
 
 API = "/api/v1"
@@ -104,3 +112,88 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     assert "It broke down." in shown()
     listed = client.get(f"/tasks/{task.id}", headers={"Accept": "text/html"}).text
     assert "It broke down." in listed
+
+
+@pytest.mark.usefixtures("forked")
+def test_a_later_try_asks_again_what_the_judge_answered_unusably(
+    store: Store, tmp_path: Path
+) -> None:
+    worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
+    with LLMServer() as server:
+        server.settings.faults = lambda request: "empty"
+        store.models = NamedModels.parse([f"fast={server.url}#m"])
+        task = a_task(store)
+        add(store, task, [item(1)])
+        report, job = create_report(store, task.id, "r", 0.0, 1e9, ASKED)
+        worker.run(until_idle=True)
+        assert get_report(store, report.id).status == "incomplete"
+        server.settings.faults = {}
+        n = server.stats()["requests"]
+        other, _ = create_report(store, task.id, "s", 0.0, 1e9, ASKED)
+        worker.run(until_idle=True)
+        assert get_report(store, other.id).status == "incomplete"
+        assert server.stats()["requests"] == n, "a new report pays for no failure again"
+        retry_job(store, job.id)
+        worker.run(until_idle=True)
+    assert get_report(store, report.id).status == "completed"
+
+
+@pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])
+@pytest.mark.usefixtures("forked")
+def test_progress_counts_the_records_that_the_report_is_over(
+    store: Store, tmp_path: Path, asked: dict[str, Any]
+) -> None:
+    task = a_task(store)
+    add(store, task, [item(n) | {"system": f"v{1 if n < 2 else 2}"} for n in range(5)])
+    options = {"metrics": ["answer_words"], **asked}
+    _, job = create_report(store, task.id, "r", 0.0, 1e9, options)
+    Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+    progress = get_job(store, job.id).progress
+    assert (progress.done, progress.total) == (2, 2)
+
+
+@pytest.mark.parametrize("kind", ["file", "ledger"])
+def test_what_cannot_be_written_names_no_place_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        if kind == "ledger":
+            raise LedgerError("/srv/x: the ledger cannot be written. Choose another: --ledger.")
+        error = OSError(28, "No space left on device")
+        raise cannot_write(Path("/srv/x"), error) from error
+
+    monkeypatch.setattr(report_process, "prepare", full)
+    monkeypatch.setattr(report_process, "_end_with_the_worker", lambda: None)
+    monkeypatch.setattr("sys.stdin", StringIO('{"data": "x", "output": "y"}\n'))
+    hidden = (report_process, "hide_replies")
+    monkeypatch.setattr(*hidden, lambda: None)
+    monkeypatch.setattr(report_process.signal, "signal", lambda *_: None)
+    assert report_process.main() == 2
+    told = json.loads(capsys.readouterr().out)
+    assert "/srv" in told.pop("log")
+    assert told.keys() == {"disk"} and "/srv" not in told["disk"] and "--" not in told["disk"]
+
+
+@pytest.mark.usefixtures("forked")
+def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
+    store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store.models = NamedModels.parse([], ["near=http://127.0.0.1:9/v1#e"])
+    task = a_task(store)
+    add(store, task, [item(1)])
+    asked = {"metrics": ["answer_words"], "embedder": "near"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report, _ = create_report(store, task.id, "r", 0.0, 1e9, asked)
+    capfd.readouterr()
+    Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+    with opened_report(store, report.id) as result:
+        (note,) = [one for one in result.summary.warnings if "near is not used" in one]
+    assert "127.0.0.1" not in note and "near" not in capfd.readouterr().err
+
+
+def test_draws_of_a_bootstrap_are_bounded(store: Store) -> None:
+    task = a_task(store)
+    add(store, task, [item(1)])
+    with pytest.raises(RagassayError, match="n_resamples"):
+        create_report(store, task.id, "r", 0.0, 1e9, {"n_resamples": 10**12})

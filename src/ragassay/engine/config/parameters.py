@@ -116,7 +116,7 @@ class Parameters(BaseModel):
     """Kind of interval: by the scores' range (auto), Student's t, or a bootstrap."""
     level: float = Field(0.95, gt=0, lt=1)
     """Confidence level."""
-    n_resamples: int = Field(10_000, ge=1)
+    n_resamples: int = Field(10_000, ge=1, le=1_000_000)
     """Bootstrap resamples."""
     seed: int = Field(0, ge=0)
     """Seed of everything random."""

@@ -149,7 +149,7 @@ class PreparedRun:
 
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
-    an endpoint.
+    an endpoint. ``notes`` are sentences that the summary's warnings begin with.
     """
 
     config: RunConfig
@@ -159,6 +159,7 @@ class PreparedRun:
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def doing(self) -> Callable[[], str] | None:
@@ -225,7 +226,12 @@ class PreparedRun:
             summary = collected.summary(
                 source.title,
                 plan.title,
-                [*recorded(), *(() if asker is None else asker.judge.remarks()), *models.remarks()],
+                [
+                    *self.notes,
+                    *recorded(),
+                    *(() if asker is None else asker.judge.remarks()),
+                    *models.remarks(),
+                ],
                 sign=lambda metric, given: signature(metric, asker, bank, given, models),
                 judging=None if asker is None else spending(asker, begun),
                 embedding=spending_of(models.embedder_used),

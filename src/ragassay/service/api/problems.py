@@ -119,6 +119,9 @@ def problem_of(request: Request, error: Exception) -> JSONResponse:
         return problem(503, UNAVAILABLE)
     if isinstance(error, InputError):
         return problem(422, str(error), field=error.field, line=error.line)
+    cause = error.__cause__
+    if isinstance(error, RagassayError) and isinstance(cause, OSError) and cause.errno in _DISK:
+        error = cause  # the sentence names a place of the server's
     if isinstance(error, RagassayError):
         return problem({NotThere: 404, Conflict: 409}.get(type(error), 422), str(error))
     if isinstance(error, RequestValidationError):

@@ -30,14 +30,13 @@ def route_of(scope: Scope) -> str:
 
 
 def log_problem(scope: Scope, error: Exception) -> None:
-    """Writes what went wrong in the service into its log.
+    """Notes what went wrong in the service, for the request's line of the log.
 
     Args:
         scope: of the request.
         error: that a request led to.
     """
-    facts = {"method": scope["method"], "route": route_of(scope), "error": repr(error)}
-    log_event("error", level=logging.ERROR, **facts)
+    scope.setdefault("state", {})["problem"] = repr(error)
 
 
 class RequestCounts:
@@ -92,6 +91,7 @@ class RequestsSeen:
             await self._app(scope, receive, seen)
         finally:
             route = route_of(scope)
+            state = scope.get("state", {})
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._counts.add(method, route, status)
             log_event(
@@ -101,5 +101,6 @@ class RequestsSeen:
                 route=route,
                 status=status,
                 seconds=round(time.monotonic() - begun, 4),
-                token=scope.get("state", {}).get("token_name"),
+                token=state.get("token_name"),
+                **({"error": state["problem"]} if "problem" in state else {}),
             )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import warnings
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ragassay import printable
+from ragassay.errors import RagassayWarning
 
 LogForm = Literal["text", "json"]
 
@@ -36,7 +38,10 @@ def start_log(form: LogForm | None) -> None:
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Text())
-    for name in (_LOG.name, "uvicorn"):
+    # What is to be said of clients' data is said to them.
+    warnings.simplefilter("ignore", RagassayWarning)
+    logging.captureWarnings(True)
+    for name in (_LOG.name, "uvicorn", "py.warnings"):
         log = logging.getLogger(name)
         log.handlers, log.propagate = [handler], False
         log.setLevel(logging.WARNING)

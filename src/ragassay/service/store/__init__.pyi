@@ -84,6 +84,7 @@ from .reports import (
     run_archive as run_archive,
     run_kept as run_kept,
     run_options as run_options,
+    samples_where as samples_where,
 )
 from .run_archives import (
     MOST_READ_WHOLE as MOST_READ_WHOLE,

@@ -36,9 +36,10 @@ MOST_ATTEMPTS = 5
 
 
 class Job(shapes.Job):
-    """A job, as clients see it, and how often it was begun."""
+    """A job, as clients see it, and how often it was begun, and what it needs to know besides."""
 
     attempts: int = Field(0, exclude=True)
+    arguments: dict[str, Any] = Field(default_factory=dict, exclude=True)
 
 
 def add_job(
@@ -196,13 +197,14 @@ CANCELLED = "It was cancelled."
 
 def retry_job(store: Store, key: str) -> Job:
     """Puts a job that failed, or whose result lacks something, into the queue again. What was
-    answered is not paid again.
+    answered is not paid again; what a judge refused or answered unusably is asked again.
 
     Raises:
         NotThere: there is none.
         Conflict: it did neither.
     """
-    fresh = {"status": "idle", "error": None, "cancelled": False, "attempts": 0, "worker": None}
+    fresh: dict[str, Any] = {"status": "idle", "error": None, "cancelled": False, "attempts": 0}
+    fresh |= {"worker": None, "arguments": {"retry_failed": True}}
     failed = update(jobs).where(jobs.c.id == key, jobs.c.status.in_(("error", "incomplete")))
     n_changed = store.write(failed.values(**fresh, updated=time.time()))
     job = get_job(store, key)

@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.client import ReportPreview
 from ragassay.engine.config import make_config
 from ragassay.engine.plan import CallPlan, preview
-from ragassay.engine.run import prepare
+from ragassay.engine.run import prepare, record_warnings
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import count_records, read_samples
@@ -60,7 +60,8 @@ def preview_report(
         n = len(samples) + sum(1 for _ in chosen_samples)
     else:
         n = count_records(store, task_id, start, end)
-    job = prepare(config, samples, dry=True, named=store.models.words)
+    with record_warnings() as recorded:
+        job = prepare(config, samples, dry=True, named=store.models.words)
     plan = preview(job, walk=MOST_WALKED, of=n)
     return ReportPreview(
         n_records=n,
@@ -69,7 +70,7 @@ def preview_report(
         parts=plan.parts,
         lacking={name: dict(lacks) for name, lacks in plan.lacking.items()},
         absent=dict(plan.extras),
-        notes=[*plan.warnings, *(plan.calls.notes if plan.calls else ())],
+        notes=[*recorded(), *plan.warnings, *(plan.calls.notes if plan.calls else ())],
         **_calls(plan.calls),
     )
 

@@ -2,10 +2,10 @@
 
 ``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
 (``view`` is the id and the facts of the report, where its pages are to be made, too; ``named`` are
-the words that names of the operator stand for), and writes
-lines of JSON: how far it is, and at the end the headline, the error, or what the system said of its
-disk. Its memory is given back when it ends, and it ends when its standard input does: a worker that
-was killed leaves no process behind. It imports no database: each report waits for the imports.
+the words that names of the operator stand for), and writes lines of JSON: how far it is, and at the
+end the headline, the error, or what the system said of its disk (``log`` is for the operator only).
+Its memory is given back when it ends, and it ends when its standard input does: a worker that was
+killed leaves no process behind. It imports no database: each report waits for the imports.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ragassay.counts import either, plural
 from ragassay.engine.config import make_config
 from ragassay.engine.results import Result, is_incomplete
-from ragassay.engine.run import PreparedRun, prepare
+from ragassay.engine.run import PreparedRun, prepare, record_warnings
 from ragassay.errors import LedgerError, RagassayError, system_problem
 from ragassay.service.store import headline_of
 from ragassay.service.views import build_view
@@ -38,19 +40,29 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options: dict[str, Any] = json.loads(sys.stdin.readline())
     view, named = options.pop("view", None), options.pop("named", None)
+    warnings.simplefilter("ignore")  # nobody reads those of packages
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     hide_replies()
     try:
-        job = prepare(make_config(**options), named=named)
+        with record_warnings() as recorded:
+            job = prepare(make_config(**options), named=named)
+        job = replace(job, notes=tuple(recorded()))
         result = job.run(_teller(job), keep=False)
         if view is not None:
             build_view(Path(options["output"]).parent, *view)
     except KeyboardInterrupt:
         return 130
     except RagassayError as error:
-        # The job begins again where the ledger is back; what was answered is kept.
-        is_passing = isinstance(error, LedgerError) and error.passing
-        _tell(**{"unavailable" if is_passing else "error": str(error)})
+        cause = error.__cause__
+        if isinstance(error, LedgerError) and error.passing:
+            # The job begins again where the ledger is back; what was answered is kept.
+            _tell(unavailable=str(error))
+        elif isinstance(error, LedgerError):
+            _tell(disk="the project's ledger takes no answer", log=str(error))
+        elif isinstance(cause, OSError):
+            _tell(disk=system_problem(cause), log=str(error))
+        else:
+            _tell(error=str(error))
         return 2
     except OSError as error:
         _tell(disk=system_problem(error))

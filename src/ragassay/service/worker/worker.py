@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ragassay.engine.results import SUMMARY
 from ragassay.errors import RagassayError, system_problem
@@ -40,6 +40,7 @@ from ragassay.service.store import (
     report_facts,
     run_options,
     samples_of_task,
+    samples_where,
     worker_name,
 )
 from ragassay.service.views import Views
@@ -54,6 +55,9 @@ GRACE_S = 120.0
 DISK = (
     "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
 )
+
+MOST_SAID = 20_000
+"""Characters of what a report process wrote to its standard error that the log shows."""
 
 FINAL_KEYS = ("headline", "lacking", "error", "disk", "unavailable")
 """The last message of a report process has one of these."""
@@ -213,7 +217,9 @@ class _ReportJob:
         data, output = self._folder / "data.jsonl", self._folder / "run"
         stored = read_samples(self._store, task.id, report.from_timestamp, report.to_timestamp)
         samples = samples_of_task(stored, task.options)
-        self.progress = Progress(total=write(self._with_beats(samples), data))
+        chosen = samples_where(samples, report.options)
+        n_written, limit = write(self._with_beats(chosen), data), report.options.get("limit")
+        self.progress = Progress(total=n_written if limit is None else min(n_written, limit))
         if not self._beat():
             return None
         options = {
@@ -222,10 +228,15 @@ class _ReportJob:
             "output": str(output),
             "ledger": self._store.ledger(task.project_id),
             "named": self._store.models.words,
+            **self._job.arguments,
         }
         if self._options.views is not None:
             options["view"] = [report.id, report_facts(self._store, report.id)]
-        final = self._supervise(options, stopped)
+        with tempfile.TemporaryFile("w+", errors="replace") as said:
+            final = self._supervise(options, stopped, said)
+            said.seek(0)
+            if text := said.read(MOST_SAID).strip():
+                _log(f"job {self._job.id}: {text}")
         if final is None:
             return None
         if "unavailable" in final:
@@ -235,7 +246,10 @@ class _ReportJob:
         if "error" in final or not (output / SUMMARY).is_file():
             problem = str(final.get("error") or "The process that computed it died (memory?).")
             # The paths are the server's, and say nothing to a client.
-            raise RagassayError(problem.replace(str(data), "the records"))
+            hidden = {data: "the records", output: "the report", self._folder: "its folder"}
+            for path, name in hidden.items():
+                problem = problem.replace(str(path), name)
+            raise RagassayError(problem)
         data.unlink()
         detach_run(output)
         return packed_folder(output), final["headline"], final["lacking"]
@@ -250,13 +264,15 @@ class _ReportJob:
             yield sample
 
     def _supervise(
-        self, options: dict[str, Any], stopped: threading.Event
+        self, options: dict[str, Any], stopped: threading.Event, said: IO[str]
     ) -> dict[str, Any] | None:
-        """Runs the process; its last message, or ``None`` where it was interrupted."""
+        """Runs the process, which writes its defects to ``said``; its last message, or ``None``
+        where it was interrupted."""
         process = subprocess.Popen(
             [sys.executable, "-m", "ragassay.service.worker.report_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=said,
             text=True,
             cwd=self._folder,
         )
@@ -301,6 +317,8 @@ class _ReportJob:
             with suppress(json.JSONDecodeError):
                 message = json.loads(line)
                 final |= {name: message[name] for name in FINAL_KEYS if name in message}
+                if "log" in message:
+                    _log(f"job {self._job.id}: {message['log']}")
                 if "done" in message:
                     self.progress = Progress(
                         **message,
