@@ -89,6 +89,9 @@ class RequestsSeen:
 
         try:
             await self._app(scope, receive, seen)
+        except Exception as error:  # it is answered outside of this
+            log_problem(scope, error)
+            raise
         finally:
             route = route_of(scope)
             state = scope.get("state", {})
