@@ -360,9 +360,10 @@ class Accumulator:
         if self.cause:
             why = self.cause
         elif not failed and not self._missing.without_model:
-            hint = " 'ragassay validate' shows what the data holds."
+            data = self.config.data
+            hint = "" if data is None else " 'ragassay validate' shows what the data holds."
             if others := self.other_suites():
-                data, names = self.config.data, ", ".join(others[:4])
+                names = ", ".join(others[:4])
                 command = ["ragassay", "run", str(data), "--suite", others[0]]
                 run = f" Run: {shlex.join(command)}." if isinstance(data, str) else ""
                 hint = f" Suites that can score this data: {names}.{run}{hint}"

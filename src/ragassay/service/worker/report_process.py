@@ -40,12 +40,13 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options: dict[str, Any] = json.loads(sys.stdin.readline())
     view, named = options.pop("view", None), options.pop("named", None)
+    data = options.pop("data")  # no configuration of a client's names a place of the server's
     warnings.simplefilter("ignore")  # nobody reads those of packages
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     hide_replies()
     try:
         with record_warnings() as recorded:
-            job = prepare(make_config(**options), named=named)
+            job = prepare(make_config(**options), data, named=named)
         job = replace(job, notes=tuple(recorded()))
         result = job.run(_teller(job), keep=False)
         if view is not None:
