@@ -154,10 +154,11 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        guarded_send = _with_headers(send)
         headers = {
             name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
+        body = BodyWithin(receive, has_body=_has_body(headers))
+        guarded_send = _with_headers(send, body)
         refusal = self._refusal(scope["method"], headers)
         if refusal is None and ("\0" in scope["path"] or b"%00" in scope["query_string"]):
             refusal = 422, "The address holds a character that no text has (%00)."  # PostgreSQL's
@@ -167,7 +168,7 @@ class Guard:
         if refusal is not None:
             await self._answer(scope, *refusal)(scope, receive, guarded_send)
             return
-        body = BodyWithin(receive, bounds)
+        body.bounds = bounds
 
         async def answer(message: Message) -> None:
             if body.refusal is None:
@@ -181,7 +182,7 @@ class Guard:
     async def _bounds(self, scope: Scope) -> Bounds:
         """What the body of a request may hold, by who sends it."""
         if any(path.match(scope["path"]) for path in self._files):
-            return within(self._most)
+            return within(self._most, is_file=True)
         if scope["method"] in _SAFE:
             return within(_UNKNOWN_BYTES)
         request = Request(scope)
@@ -217,12 +218,18 @@ class Guard:
         return None
 
 
-def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+def _has_body(headers: Mapping[str, str]) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+
+def _with_headers(send: Send, body: BodyWithin) -> Callable[[Message], Awaitable[None]]:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
+            if not body.is_whole:  # the server would read the rest of it, only to drop it
+                headers["Connection"] = "close"
         await send(message)
 
     return guarded

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from dataclasses import dataclass
 
 from starlette.types import Message, Receive
@@ -17,10 +18,12 @@ _JSON_VALUES = 500_000
 WAIT_S = 30.0
 """Seconds without a byte of a body after which it is given up."""
 
-_LATE = (
-    408,
-    f"No part of the body came for {WAIT_S:.0f} s. Send it again.",
-)
+WHOLE_S = 20.0
+"""Seconds in which a body is to come that is no file; a longer one gets more."""
+LEAST_RATE = 10_000
+"""Bytes for which a body gets another second."""
+
+_LATE = 408, "The body came too slowly. Send it again."
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 Refusal = tuple[int, str]
@@ -35,11 +38,13 @@ class Bounds:
         most_bytes: of it.
         refusal: the answer to a larger one.
         most_values: of its JSON; any number where left out.
+        is_file: whether it may take as long as it needs, but for `WAIT_S` without a byte.
     """
 
     most_bytes: int
     refusal: Refusal
     most_values: int | None = None
+    is_file: bool = False
 
     def against(self, length: str) -> Refusal | None:
         """The answer to a body that is announced to be too long.
@@ -50,14 +55,16 @@ class Bounds:
         return self.refusal if length.isdigit() and int(length) > self.most_bytes else None
 
 
-def within(most_bytes: int) -> Bounds:
+def within(most_bytes: int, *, is_file: bool = False) -> Bounds:
     """The bounds of a body that is no JSON.
 
     Args:
         most_bytes: of it.
+        is_file: as of `Bounds`.
     """
     size = f"{most_bytes // 1024**2:,} MB" if most_bytes >= 1024**2 else f"{most_bytes:,} bytes"
-    return Bounds(most_bytes, (413, f"A request holds at most {size}. Send smaller batches."))
+    refusal = 413, f"A request holds at most {size}. Send smaller batches."
+    return Bounds(most_bytes, refusal, is_file=is_file)
 
 
 def of_json(most_bytes: int) -> Bounds:
@@ -76,23 +83,29 @@ class BodyWithin:
 
     Args:
         receive: of the server.
-        bounds: of the body.
+        bounds: of the body; they may be set later, before it is read.
+        has_body: whether the request has one.
 
     Attributes:
+        bounds: of the body.
         refusal: the answer, where it is too much or too late.
+        is_whole: whether all of it came.
     """
 
-    def __init__(self, receive: Receive, bounds: Bounds) -> None:
+    def __init__(
+        self, receive: Receive, bounds: Bounds | None = None, *, has_body: bool = True
+    ) -> None:
+        self.bounds = bounds or within(0)
         self.refusal: Refusal | None = None
-        self._receive, self._bounds = receive, bounds
-        self._left, self._values = bounds.most_bytes, _Values()
-        self._is_whole = False
+        self.is_whole = not has_body
+        self._receive, self._is_read = receive, False
+        self._begun, self._n, self._values = time.monotonic(), 0, _Values()
 
     async def __call__(self) -> Message:
         """The next message."""
-        if self.refusal is None and not self._is_whole:
+        if self.refusal is None and not self._is_read:
             try:
-                message = await asyncio.wait_for(self._receive(), WAIT_S)
+                message = await asyncio.wait_for(self._receive(), self._patience)
             except TimeoutError:
                 self.refusal = _LATE
             else:
@@ -103,12 +116,20 @@ class BodyWithin:
             return {"type": "http.disconnect"}  # so that nobody takes the part for the whole
         return await self._receive()  # that the client leaves
 
+    @property
+    def _patience(self) -> float:
+        """Seconds to wait for the next message."""
+        if self.bounds.is_file:
+            return WAIT_S
+        due = self._begun + WHOLE_S + self._n / LEAST_RATE
+        return min(WAIT_S, max(0.0, due - time.monotonic()))
+
     def _count(self, message: Message) -> None:
-        self._is_whole = not message.get("more_body", False)
-        body, most = message.get("body", b""), self._bounds.most_values
-        self._left -= len(body)
-        if self._left < 0:
-            self.refusal = self._bounds.refusal
+        self._is_read = self.is_whole = not message.get("more_body", False)
+        body, most = message.get("body", b""), self.bounds.most_values
+        self._n += len(body)
+        if self._n > self.bounds.most_bytes:
+            self.refusal = self.bounds.refusal
         elif most is not None and self._values.add(body) > most:
             self.refusal = 413, f"A request holds at most {most:,} values. Send smaller batches."
 
