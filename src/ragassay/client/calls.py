@@ -24,7 +24,7 @@ from ragassay.client.shapes import (
     Task,
     Upload,
 )
-from ragassay.errors import UsageError, system_problem
+from ragassay.errors import UsageError, system_problem, warn_user
 
 Time = float | str | datetime
 """Seconds since 1970, ISO 8601 with a zone, or a time with one."""
@@ -68,10 +68,11 @@ def add_records(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Inge
 
     Args:
         task_id: of the task.
-        records: see docs/service.md; at most 10,000.
+        records: see docs/service.md; at most 10,000. What the service left out of them is said by
+            warnings, and by ``notes`` of what is returned.
     """
     body = {"records": [dict(one) for one in records]}
-    return Call("POST", _path("tasks", task_id, "records"), shaped(Ingested), body)
+    return Call("POST", _path("tasks", task_id, "records"), _ingested, body)
 
 
 def upload_file(task_id: str, path: str | Path) -> Call[Upload]:
@@ -137,7 +138,7 @@ def import_upload(
         "received_as_time": received_as_time,
     }
     path = _path("uploads", upload_id, "import")
-    return Call("POST", path, shaped(Ingested), body, once=True)
+    return Call("POST", path, _ingested, body, once=True)
 
 
 def delete_upload(upload_id: str) -> Call[None]:
@@ -322,6 +323,13 @@ def export_rag_evaluation_report(report_id: str, folder: str | Path, file_name: 
     """
     name = file_name if file_name.endswith(".xlsx") else f"{file_name}.xlsx"
     return download_report(report_id, "xlsx", Path(folder) / name)
+
+
+def _ingested(body: Any) -> Ingested:
+    done = Ingested.model_validate(body)
+    for note in done.notes:
+        warn_user(note)
+    return done
 
 
 def _path(*parts: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
-from ragassay.errors import RagassayError, UsageError
+from ragassay.errors import RagassayError, RagassayWarning, UsageError
 
 MOST_BYTES = 64 * 1024**2
 """Of all records that wait."""
@@ -159,6 +159,9 @@ class RecordBuffer:
         while True:
             try:
                 client.add_records(task_id, records)
+                return
+            except RagassayWarning as note:  # where warnings are errors; the records are stored
+                _LOG.warning("%s", note)
                 return
             except Unreachable:
                 with self._changed:

@@ -105,12 +105,14 @@ class Ingested(BaseModel):
         changed: new versions of records that were there.
         unchanged: records that were there already, or that the batch holds before.
         empty_chunks: chunks without text; they keep their place among the chunks.
+        notes: what the reader noticed, such as fields that it left out.
     """
 
     new: int = 0
     changed: int = 0
     unchanged: int = 0
     empty_chunks: int = 0
+    notes: list[str] = Field(default_factory=list)
 
 
 class Upload(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,7 +77,8 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
 ) -> None:
     task = made_task(client)
     sent = client.post(f"{API}/tasks/{task}/records", json={"records": [record(1), record(2)]})
-    assert sent.json() == {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0}
+    stored = {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
+    assert sent.json() == stored
     body = {"name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T00:16:42+00:00"}
     started = client.post(f"{API}/tasks/{task}/reports", json=body)
     assert started.status_code == 202, started.text
@@ -213,6 +215,20 @@ def test_what_is_not_there_is_said_as_a_problem(client: TestClient) -> None:
         f"{API}/projects", content=b"{", headers={"content-type": "application/json"}
     )
     assert again.status_code == 422
+
+
+def test_the_answer_to_records_says_which_fields_were_left_out(client: TestClient) -> None:
+    task, address = made_task(client), "tasks/{}/uploads?file_name=a.jsonl"
+    nested = record(1, trace={"x": {"y": 1}})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sent = client.post(f"{API}/tasks/{task}/records", json={"records": [nested, record(2)]})
+        [note] = sent.json()["notes"]
+        assert "'trace'" in note and "left out" in note
+        content = json.dumps(nested)
+        upload = client.post(f"{API}/{address.format(task)}", content=content).json()["id"]
+        done = client.post(f"{API}/uploads/{upload}/import", json={}).json()
+    assert done["notes"] == [note] and done["unchanged"] == 1
 
 
 # --- who may ask --------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from lossy_proxy import LossyProxy
-from ragassay.errors import UsageError
+from ragassay.errors import RagassayWarning, UsageError
 from service_process import Service, serving
 
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
@@ -175,3 +176,20 @@ def test_an_asynchronous_program_logs_without_awaiting(service: Service, task: s
 
     asyncio.run(life())
     assert len(stored(service, task)) == 2
+
+
+def test_what_was_left_out_of_records_is_a_warning(
+    service: Service, task: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    record = {"id": "r", "user_input": "q", "response": "a", "trace": {"x": {"y": 1}}}
+    with Client(f"http://127.0.0.1:{service.port}") as client:
+        with pytest.warns(RagassayWarning, match="'trace'"):
+            done = client.add_records(task, [record])
+        assert done.new == 1 and len(done.notes) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # must not end the thread
+            for name in ("first", "second"):
+                client.log(task, {**record, "id": name})
+                assert client.flush()
+    assert {one["id"] for one in stored(service, task)} == {"r", "first", "second"}
+    assert "'trace'" in caplog.text

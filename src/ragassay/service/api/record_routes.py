@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from ragassay.formats import Notes
 from ragassay.service.api.paging import Cursor, Limit, Page, decoded, encoded
 from ragassay.service.api.route_parts import READS, WRITES, Body, InStore, TaskToRead, TaskToWrite
 from ragassay.service.store import (
@@ -67,8 +68,10 @@ class Deleted(BaseModel):
 @router.post("/tasks/{task_id}/records", responses=WRITES)
 def post_records(task: TaskToWrite, batch: Batch, store: InStore) -> Ingested:
     """Stores records. Sent again unchanged, a record changes nothing; changed, it becomes a new
-    version."""
-    return add_records(store, task.id, read_batch(batch.records, task.options))
+    version. What was left out of them is said in `notes`."""
+    notes = Notes()
+    done = add_records(store, task.id, read_batch(batch.records, task.options, notes=notes))
+    return done.model_copy(update={"notes": list(notes)})
 
 
 @router.get("/tasks/{task_id}/records", responses=READS)

@@ -116,7 +116,7 @@ def import_upload(
             chunks stand in one string and the task does not say how it is read.
         UsageError: an unknown format or field.
     """
-    now = time.time()
+    now, notes = time.time(), Notes()
     with _opened(store, key, format, options) as (
         upload,
         path,
@@ -125,6 +125,8 @@ def import_upload(
     ):
 
         def samples() -> Iterator[Sample]:
+            nonlocal notes
+            options["notes"] = notes = Notes()
             mapper = ServiceMapper(path, **task.options.reading(**options))
             for number, sample in enumerate(reader.read(path, mapper), 1):
                 if number > MOST_RECORDS:
@@ -147,9 +149,10 @@ def import_upload(
             raise InputError("there are no records", path=path)
         done, stream = Counter[str](), samples()
         while batch := list(islice(stream, BATCH)):
-            done.update(add_records(store, upload.task_id, batch, received=now).model_dump())
+            part = add_records(store, upload.task_id, batch, received=now)
+            done.update(part.model_dump(exclude={"notes"}))
         delete_upload(store, key)
-        return Ingested(**done)
+        return Ingested(**done, notes=list(notes))
 
 
 class _PreviewMapper(PlacingMapper, ServiceMapper):

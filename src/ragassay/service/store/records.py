@@ -20,7 +20,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, u
 from ragassay import strict
 from ragassay.client import Ingested
 from ragassay.errors import InputError
-from ragassay.formats import from_records, map_records, to_record
+from ragassay.formats import Notes, from_records, map_records, to_record
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task
@@ -113,6 +113,7 @@ def read_batch(
     items: Sequence[Mapping[str, Any]],
     options: TaskOptions,
     refuse_joined: bool | Literal["marks"] = True,
+    notes: Notes | None = None,
 ) -> list[Sample]:
     """The samples of a batch that came over REST or from a client.
 
@@ -123,12 +124,14 @@ def read_batch(
         options: of the task, for contexts that are one string.
         refuse_joined: whether one of them that seems to hold several chunks, uncut, is refused; see
             `ContextSplitter`.
+        notes: collects what the reader notices; without it they are warnings.
 
     Raises:
         InputError: an item cannot be read, with its number as the line; two items have one id; or
             several chunks stand in one string and nothing says how it is read.
     """
-    mapper = ServiceMapper(cells=True, **options.reading(refuse_joined=refuse_joined))
+    reading = options.reading(refuse_joined=refuse_joined, notes=notes)
+    mapper = ServiceMapper(cells=True, **reading)
     return list(map_records(items, mapper))
 
 
