@@ -320,6 +320,9 @@ class _Attempts:
     def outcome(self, answer: httpx2.Response) -> Any:
         """What came of the call; `AGAIN` where it is to be made again, after a pause."""
         self._n += 1
+        if answer.status_code == 202 and self._call.as_bytes:  # the file is being made
+            self.pause = float(answer.headers.get("Retry-After", "1"))
+            return AGAIN
         try:
             return _read(self._call, answer)
         except NotFound:

@@ -37,6 +37,7 @@ from ragassay.service.api import (
 )
 from ragassay.service.operation import RequestCounts, RequestsSeen, delete_old, log_event
 from ragassay.service.store import Store, is_closed
+from ragassay.service.views import Views
 from ragassay.service.worker import Worker, WorkerOptions
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     )
     app.state.store, app.state.open = store, chosen.open
     app.state.requests = RequestCounts()
+    app.state.views = None if chosen.views is None else Views(store, chosen.views)
     answer_with_problems(app)
     parts = (
         *(project_routes, record_routes, upload_routes, report_routes),
@@ -148,7 +150,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
 
         mcp_route.add(app, tools)
     if chosen.views is not None:
-        web.add_pages(app, chosen.views)
+        web.add_pages(app)
     _document_problems(app)
     files = [
         compile_path(prefix + route.path)[0]

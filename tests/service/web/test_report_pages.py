@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
@@ -14,6 +17,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 import httpx2
 from sqlalchemy import update
 
+from ragassay.client import Client
 from ragassay.errors import RagassayError
 from ragassay.samples import Answer, Sample
 from ragassay.service.store import Progress, WrittenFile, add_job, get_job, get_report
@@ -135,10 +139,13 @@ def test_a_file_that_takes_long_is_a_page_until_it_is_downloaded(
     page.goto(f"/reports/{report}")
     page.click("text=Excel")
     page.wait_for_selector("text=The file is being made")
+    address = f"{served.url}/api/v1/reports/{report}/files/xlsx"
+    waiting = httpx2.get(address)
+    assert (waiting.status_code, waiting.headers["retry-after"]) == (202, "2")
     with page.expect_download() as download:
         go_on.set()
     assert download.value.suggested_filename == "report.xlsx"
-    direct = httpx2.get(f"{served.url}/api/v1/reports/{report}/files/xlsx")
+    direct = httpx2.get(address)
     again = httpx2.get(f"{served.url}/reports/{report}/files/xlsx")
     assert again.headers["content-disposition"] == direct.headers["content-disposition"]
     sheets = [
@@ -161,3 +168,26 @@ def test_a_file_that_cannot_be_made_says_so_and_is_tried_again(
         shown = httpx2.get(place, headers=html)
         assert shown.status_code >= 400 and "died (memory?)" in shown.text
     assert httpx2.get(place, headers=html).headers["content-disposition"].startswith("attachment")
+
+
+def test_clients_wait_for_a_file_that_takes_long_and_it_is_made_once(
+    served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    made, n_made = view_folders.make_file, 0
+
+    def slow(*words: Any, **options: Any) -> WrittenFile:
+        nonlocal n_made
+        n_made += 1
+        time.sleep(1.0)
+        return made(*words, **options)
+
+    monkeypatch.setattr(view_folders, "make_file", slow)
+    monkeypatch.setattr(view_folders, "PATIENCE_S", 0.1)
+    published = f"{served.url}/sdk/v1/rag-evaluation/{report}/export"
+    with ThreadPoolExecutor() as threads, Client(served.url) as client:
+        wire = threads.submit(httpx2.get, published, timeout=60)
+        path = client.export_rag_evaluation_report(report, tmp_path, "november")
+    answer = wire.result()
+    assert answer.status_code == 200 and answer.content == path.read_bytes() and n_made == 1
+    assert ZipFile(path).testzip() is None

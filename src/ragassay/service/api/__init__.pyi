@@ -25,7 +25,7 @@ from .problems import (
     problem as problem,
     problem_of as problem_of,
 )
-from .report_routes import download as download
+from .report_routes import download as download, report_file as report_file
 from .route_parts import (
     BINARY as BINARY,
     Allowed as Allowed,

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BeforeValidator, Field
 
 from ragassay.service.api.problems import documented
@@ -45,7 +45,7 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
-from ragassay.service.views import make_file, repacked_apart
+from ragassay.service.views import Views, make_file, repacked_apart
 
 router = APIRouter(tags=["reports"])
 
@@ -136,6 +136,7 @@ def _file_responses(description: str, *kinds: str) -> dict[int | str, dict[str, 
 
 
 ARCHIVE = _file_responses("the run folder", "application/zip")
+MAKING: dict[int | str, dict[str, Any]] = {202: {"description": "the file is being made"}}
 FILES = _file_responses("the file", *dict.fromkeys(MEDIA_TYPES.values()))
 
 
@@ -147,10 +148,14 @@ def get_run(report: ReportToRead, store: InStore) -> Response:
     return Response(run_archive(store, report.id), 200, headers, "application/zip")
 
 
-@router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES)
-def get_file(report: ReportToRead, form: ReportForm, store: InStore) -> Response:
-    """A report as a file, as `ragassay report --format` writes it."""
-    return download(make_file(write_report, store, report.id, form=form), report.name)
+@router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES | MAKING)
+def get_file(report: ReportToRead, form: ReportForm, request: Request) -> Response:
+    """A report as a file, as `ragassay report --format` writes it. It is made once, and kept. While
+    it is being made the answer is 202, and `Retry-After` says when to ask again."""
+    file = report_file(request, report.id, form)
+    if file is None:
+        return Response(None, 202, {"Retry-After": "2"})
+    return download(file, report.name)
 
 
 @router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
@@ -190,6 +195,24 @@ def get_comparison(
         unpaired=unpaired,
     )
     return download(file, " against ".join(names))
+
+
+def report_file(
+    request: Request, report: str, form: ReportForm, *, waits: bool = False
+) -> WrittenFile | None:
+    """A finished report as a file, which is made once and kept with its view; ``None`` while it is
+    being made. Where the application keeps no views, it is made for this request.
+
+    Args:
+        request: that asks for it.
+        report: its id.
+        form: of the file.
+        waits: however long it takes.
+    """
+    views: Views | None = request.app.state.views
+    if views is None:
+        return make_file(write_report, request.app.state.store, report, form=form)
+    return views.file(report, form, waits=waits)
 
 
 def download(file: WrittenFile, name: str) -> Response:

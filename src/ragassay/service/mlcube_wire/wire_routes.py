@@ -21,6 +21,7 @@ from ragassay.service.api import (
     ReportToRead,
     TaskToRead,
     TaskToWrite,
+    report_file,
     task_for,
 )
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
@@ -51,9 +52,7 @@ from ragassay.service.store import (
     list_reports,
     list_tasks,
     upload_on_disk,
-    write_report,
 )
-from ragassay.service.views import make_file
 
 router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
 
@@ -374,10 +373,10 @@ def get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
 
 
 @router.get("/rag-evaluation/{report_id}/export")
-def get_export(report: ReportToRead, store: InStore) -> Response:
-    """A report as an Excel workbook."""
-    content = make_file(write_report, store, report.id, form="xlsx").content
-    return Response(content, media_type="application/octet-stream")
+def get_export(report: ReportToRead, request: Request) -> Response:
+    """A report as an Excel workbook, in one answer: the client asks once."""
+    file = report_file(request, report.id, "xlsx", waits=True)
+    return Response(file and file.content, media_type="application/octet-stream")
 
 
 @router.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])

@@ -47,6 +47,7 @@ class Views:
         self._store, self._folder = store, folder
         self._making: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._files: dict[Path, Future[None]] = {}
+        self._beginning = threading.Lock()
 
     def open(self, report: str) -> ReportView:
         """The view of a finished report.
@@ -65,25 +66,25 @@ class Views:
                 self._make(report, target)
         return ReportView(target)
 
-    def file(self, report: str, form: str) -> WrittenFile | None:
+    def file(self, report: str, form: str, *, waits: bool = False) -> WrittenFile | None:
         """A finished report as a file, which is kept with its view; ``None`` while it is made.
 
         Args:
             report: its id.
             form: of the file.
+            waits: however long it takes.
 
         Raises:
             NotThere, Conflict, RagassayError: as of `open`.
         """
-        self.open(report)
         kept = self._place(report) / f"report.{form}"
         if not kept.exists():
-            with self._making[report]:
+            with self._beginning:
                 if kept not in self._files:
                     self._files[kept] = _begun(partial(self._write, report, form, kept))
                 making = self._files[kept]
             try:
-                making.result(PATIENCE_S)
+                making.result(None if waits else PATIENCE_S)
             except TimeoutError:
                 return None
             finally:
@@ -93,8 +94,9 @@ class Views:
         return WrittenFile(name.decode(), content)
 
     def _write(self, report: str, form: str, kept: Path) -> None:
+        self.open(report)
         file = make_file(write_report, self._store, report, form=form)
-        part = kept.with_suffix(".part")
+        part = kept.with_name(f"{kept.name}.part")
         part.write_bytes(file.name.encode() + b"\n" + file.content)
         part.replace(kept)
 

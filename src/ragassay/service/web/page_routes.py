@@ -3,14 +3,11 @@ scripts in ``assets/``; deleting needs none."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from ragassay.reports.html import ASSETS
 from ragassay.service.api import answer_with_problems
-from ragassay.service.views import Views
 from ragassay.service.web import (
     access_pages,
     deletion_pages,
@@ -21,14 +18,12 @@ from ragassay.service.web import (
 from ragassay.service.web.page_parts import HERE, shown_problem
 
 
-def add_pages(app: FastAPI, folder: Path) -> None:
+def add_pages(app: FastAPI) -> None:
     """Adds the pages to an application; errors are pages, too, for who asks for pages.
 
     Args:
-        app: it has its store already.
-        folder: for the views of reports.
+        app: it has its store and its views already.
     """
-    app.state.views = Views(app.state.store, folder)
     answer_with_problems(app, shown_problem)
     for part in (project_pages, task_pages, report_pages, deletion_pages, access_pages):
         app.include_router(part.router)

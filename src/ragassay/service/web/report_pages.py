@@ -13,7 +13,15 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from ragassay.engine.comparison import FORCE, UNPAIRED, compare
 from ragassay.errors import RagassayError, UsageError
 from ragassay.reports.html import comparison_parts, script_json
-from ragassay.service.api import Allowed, InStore, ReportToRead, ReportToWrite, download, report_for
+from ragassay.service.api import (
+    Allowed,
+    InStore,
+    ReportToRead,
+    ReportToWrite,
+    download,
+    report_file,
+    report_for,
+)
 from ragassay.service.store import (
     NotThere,
     ReportForm,
@@ -132,9 +140,9 @@ def report_row(
 
 
 @router.get("/reports/{report_id}/files/{form}")
-def report_file(report: ReportToRead, form: ReportForm, request: Request) -> Response:
+def file_page(report: ReportToRead, form: ReportForm, request: Request) -> Response:
     """A report as a file; while it is being made, a page that asks for it again."""
-    file = _views(request).file(report.id, form)
+    file = report_file(request, report.id, form)
     if file is None:
         return page("reports/making.html.j2", report=report)
     return download(file, report.name)
