@@ -159,3 +159,23 @@ def test_a_key_makes_one_thing_below_one_address_in_both_stores(store: Store) ->
         for _ in range(2)
     )
     assert sent == again and sent["size"] == 5
+
+
+def test_a_key_sent_with_another_body_is_refused_in_both_stores(store: Store) -> None:
+    asks = TestClient(create_app(store), base_url="http://localhost", client=("127.0.0.1", 1))
+    task = a_task(store)
+    add(store, task, [item(1)])
+    asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1e6}
+    bodies: dict[str, list[dict[str, Any]]] = {
+        "projects": [{"json": {"name": "a"}}, {"json": {"name": "b"}}],
+        f"projects/{task.project_id}/tasks": [{"json": {"name": "a"}}, {"json": {"name": "b"}}],
+        f"tasks/{task.id}/reports": [{"json": asked}, {"json": {**asked, "to_timestamp": 9e5}}],
+        f"tasks/{task.id}/uploads?file_name=a.csv": [{"content": b"id"}, {"content": b"id\n1"}],
+    }
+    for path, (first, other) in bodies.items():
+        headers = {"Idempotency-Key": "the same key"}
+        made = asks.post(f"/api/v1/{path}", headers=headers, **first)
+        assert made.is_success, made.text
+        refused = asks.post(f"/api/v1/{path}", headers=headers, **other)
+        assert refused.status_code == 409 and "'the same key'" in refused.json()["detail"]
+        assert asks.post(f"/api/v1/{path}", headers=headers, **first).json() == made.json()

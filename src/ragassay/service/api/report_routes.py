@@ -163,8 +163,8 @@ def post_run(
     task: TaskToWrite,
     name: Annotated[Name, Query(description="of the report, for people")],
     store: InStore,
-    key: MadeId,
     file: SentFile,
+    key: MadeId,
 ) -> Report:
     """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
     a tar.gz of it, without links and with paths within the folder only."""

@@ -10,11 +10,21 @@ from typing import IO, Annotated, Any
 
 from fastapi import Depends, Header, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, StringConstraints
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
-from ragassay.service.store import Line, Report, Store, Task, TokenScope, get_report, get_task
+from ragassay.service.store import (
+    Line,
+    Report,
+    Store,
+    Task,
+    TokenScope,
+    get_report,
+    get_task,
+    keyed_id,
+)
 
 Name = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
@@ -41,27 +51,34 @@ InStore = Annotated[Store, Depends(store_of)]
 Allowed = Annotated[Access, Depends(access_of)]
 
 
-def made_id(
+async def made_id(
     request: Request,
+    store: InStore,
     idempotency_key: Annotated[
         str | None,
         Header(
             min_length=8,
             max_length=200,
             description="any text, another one for each request (a UUID): where it was sent "
-            "before to the same address, nothing is made again",
+            "before to the same address, nothing is made again; with another body it is refused",
         ),
     ] = None,
 ) -> str | None:
     """The id of what a request makes: the same where the same request is sent again. ``None``
-    where it does not say by which key it would be sent again."""
+    where it does not say by which key it would be sent again.
+
+    Raises:
+        Conflict: another request had the key.
+    """
     if idempotency_key is None:
         return None
-    content = f"{request.url.path}\0{idempotency_key}".encode()
-    return hashlib.blake2b(content, digest_size=12).hexdigest()
+    digest = getattr(request.state, "file_digest", None) or await request.body()
+    content = request.url.query.encode() + b"\0" + digest
+    return await run_in_threadpool(keyed_id, store, request.url.path, idempotency_key, content)
 
 
 MadeId = Annotated[str | None, Depends(made_id)]
+"""The id of what a request makes. Stands after `SentFile` in a signature."""
 
 FileName = Annotated[
     str, Query(min_length=1, max_length=200, description="as the client calls the file")
@@ -82,13 +99,16 @@ async def sent_file(request: Request) -> AsyncIterator[IO[bytes]]:
     Raises:
         HTTPException: 400, the client left before the end.
     """
+    digest = hashlib.blake2b()
     with tempfile.TemporaryFile() as file:
         try:
             async for piece in request.stream():
                 file.write(piece)
+                digest.update(piece)
         except ClientDisconnect as error:
             raise HTTPException(400, "The file ends before its end was sent") from error
         file.seek(0)
+        request.state.file_digest = digest.digest()
         yield file
 
 

@@ -80,7 +80,7 @@ Sent = Annotated[Upload, Depends(sent_upload)]
 
 @router.post("/tasks/{task_id}/uploads", status_code=201, responses=WRITES, openapi_extra=BINARY)
 def post_upload(
-    task: TaskToWrite, store: InStore, file_name: FileName, key: MadeId, file: SentFile
+    task: TaskToWrite, store: InStore, file_name: FileName, file: SentFile, key: MadeId
 ) -> Upload:
     """Takes a file for a task, in any format that `ragassay run` reads but for TREC runs,
     compressed by gzip or not. Nothing of it is stored as records before it is imported; after a day

@@ -86,6 +86,7 @@ from .reports import (
     run_options as run_options,
     samples_where as samples_where,
 )
+from .request_keys import keyed_id as keyed_id
 from .run_archives import (
     MOST_READ_WHOLE as MOST_READ_WHOLE,
     as_report as as_report,
