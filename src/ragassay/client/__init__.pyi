@@ -14,6 +14,7 @@ from .shapes import (
     Ingested as Ingested,
     Job as Job,
     Line as Line,
+    Name as Name,
     PreviewRange as PreviewRange,
     Progress as Progress,
     Project as Project,
@@ -24,4 +25,5 @@ from .shapes import (
     Task as Task,
     TaskOptions as TaskOptions,
     Upload as Upload,
+    named as named,
 )

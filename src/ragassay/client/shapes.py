@@ -6,7 +6,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+
+from ragassay import printable
 
 Status = Literal["idle", "starting", "running", "completed", "incomplete", "error"]
 
@@ -27,6 +29,37 @@ def kept(text: str) -> str:
 
 Line = Annotated[str, AfterValidator(kept)]
 """A text of a request that a database can hold."""
+
+
+MOST_OF_A_NAME = 200
+"""Characters."""
+
+
+def named(text: str) -> str:
+    """A name for people, without the blanks around it.
+
+    Args:
+        text: of a request or command.
+
+    Raises:
+        ValueError: it is empty or too long, or holds a line break or another control character.
+    """
+    name = text.strip()
+    if not name:
+        raise ValueError("a name is empty")
+    if len(name) > MOST_OF_A_NAME:
+        raise ValueError(f"a name has at most {MOST_OF_A_NAME} characters, not {len(name):,}")
+    if printable.one_line(name) != name:
+        raise ValueError("a name is one line, without control characters")
+    return name
+
+
+Name = Annotated[
+    str,
+    AfterValidator(named),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MOST_OF_A_NAME}),
+]
+"""A name in a request."""
 
 
 class Project(BaseModel):

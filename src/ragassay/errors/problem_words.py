@@ -133,6 +133,8 @@ def _mistake(several: Sequence[Mapping[str, Any]]) -> str:
         problem = f"must be {_MUST_BE[kind].format(**context)}"
     elif kind == "too_short" and not context["actual_length"]:
         return "is empty"
+    elif kind == "too_long" and isinstance(first["input"], str):
+        return _OTHER_MISTAKES["string_too_long"].format(**context)
     elif kind in _OTHER_MISTAKES:
         return _OTHER_MISTAKES[kind].format(**context)
     elif kind == "string_too_short":

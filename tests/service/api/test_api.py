@@ -16,7 +16,7 @@ fastapi = pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient  # noqa: E402
 
-from ragassay.errors import UsageError  # noqa: E402
+from ragassay.errors import InputError, UsageError  # noqa: E402
 from ragassay.service import ServiceOptions, create_app  # noqa: E402
 from ragassay.service.store import (  # noqa: E402
     Store,
@@ -229,6 +229,48 @@ def test_the_answer_to_records_says_which_fields_were_left_out(client: TestClien
         upload = client.post(f"{API}/{address.format(task)}", content=content).json()["id"]
         done = client.post(f"{API}/uploads/{upload}/import", json={}).json()
     assert done["notes"] == [note] and done["unchanged"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("  ", "empty"), ("a\nb", "one line"), ("x" * 301, "not 301"), ("\0", "one line")],
+)
+def test_a_name_is_one_line_that_is_not_empty_wherever_it_is_given(
+    client: TestClient, store: Store, name: str, problem: str
+) -> None:
+    task = made_task(client)
+    client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
+    [project] = [one["id"] for one in client.get(f"{API}/projects").json()]
+    report = {"name": name, "from_timestamp": 0, "to_timestamp": 9e3}
+    model = {"task_id": task, "name": name, "version": "1"}
+    for path, body in [
+        ("projects", {"name": name}), (f"projects/{project}/tasks", {"name": name}),
+        (f"tasks/{task}/reports", report),
+    ]:  # fmt: skip
+        found = client.post(f"{API}/{path}", json=body)
+        assert found.status_code == 422 and problem in found.json()["detail"], path
+        assert found.json()["field"] == "name"
+    assert client.post("/sdk/v1/project", json={"name": name}).status_code == 400
+    assert client.post("/sdk/v1/model", json=model).status_code == 400
+    with pytest.raises(InputError, match=problem):
+        create_token(store, name, "read")
+    made = client.post(f"{API}/projects", json={"name": f" {'y' * 200} "})
+    assert made.json()["name"] == "y" * 200
+
+
+def test_a_record_without_anything_in_its_id_is_refused_before_any_is_stored(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.service.store.imports.BATCH", 1)
+    task = made_task(client)
+    batch = [record(1), record(2, id="  ")]
+    sent = client.post(f"{API}/tasks/{task}/records", json={"records": batch})
+    assert (sent.status_code, sent.json()["line"], sent.json()["field"]) == (422, 2, "id")
+    lines = "\n".join(map(json.dumps, batch))
+    upload = client.post(f"{API}/tasks/{task}/uploads?file_name=a.jsonl", content=lines).json()
+    done = client.post(f"{API}/uploads/{upload['id']}/import", json={})
+    assert (done.status_code, done.json()["line"]) == (422, 2)
+    assert client.get(f"{API}/tasks/{task}/records").json()["items"] == []
 
 
 # --- who may ask --------------------------------------------------------------------------------

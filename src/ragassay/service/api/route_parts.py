@@ -9,14 +9,14 @@ from functools import partial
 from typing import IO, Annotated, Any
 
 from fastapi import Depends, Header, HTTPException, Query, Request
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from ragassay.client import Name as Name
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
 from ragassay.service.store import (
-    Line,
     Report,
     Store,
     Task,
@@ -25,8 +25,6 @@ from ragassay.service.store import (
     get_task,
     keyed_id,
 )
-
-Name = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class Body(BaseModel):
@@ -80,9 +78,7 @@ async def made_id(
 MadeId = Annotated[str | None, Depends(made_id)]
 """The id of what a request makes. Stands after `SentFile` in a signature."""
 
-FileName = Annotated[
-    str, Query(min_length=1, max_length=200, description="as the client calls the file")
-]
+FileName = Annotated[Name, Query(description="as the client calls the file")]
 
 BINARY: dict[str, Any] = {
     "requestBody": {

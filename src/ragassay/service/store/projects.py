@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from ragassay.client import Project, shapes
+from ragassay.client import Project, named, shapes
+from ragassay.errors import InputError
 from ragassay.formats import MapperOptions
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.schema import models, projects, tasks
@@ -47,6 +48,21 @@ class Model(BaseModel):
     created: float
 
 
+def checked_name(name: str) -> str:
+    """A name as it is stored.
+
+    Args:
+        name: of a project, task, report, model or token.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        return named(name)
+    except ValueError as error:
+        raise InputError(str(error), field="name") from error
+
+
 def create_project(
     store: Store, name: str, description: str = "", key: str | None = None
 ) -> Project:
@@ -62,6 +78,7 @@ def create_project(
     Raises:
         Conflict: the name is taken.
     """
+    name = checked_name(name)
     project = Project(id=key or new_id(), name=name, description=description, created=time.time())
     problem = f"A project is called {name!r} already"
     return Project(**_insert(store, projects, project.model_dump(), problem))
@@ -111,6 +128,7 @@ def create_task(
     """
     get_project(store, project_id)
     store.models.check(options.model_dump())
+    name = checked_name(name)
     task = Task(
         id=key or new_id(), project_id=project_id, name=name, options=options, created=time.time()
     )
@@ -173,6 +191,7 @@ def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
         Conflict: it is known already.
     """
     get_task(store, task_id)
+    name, version = checked_name(name), checked_name(version)
     model = Model(id=new_id(), task_id=task_id, name=name, version=version, created=time.time())
     _insert(store, models, model.model_dump(), f"{name}@{version} is there already")
     return model

@@ -19,12 +19,11 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, u
 
 from ragassay import strict
 from ragassay.client import Ingested
-from ragassay.errors import InputError
 from ragassay.formats import Notes, from_records, map_records, to_record
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task
-from ragassay.service.store.schema import LONGEST_NAME, records
+from ragassay.service.store.schema import records
 from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.store_errors import NotThere
 
@@ -67,13 +66,11 @@ def add_records(
 
     Raises:
         NotThere: there is no such task.
-        InputError: a record's id cannot stand in an address.
     """
     now = time.time() if received is None else received
     n_empty = repeated = 0
     incoming: dict[Identity, dict[str, Any]] = {}
     for sample in batch:
-        _check_identity(sample)
         repeated += sample.identity in incoming
         n_empty += sum(
             one.text is not None and not one.text.strip() for one in sample.passages or ()
@@ -90,23 +87,6 @@ def add_records(
         while page := list(islice(left, PAGE)):
             done.update(_store(connection, task_id, page, now))
     return Ingested(**done)
-
-
-def _check_identity(sample: Sample) -> None:
-    """Refuses an id or system that no address or column can hold."""
-    if sample.id in (".", ".."):
-        raise InputError(
-            f"{sample.id!r} cannot be the id of a record", field="id",
-            hint="In an address it means another page.",
-        )  # fmt: skip
-    for field, value in (("id", sample.id), ("system", sample.system or "")):
-        if len(value) > LONGEST_NAME:
-            raise InputError(
-                f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most",
-                field=field,
-            )
-        if "\0" in value:
-            raise InputError("holds the character NUL, which no database keeps", field=field)
 
 
 def read_batch(

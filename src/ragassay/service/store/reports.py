@@ -18,7 +18,7 @@ from ragassay.formats import FIRST_TIME, LAST_TIME
 from ragassay.samples import Sample
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.jobs import Job, add_job, get_job, list_jobs
-from ragassay.service.store.projects import Task, get_task
+from ragassay.service.store.projects import Task, checked_name, get_task
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
 from ragassay.service.store.store_errors import Conflict
@@ -110,6 +110,7 @@ def add_report(connection: Connection, task_id: str, name: str, **values: Any) -
         name: for people.
         values: of further columns.
     """
+    name = checked_name(name)
     values = {"id": new_id(), "options": {}, "created": time.time(), **values}
     connection.execute(insert(reports).values(task_id=task_id, name=name, **values))
     return str(values["id"])

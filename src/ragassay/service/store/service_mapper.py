@@ -11,6 +11,7 @@ import orjson
 from ragassay.errors import InputError
 from ragassay.formats import Mapper, MapperOptions, OptionWords
 from ragassay.samples import Sample, Turn
+from ragassay.service.store.schema import LONGEST_NAME
 
 
 class BatchWords(OptionWords):
@@ -117,13 +118,35 @@ class ServiceMapper(Mapper):
         raise InputError("the time names no zone", field=key, hint="End it with Z, or with +01:00.")
 
     def claim(self, sample: Sample, line: int) -> None:
-        """Refuses an id that an earlier record has.
+        """Refuses an id that an earlier record has, or that no address or column can hold.
 
         Args:
             sample, line: as of `Mapper.claim`.
 
         Raises:
-            InputError: an earlier record has the same id, system and repeat.
+            InputError: an earlier record has the same id, system and repeat, or it cannot be kept.
         """
+        try:
+            _check_identity(sample)
+        except InputError as error:
+            raise error.at(path=self.path, line=line) from None
         if not self._is_made:
             super().claim(sample, line)
+
+
+def _check_identity(sample: Sample) -> None:
+    if not sample.id.strip():
+        raise InputError("it is empty", field="id", hint="Give each record an id, or none at all.")
+    if sample.id in (".", ".."):
+        raise InputError(
+            f"{sample.id!r} cannot be the id of a record", field="id",
+            hint="In an address it means another page.",
+        )  # fmt: skip
+    for field, value in (("id", sample.id), ("system", sample.system or "")):
+        if len(value) > LONGEST_NAME:
+            raise InputError(
+                f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most",
+                field=field,
+            )
+        if "\0" in value:
+            raise InputError("holds the character NUL, which no database keeps", field=field)

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from sqlalchemy import insert, select, update
 
 from ragassay.service.store.database import Store, new_id, remove
-from ragassay.service.store.projects import get_project
+from ragassay.service.store.projects import checked_name, get_project
 from ragassay.service.store.schema import closed, tokens
 from ragassay.service.store.store_errors import StoreUnavailable
 
@@ -69,9 +69,11 @@ def create_token(
 
     Raises:
         NotThere: there is no such project.
+        InputError: the name is none.
     """
     if project_id is not None:
         get_project(store, project_id)
+    name = checked_name(name)
     value = PREFIX + secrets.token_urlsafe(32)
     now = time.time()
     token = Token(
