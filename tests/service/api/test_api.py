@@ -273,6 +273,19 @@ def test_a_record_without_anything_in_its_id_is_refused_before_any_is_stored(
     assert client.get(f"{API}/tasks/{task}/records").json()["items"] == []
 
 
+def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None:
+    task = made_task(client, keep_days=30, separator="||")
+    address = f"{API}/tasks/{task}/options"
+    changed = client.put(address, json={"default_answer": "n/a"}).json()["options"]
+    assert (changed["keep_days"], changed["separator"]) == (30, "||")
+    assert changed["default_answer"] == "n/a"
+    refused = client.put(address, json={"single_chunk": True})
+    assert refused.status_code == 422 and "separator" in refused.json()["detail"]
+    changed = client.put(address, json={"single_chunk": True, "separator": None}).json()["options"]
+    assert (changed["keep_days"], changed["separator"], changed["single_chunk"]) == (30, None, True)
+    assert client.put(address, json={"keep_days": None}).json()["options"]["keep_days"] is None
+
+
 # --- who may ask --------------------------------------------------------------------------------
 
 

@@ -109,7 +109,8 @@ def get_one_task(task: TaskToRead) -> Task:
 
 @router.put("/tasks/{task_id}/options", responses=WRITES)
 def put_task_options(task: TaskToWrite, options: TaskOptions, store: InStore) -> Task:
-    """Gives a task other options. What is stored stays as it is."""
+    """Changes options of a task: those that are not named stay as they are, and null takes one
+    away. What is stored stays as it is."""
     return change_task(store, task.id, options)
 
 

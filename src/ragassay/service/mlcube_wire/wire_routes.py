@@ -188,7 +188,7 @@ def post_schema(new: _Schema, store: InStore, access: Allowed) -> None:
         raise UsageError("A column of the data schema has no name.")
     if not any(one.get("role") == "id" for one in columns):
         raise UsageError("The data schema has no column with the role 'id'.")
-    change_task(store, task.id, task.options.model_copy(update={"data_schema": columns}))
+    change_task(store, task.id, TaskOptions(data_schema=columns))
 
 
 @router.get("/data-schema/{task_id}")

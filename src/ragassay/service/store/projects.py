@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ragassay.client import Project, named, shapes
-from ragassay.errors import InputError
+from ragassay.errors import InputError, mistake
 from ragassay.formats import MapperOptions
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.schema import models, projects, tasks
@@ -163,13 +163,20 @@ def change_task(store: Store, key: str, options: TaskOptions) -> Task:
     Args:
         store: where.
         key: of the task.
-        options: all of them; what is left out gets its default.
+        options: that change; those that are not set stay as they are.
 
     Raises:
         NotThere: there is none.
+        InputError: they do not go with those that stay.
     """
-    store.models.check(options.model_dump())
-    store.write(update(tasks).where(tasks.c.id == key).values(options=options.model_dump()))
+    before = get_task(store, key).options.model_dump()
+    try:
+        chosen = TaskOptions(**before | options.model_dump(exclude_unset=True))
+    except ValidationError as error:
+        field, problem = mistake(error)
+        raise InputError(problem, field=field) from error
+    store.models.check(chosen.model_dump())
+    store.write(update(tasks).where(tasks.c.id == key).values(options=chosen.model_dump()))
     return get_task(store, key)
 
 
