@@ -201,6 +201,8 @@ def explained(path: object) -> Iterator[None]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
+        if isinstance(error, yaml.constructor.ConstructorError) and "the tag '" in problem:
+            problem = f"the tag {problem.partition('the tag ')[2]} is not known"
         raise InputError(
             f"is not YAML ({problem})",
             path=path,

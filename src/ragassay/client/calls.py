@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ragassay.client.client_requests import Call, several, shaped
+from ragassay.client.record_json import iso_time, record_json
 from ragassay.client.run_folders import unpack
 from ragassay.client.shapes import (
     FilePreview,
@@ -68,10 +70,14 @@ def add_records(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Inge
 
     Args:
         task_id: of the task.
-        records: see docs/service.md; at most 10,000. What the service left out of them is said by
-            warnings, and by ``notes`` of what is returned.
+        records: see docs/service.md; at most 10,000. Times may be `datetime` with a zone. What the
+            service left out of them is said by warnings, and by ``notes`` of what is returned.
+
+    Raises:
+        InputError: a value is none of JSON, with its record and field.
     """
-    body = {"records": [dict(one) for one in records]}
+    texts = [record_json(one, number) for number, one in enumerate(records, 1)]
+    body = {"records": [json.loads(text) for text in texts]}
     return Call("POST", _path("tasks", task_id, "records"), _ingested, body)
 
 
@@ -343,11 +349,7 @@ def _interval(start: Time, end: Time) -> dict[str, float | str]:
 
 
 def _moment(time: Time) -> float | str:
-    if not isinstance(time, datetime):
-        return time
-    if time.tzinfo is None:
-        raise UsageError(f"{time} has no time zone. Give it one: time.replace(tzinfo=UTC).")
-    return time.isoformat()
+    return iso_time(time) if isinstance(time, datetime) else time
 
 
 def _deletion(kind: str, key: str) -> Call[None]:

@@ -19,7 +19,7 @@ class RequestRefused(RagassayError):  # noqa: N818 - what happened, not a defect
     def __init__(
         self, status: int, detail: str, field: str | None = None, line: int | None = None
     ) -> None:
-        super().__init__(f"{detail} (HTTP {status})")
+        super().__init__(f"{detail} (HTTP {status})" if status else detail)
         self.status, self.detail, self.field, self.line = status, detail, field, line
 
 

@@ -145,7 +145,8 @@ class _Connected(ABC, Generic[H]):
             Whether there was room: 64 MB of records wait at most.
 
         Raises:
-            UsageError: it cannot be written as JSON, or the client is closed.
+            InputError: a value of it is none of JSON, or it has more than 32 MB.
+            UsageError: it is no mapping, or the client is closed.
         """
         return self._buffer.add(task_id, record)
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
+from ragassay.client.record_json import record_json
 from ragassay.errors import RagassayError, RagassayWarning, UsageError
 
 MOST_BYTES = 64 * 1024**2
@@ -64,14 +65,11 @@ class RecordBuffer:
 
         Raises:
             UsageError: it is no JSON object, or the client is closed.
+            InputError: see `record_json`.
         """
         if not isinstance(record, Mapping):
             raise UsageError("log takes one record, a mapping. add_records takes several.")
-        try:
-            made = {"id": uuid.uuid4().hex, "timestamp": time.time(), **record}
-            text = json.dumps(made, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"The record cannot be written as JSON: {error}.") from error
+        text = record_json({"id": uuid.uuid4().hex, "timestamp": time.time(), **record})
         with self._changed:
             if self._is_closed:
                 raise UsageError("The client is closed. Log before that.")

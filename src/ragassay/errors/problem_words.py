@@ -66,7 +66,7 @@ _OTHER_MISTAKES = {
     "invalid_key": "has a key that is no text",
     "too_short": "has too few items: {actual_length}, and it must have at least {min_length}",
     "too_long": "has too many items: {actual_length}, and it must have at most {max_length}",
-    "string_too_long": "has more than {max_length} characters",
+    "string_too_long": "has more than {max_length:,} characters",
     "string_unicode": "is not text in UTF-8",
 }
 

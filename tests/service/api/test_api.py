@@ -16,6 +16,7 @@ fastapi = pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient  # noqa: E402
 
+import ragassay  # noqa: E402
 from ragassay.errors import InputError, UsageError  # noqa: E402
 from ragassay.service import ServiceOptions, create_app  # noqa: E402
 from ragassay.service.store import (  # noqa: E402
@@ -286,6 +287,62 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
     assert client.put(address, json={"keep_days": None}).json()["options"]["keep_days"] is None
 
 
+@pytest.mark.parametrize(
+    ("content", "kind", "status", "said"),
+    [
+        (b"[" * 100_000 + b"]" * 100_000, "application/json", 400, "nested too deeply"),
+        (b"\xff{", "application/json", 400, "UTF-8"),
+        (b"{}", "text/plain", 422, "Content-Type: application/json"),
+        (b"", "application/json", 422, "The body is missing"),
+        (
+            b'{"name": "p", "description": "%s"}' % (b"x" * 10_001),
+            "application/json",
+            422,
+            "10,000",
+        ),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_said_in_words(
+    client: TestClient, content: bytes, kind: str, status: int, said: str
+) -> None:
+    headers = {"Content-Type": kind}
+    found = client.post(f"{API}/projects", content=content, headers=headers)
+    assert found.status_code == status and said in found.json()["detail"]
+    assert "items" not in found.json()["detail"] and "b'" not in found.json()["detail"]
+    if status == 400:
+        wire = client.post("/sdk/v1/project", content=content, headers=headers)
+        assert wire.status_code == 400 and said in wire.json()["errorMessage"]
+
+
+@pytest.mark.parametrize(
+    ("summary", "config"), [("[]", "a: 1"), ('{"schema_version": "x"}', "a: 1"), ("", "a: !x 1")]
+)
+def test_a_run_folder_of_other_things_is_refused_in_words(
+    client: TestClient, tmp_path: Path, summary: str, config: str
+) -> None:
+    ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=tmp_path / "run")
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for path in (tmp_path / "run").iterdir():
+            changed = {"summary.json": summary, "run.yaml": config}.get(path.name)
+            archive.writestr(path.name, changed or path.read_bytes())
+    address = f"{API}/tasks/{made_task(client)}/runs?name=r"
+    found = client.post(address, content=stream.getvalue()).json()
+    assert found["status"] == 422
+    for word in ("indices", "supported", "constructor"):
+        assert word not in found["detail"]
+    found = client.post(address, content=b"\x1f").json()
+    assert found["status"] == 422 and "header" not in found["detail"]
+
+
+def test_a_preview_takes_the_body_of_the_report(client: TestClient) -> None:
+    task = made_task(client)
+    client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
+    body = {"name": "r", "from_timestamp": 0, "to_timestamp": 9e3}
+    previewed = client.post(f"{API}/tasks/{task}/reports/preview", json=body)
+    assert previewed.status_code == 200 and previewed.json()["n_records"] == 1
+
+
 # --- who may ask --------------------------------------------------------------------------------
 
 
@@ -296,6 +353,12 @@ def test_without_tokens_only_this_machine_is_served(store: Store) -> None:
         create_app(store, ServiceOptions(address="0.0.0.0"))
     with pytest.raises(UsageError, match="Make a token first"):
         create_app(store, ServiceOptions(hosts=("rag.example.org",)))
+
+
+def test_a_token_that_expired_says_so(store: Store) -> None:
+    _, over = create_token(store, "r", "write", expires=1.0)
+    found = local(store, authorization=f"Bearer {over}").get(f"{API}/projects")
+    assert found.status_code == 401 and "has expired" in found.json()["detail"]
 
 
 def test_a_token_allows_what_it_is_made_for(store: Store) -> None:

@@ -9,13 +9,14 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lossy_proxy import LossyProxy
-from ragassay.errors import RagassayWarning, UsageError
+from ragassay.errors import InputError, RagassayError, RagassayWarning, UsageError
 from service_process import Service, serving
 
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
@@ -149,9 +150,27 @@ def test_what_is_no_record_is_refused_where_it_is_logged(task: str, proxy: Lossy
     wrong: Any
     with Client(proxy.url) as client:
         for wrong in ([{"user_input": "?"}], {"user_input": object()}, {"x": float("nan")}):
-            with pytest.raises(UsageError):
+            with pytest.raises(RagassayError):
                 client.log(task, wrong)
-    assert proxy.seen == []
+        with pytest.raises(InputError, match="33 MB") as large:
+            client.log(task, {"user_input": "é" * (33 << 19)})
+        with pytest.raises(InputError, match="type object") as odd:
+            client.add_records(task, [{"user_input": "?"}, {"user_input": [object()]}])
+        with pytest.raises(InputError, match="not finite") as infinite:
+            client.add_records(task, [{"x": float("inf")}])
+        with pytest.raises(UsageError, match="no time zone"):
+            client.add_records(task, [{"timestamp": datetime(2026, 1, 1)}])  # noqa: DTZ001
+    assert (odd.value.line, odd.value.field, infinite.value.field) == (2, "user_input", "x")
+    assert large.value.line is None and proxy.seen == []
+
+
+def test_a_time_of_python_is_a_time_of_a_record(service: Service, task: str) -> None:
+    moment = datetime(2026, 1, 31, 9, tzinfo=UTC)
+    with Client(f"http://127.0.0.1:{service.port}") as client:
+        client.add_records(task, [{"id": "a", "user_input": "?", "timestamp": moment}])
+        client.log(task, {"id": "b", "user_input": "?", "timestamp": moment})
+        assert client.flush()
+    assert [one["timestamp"] for one in stored(service, task)] == [moment.timestamp()] * 2
 
 
 def test_the_end_of_the_program_waits_for_what_was_logged(service: Service, task: str) -> None:

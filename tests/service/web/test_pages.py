@@ -217,13 +217,17 @@ def test_pages_fit_a_phone(chromium: Any, served: Served) -> None:
 def test_settings_keep_what_they_do_not_show(page: Any, served: Served) -> None:
     project = create_project(served.store, f"p{time.time_ns()}")
     schema = [{"name": "it's <b>", "role": "x"}]
-    task = create_task(served.store, project.id, "task", TaskOptions(data_schema=schema))
+    task = create_task(
+        served.store, project.id, "task", TaskOptions(data_schema=schema, keep_days=3)
+    )
     page.goto(f"/tasks/{task.id}/settings")
     page.fill("[name=language]", "de")
+    page.fill("[name=keep_days]", "")
     with page.expect_response("**/options"):
         page.click("text=Save")
     options = get_task(served.store, task.id).options
     assert (options.language, options.data_schema) == ("de", schema)
+    assert options.keep_days is None
 
 
 def test_what_a_page_asks_for_in_vain_is_no_defect(served: Served) -> None:
@@ -326,6 +330,7 @@ def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:
         connection.exec_driver_sql("ALTER TABLE projects RENAME TO away")
     page = client.get("/", headers={"accept": "text/html"})
     assert (page.status_code, page.headers["content-type"][:9]) == (503, "text/html")
+    assert client.get("/api/v1/projects").headers["retry-after"]
     assert "Try again later" in page.text and "private" not in page.text
     store.close()
 
@@ -364,7 +369,7 @@ def test_who_may_only_read_is_shown_no_form_that_writes(tmp_path: Path) -> None:
                 for page in forms
             ]
             assert has == [scope == "write"] * len(paths), scope
-            assert ("may only read" in forms[2]) == (scope == "read")
+            assert ("token that may write" in forms[2]) == (scope == "read")
     finally:
         with_tokens.close()
 

@@ -9,6 +9,7 @@ from . import (
     whoami_route as whoami_route,
 )
 from .access import (
+    EXPIRED as EXPIRED,
     LOOPBACK as LOOPBACK,
     SESSION as SESSION,
     Access as Access,
@@ -19,11 +20,13 @@ from .access import (
 from .job_routes import job_events as job_events
 from .paging import decoded as decoded, encoded as encoded
 from .problems import (
+    RETRY_S as RETRY_S,
     TITLES as TITLES,
     Problem as Problem,
     answer_with_problems as answer_with_problems,
     problem as problem,
     problem_of as problem_of,
+    sentence_of as sentence_of,
 )
 from .report_routes import download as download, report_file as report_file
 from .route_parts import (

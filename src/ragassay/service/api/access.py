@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException as StarletteException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragassay.errors import RagassayError
-from ragassay.service.api.problems import UNAVAILABLE, Answer
+from ragassay.service.api.problems import UNAVAILABLE, Answer, sentence_of
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json, within
 from ragassay.service.store import Store, Token, TokenScope, find_token, is_closed
 
@@ -35,6 +35,12 @@ SECURITY_HEADERS = {
 
 SESSION = "ragassay_token"
 """The cookie that holds the token of a browser."""
+
+EXPIRED = "This token has expired. Ask who runs the service for a new one."
+MISSING = (
+    "Send a token as 'Authorization: Bearer TOKEN'. Who runs the service makes one ('ragassay "
+    "token create')"
+)
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _UNKNOWN_BYTES = 4 * 1024
@@ -96,7 +102,7 @@ def access_of(request: Request) -> Access:
     store: Store = request.app.state.store
     value = token_value(request)
     token = find_token(store, value) if value else None
-    if token is not None:
+    if token is not None and not token.is_over:
         request.state.token_name = token.name  # for the log
         return Access(token)
     # A client may send a token although none is needed.
@@ -105,7 +111,7 @@ def access_of(request: Request) -> Access:
         return Access(None)
     raise HTTPException(
         401,
-        "Send a token as 'Authorization: Bearer TOKEN' ('ragassay token create' makes one)",
+        EXPIRED if token is not None else MISSING,
         {"WWW-Authenticate": "Bearer"},
     )
 
@@ -189,7 +195,7 @@ class Guard:
         try:
             request.state.access = await run_in_threadpool(self._asks, request)
         except HTTPException as error:
-            return Bounds(_UNKNOWN_BYTES, (error.status_code, f"{error.detail}."))
+            return Bounds(_UNKNOWN_BYTES, (error.status_code, sentence_of(error)))
         except RagassayError:  # the route says so, and logs it
             return Bounds(_UNKNOWN_BYTES, (503, UNAVAILABLE))
         return of_json(self._most)

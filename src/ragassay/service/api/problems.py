@@ -56,6 +56,9 @@ TITLES: Mapping[int, str] = {
 DEFECT = "The service has a defect; its log says more."
 UNAVAILABLE = "The store cannot be used now; the log of the service says why. Try again later."
 
+RETRY_S = "5"
+"""Seconds after which a client may try again where the service could not work."""
+
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 """What a disk says that is full, limited or read-only."""
 
@@ -89,6 +92,8 @@ def problem(
         headers: of the answer.
     """
     title = TITLES.get(status, "Error")
+    if status == 503:
+        headers = {"Retry-After": RETRY_S, **(headers or {})}
     body = Problem(title=title, status=status, detail=detail, field=field, line=line)
     return JSONResponse(
         body.model_dump(exclude_none=True), status, dict(headers or {}), media_type=MEDIA_TYPE
@@ -127,12 +132,25 @@ def problem_of(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
         return _invalid(error)
     if isinstance(error, HTTPException):
-        detail = str(error.detail or TITLES.get(error.status_code, "Error")).rstrip(".")
-        return problem(error.status_code, f"{detail}.", headers=error.headers)
+        return problem(error.status_code, sentence_of(error), headers=error.headers)
     log_problem(request.scope, error)
     if isinstance(error, OSError) and error.errno in _DISK:
         return problem(503, f"The service cannot write to its disk: {system_problem(error)}.")
     return problem(500, DEFECT)
+
+
+def sentence_of(error: HTTPException) -> str:
+    """What an answer with a status of its own says.
+
+    Args:
+        error: of a route, or of FastAPI.
+    """
+    if error.status_code == 400 and isinstance(error.__cause__, RecursionError):
+        return "The body is nested too deeply."
+    if error.status_code == 400 and isinstance(error.__cause__, ValueError):
+        return "The body is not text in UTF-8."
+    detail = str(error.detail or TITLES.get(error.status_code, "Error"))
+    return f"{detail.rstrip('.')}."
 
 
 def _invalid(error: RequestValidationError) -> JSONResponse:
@@ -140,7 +158,9 @@ def _invalid(error: RequestValidationError) -> JSONResponse:
     if first["type"] == "json_invalid":
         character, reason = int(first["loc"][-1]) + 1, json_words(first["ctx"]["error"])
         return problem(422, f"The body is not JSON: {reason}, at character {character}.")
+    if first["loc"] == ("body",) and isinstance(first.get("input"), bytes):
+        return problem(422, "The body is not sent as JSON. Send 'Content-Type: application/json'.")
     place, mistake = mistakes(error)[0]
     field = ".".join(one for one in place if one not in ("body", "query", "path"))
-    sentence = f"{mistake.rstrip('.')}."
+    sentence = f"{'' if field else 'The body '}{mistake.rstrip('.')}."
     return problem(422, f"{field}: {sentence}" if field else sentence, field=field or None)

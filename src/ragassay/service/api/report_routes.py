@@ -89,6 +89,12 @@ class Asked(Body):
     )
 
 
+class Previewed(Asked):
+    """What a report would be over. Its name may stand there, as in the request for the report."""
+
+    name: Name | None = None
+
+
 class NewReport(Asked):
     """A report to be computed."""
 
@@ -105,7 +111,7 @@ def post_report(task: TaskToWrite, new: NewReport, store: InStore, key: MadeId) 
 
 
 @router.post("/tasks/{task_id}/reports/preview", responses=WRITES)
-def post_preview(task: TaskToRead, asked: Asked, store: InStore) -> ReportPreview:
+def post_preview(task: TaskToRead, asked: Previewed, store: InStore) -> ReportPreview:
     """What a report would hold and cost: records, metrics that apply, calls, dollars. No judge is
     called, and nothing is stored."""
     return preview_report(store, task.id, asked.from_timestamp, asked.to_timestamp, asked.options)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from ragassay.errors import RagassayError, mistakes
+from ragassay.service.api import RETRY_S, sentence_of
 from ragassay.service.operation import log_problem
 from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
@@ -28,7 +30,7 @@ class WireRoute(APIRoute):
             try:
                 return await handle(request)
             except HTTPException as error:
-                return refused(error.status_code, str(error.detail))
+                return refused(error.status_code, sentence_of(error))
             except RequestValidationError as error:
                 (_, *place), mistake = mistakes(error)[0]
                 field = f"{'.'.join(place)}: " if place else ""
@@ -53,7 +55,8 @@ def wire_error(status: int, code: str, message: str) -> JSONResponse:
         code: for programs.
         message: for people.
     """
-    return JSONResponse({"errorCode": code, "errorMessage": message}, status)
+    headers = {"Retry-After": RETRY_S} if status == 503 else None
+    return JSONResponse({"errorCode": code, "errorMessage": message}, status, headers)
 
 
 def refused(status: int, message: str) -> JSONResponse:

@@ -92,7 +92,9 @@ def unpack_folder(archive: bytes | IO[bytes], folder: Path) -> None:
             *(zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile),
             *(NotImplementedError, RuntimeError, ValueError),  # encrypted, packed in another way
         ) as error:
-            raise UsageError(f"This is no zip or tar of a run folder: {error}.") from error
+            raise UsageError(
+                "This is no zip or tar of a run folder, or it is damaged or encrypted."
+            ) from error
 
 
 @contextmanager

@@ -111,8 +111,8 @@ def revoke_token(store: Store, key: str) -> None:
 
 
 def find_token(store: Store, value: str) -> Token | None:
-    """The token that a client sent; ``None`` where there is no such token, or it has
-    expired.
+    """The token that a client sent, which may be over (`Token.is_over`); ``None`` where there is no
+    such token.
 
     Args:
         store: where.
@@ -121,7 +121,7 @@ def find_token(store: Store, value: str) -> Token | None:
     chosen = select(tokens).where(tokens.c.hash == _hash(value))
     token = next((Token(**row._mapping) for row in store.rows(chosen)), None)
     if token is None or token.is_over:
-        return None
+        return token
     now = time.time()
     if token.used is None or now - token.used > USED_S:
         with suppress(StoreUnavailable):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Body, HTTPException, Request, Response
 
-from ragassay.service.api import SESSION, InStore
+from ragassay.service.api import EXPIRED, SESSION, InStore
 from ragassay.service.store import find_token
 from ragassay.service.web.page_parts import page, page_router
 
@@ -42,8 +42,9 @@ def post_login(
     request: Request, store: InStore, token: Annotated[str, Body(embed=True, max_length=200)]
 ) -> Response:
     """Keeps a token in the browser, where no script can read it."""
-    if find_token(store, token.strip()) is None:
-        raise HTTPException(403, "This token is not valid.")
+    found = find_token(store, token.strip())
+    if found is None or found.is_over:
+        raise HTTPException(403, EXPIRED if found else "This token is not valid.")
     response = Response(status_code=204)
     secure = request.url.scheme == "https"
     response.set_cookie(SESSION, token.strip(), httponly=True, samesite="strict", secure=secure)

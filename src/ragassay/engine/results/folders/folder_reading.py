@@ -86,7 +86,11 @@ def read_samples(folder: Path) -> Iterator[Sample]:
 def _read_summary(path: Path) -> Summary:
     try:
         body = orjson.loads(path.read_bytes())
+        if not isinstance(body, dict):
+            raise InputError("is not a run's summary (it is not a mapping of keys)", path=path)
         version = body["schema_version"]
+        if not isinstance(version, int):
+            raise InputError("is not a run's summary (schema_version is no number)", path=path)
         if version > SCHEMA_VERSION:
             raise InputError(
                 f"was written by a newer ragassay (contract {version})",
