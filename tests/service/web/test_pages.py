@@ -335,6 +335,17 @@ def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_token_of_one_project_is_told_what_it_may_not_do(tmp_path: Path) -> None:
+    store, html = Store(tmp_path / "store"), {"accept": "text/html"}
+    _, token = create_token(store, "w", "write", create_project(store, "p").id)
+    app = create_app(store, ServiceOptions(views=tmp_path / "views"))
+    client = TestClient(app, "http://localhost", client=("127.0.0.1", 5))
+    page = client.get("/", headers={**html, "authorization": f"Bearer {token}"}).text
+    assert "in all projects" in page and "may only read" not in page
+    assert 'method="post" data-call="POST /login"' in client.get("/login", headers=html).text
+    store.close()
+
+
 def test_a_row_that_no_report_can_have_is_no_defect(served: Served) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
     assert httpx2.get(f"{served.url}/reports/{report}/samples/{10**30}").status_code == 422
