@@ -58,6 +58,7 @@ from .records import (
     read_page as read_page,
     read_samples as read_samples,
     read_versions as read_versions,
+    samples_of_task as samples_of_task,
     time_span as time_span,
 )
 from .report_files import (
@@ -102,7 +103,6 @@ from .store_errors import (
     NotThere as NotThere,
     StoreUnavailable as StoreUnavailable,
 )
-from .task_samples import samples_of_task as samples_of_task
 from .tokens import (
     Token as Token,
     TokenScope as TokenScope,

@@ -10,6 +10,7 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, u
 
 from ragassay import strict
 from ragassay.client import Ingested
-from ragassay.formats import Notes, from_records, map_records, to_record
+from ragassay.formats import Notes, from_records, map_records, to_record, with_earlier_turns
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task
@@ -339,3 +340,22 @@ def _row(sample: Sample, now: float) -> dict[str, Any]:
 
 def _stored(row: Any) -> StoredRecord:
     return StoredRecord(**row._mapping, record=orjson.loads(row.body))
+
+
+def samples_of_task(samples: Iterable[Sample], options: TaskOptions) -> Iterator[Sample]:
+    """Samples whose answer is none where it is the task's default answer, and with the turns before
+    them in their session where the task's records are turns.
+
+    Args:
+        samples: in order of time.
+        options: of the task.
+    """
+    default = _plain(options.default_answer or "")
+    for sample in with_earlier_turns(samples) if options.multi_turn else samples:
+        if default and sample.answer is not None and _plain(sample.answer.text) == default:
+            sample = replace(sample, answer=None)
+        yield sample
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold().rstrip(".!")
