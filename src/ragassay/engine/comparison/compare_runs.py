@@ -41,8 +41,8 @@ from ragassay.errors import UsageError
 from ragassay.note import Note
 from ragassay.stats import Bounds, alpha_of, check_one_sided, check_options, compare_pairs
 
-UNPAIRED = "Compare their means with the option 'unpaired'."
-FORCE = "Compare them nevertheless, without a verdict on what differs, with the option 'force'."
+UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
+FORCE = "Compare them without a verdict on what differs with the option force (--force)."
 """How the refusals of comparisons end that another option makes."""
 
 
