@@ -256,7 +256,7 @@ class Report(BaseModel):
         return frozenset(
             name
             for name, one in (self.headline or {}).items()
-            if one["n_scored"] and one.get("n_systems", 1) == 1
+            if one.get("n_scored") and one.get("n_systems", 1) == 1
         )
 
     @property

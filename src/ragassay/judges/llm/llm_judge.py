@@ -292,7 +292,9 @@ class _Asking:
             return ""
         sent = self.request.prompt.parameters
         most = sent.get("max_tokens") or sent.get("max_completion_tokens")
-        return f" Raise --max-tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
+        return (
+            f" Raise --max-tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
+        )
 
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
