@@ -68,6 +68,7 @@ def test_reports_are_sorted_by_the_column_that_the_address_names(
 
     scriptless.goto(f"/tasks/{task}")
     assert shown() == ["C", "a", "report"], "the youngest first"
+    assert scriptless.locator("tbody small:has-text('1 metric without a score')").count() == 2
     scriptless.click("thead >> text=Report")
     assert scriptless.url.endswith("?sort=name") and shown() == ["a", "C", "report"]
     assert scriptless.get_attribute("thead th:has-text('Report')", "aria-sort") == "ascending"
