@@ -246,7 +246,8 @@ def report(client: httpx2.Client, task: str, name: str, n: int) -> Any:
 
 def wait(client: httpx2.Client, job: str) -> None:
     """Waits for the end of a job."""
-    while (found := ok(client.get(f"/jobs/{job}")))["status"] not in ("completed", "incomplete", "error"):
+    ended = ("completed", "incomplete", "error")
+    while (found := ok(client.get(f"/jobs/{job}")))["status"] not in ended:
         time.sleep(0.5)
     if found["error"]:
         sys.exit(found["error"])
