@@ -761,5 +761,5 @@ def test_a_reply_that_is_cut_off_twice_names_the_option(
         judge, ledger = f"{server.url}#m", str(tmp_path / "l.sqlite")
         result = ragassay.evaluate(data, ["umbrela"], judge=judge, ledger=ledger, **options)
     (row,) = result.scores
-    assert row.value is None and "Raise max_tokens" in row.explanation
+    assert row.value is None and "Raise --max-tokens" in row.explanation
     assert said in row.explanation

@@ -279,10 +279,10 @@ def _advice(spent: Spending, *, keeps: bool = True) -> str:
     elif any(reason.passing for reason in reasons_seen):
         advice = f" The same run again asks only {these}."
     if permanent and not advice:
-        advice = " A retry (option retry_failed) asks them again."
+        advice = " A retry (option retry_failed, --retry-failed) asks them again."
     elif permanent and keeps:
         advice += (
-            " A retry (option retry_failed) asks also those whose failure is kept "
+            " A retry (option retry_failed, --retry-failed) asks also those whose failure is kept "
             f"({wording.reasons(permanent)})."
         )
     if Reason.CONTEXT_TOO_LONG in reasons_seen:
