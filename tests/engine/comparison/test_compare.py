@@ -106,7 +106,7 @@ def test_a_question_that_changed_is_said() -> None:
     changed = records([True, True])
     changed[1]["query"] = "another question"
     new, old = ragassay.evaluate(changed, ["em"]), ragassay.evaluate(records([True, True]), ["em"])
-    with pytest.raises(UsageError, match=r"1 of 2 common queries.*'q1': query.*'force'"):
+    with pytest.raises(UsageError, match=r"1 of 2 common queries.*'q1': query.*--force"):
         ragassay.compare(new, old)
     found = ragassay.compare(new, old, force=True)
     assert any("1 of 2 common queries" in w and "'q1'" in w for w in found.warnings)

@@ -34,7 +34,7 @@ def run(week: str, n: int, share: float, folder: Path | None = None, **more: Any
 def test_the_means_of_two_weeks_are_compared_by_welchs_test_after_holm() -> None:
     scipy_stats = pytest.importorskip("scipy.stats")
     new, old = run("48", 200, 0.6), run("47", 150, 0.8)
-    with pytest.raises(UsageError, match="'unpaired'"):
+    with pytest.raises(UsageError, match="--unpaired"):
         ragassay.compare(new, old)
     found = ragassay.compare(new, old, unpaired=True)
     values = [one.columns.values("exact_match") for one in (new, old)]

@@ -76,7 +76,7 @@ def test_the_reason_is_told_where_another_metric_scored(
     assert said.startswith(f"1 question without an answer ({reason}): ")
     assert any(one in said for one in says.split("|"))
     assert (AGAIN in terminal) == (reason not in ("auth", "refused", "context too long"))
-    assert ("retry_failed) asks" in terminal) == (reason == "refused")
+    assert ("--retry-failed) asks" in terminal) == (reason == "refused")
 
 
 def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
@@ -180,7 +180,7 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
         ({"auth": 2, "unparsable": 1}, "then only these (2 auth) are asked"),
         ({"budget": 2, "unparsable": 1}, "asks also those whose failure is kept (1 unparsable)."),
         ({"budget": 1}, "with a larger budget"),
-        ({"unparsable": 1, "context_too_long": 1}, "retry_failed) asks"),
+        ({"unparsable": 1, "context_too_long": 1}, "--retry-failed) asks"),
         ({"context_too_long": 1}, "a longer context"),
     ],
 )
@@ -188,7 +188,7 @@ def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) ->
     said = summary_footnotes._advice(Spending("judge", questions=9, failures=failures))
     assert advice in said
     assert (AGAIN in said) == (advice == AGAIN)
-    assert ("retry_failed) asks" in said) == ("unparsable" in failures)
+    assert ("--retry-failed) asks" in said) == ("unparsable" in failures)
 
 
 def test_the_next_run_asks_what_the_advice_says(tmp_path: Path, capsys, monkeypatch) -> None:

@@ -78,7 +78,7 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(
     html = {"Accept": "text/html"}
     sides = {"a": keys[1], "b": keys[0]}
     refused = client.get("/compare", params=sides, headers=html)
-    assert refused.status_code == 422 and "unpaired'" not in refused.text
+    assert refused.status_code == 422 and "--unpaired" not in refused.text
     assert f"/compare?a={keys[1]}&amp;b={keys[0]}&amp;unpaired=true" in refused.text
     page = client.get("/compare", params={**sides, "unpaired": True}, headers=html)
     assert page.status_code == 200 and "different queries" in page.text
