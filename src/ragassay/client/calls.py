@@ -74,7 +74,7 @@ def add_records(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Inge
             service left out of them is said by warnings, and by ``notes`` of what is returned.
 
     Raises:
-        InputError: a value is none of JSON, with its record and field.
+        InputError: JSON cannot hold a value; the error names its record and field.
     """
     texts = [record_json(one, number) for number, one in enumerate(records, 1)]
     body = {"records": [json.loads(text) for text in texts]}

@@ -145,7 +145,7 @@ class _Connected(ABC, Generic[H]):
             Whether there was room: 64 MB of records wait at most.
 
         Raises:
-            InputError: a value of it is none of JSON, or it has more than 32 MB.
+            InputError: JSON cannot hold a value, or the record has more than 32 MB.
             UsageError: it is no mapping, or the client is closed.
         """
         return self._buffer.add(task_id, record)

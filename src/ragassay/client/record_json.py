@@ -33,7 +33,7 @@ def record_json(record: Mapping[str, Any], number: int | None = None) -> str:
 
     Raises:
         UsageError: it is no mapping, or a time in it names no zone.
-        InputError: a value is none of JSON, or the record is too large.
+        InputError: JSON cannot hold a value, or the record is too large.
     """
     if not isinstance(record, Mapping):
         raise UsageError("A record is a mapping of fields to values.")
