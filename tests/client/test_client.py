@@ -61,7 +61,7 @@ def test_the_example_of_the_published_client_runs(client: Client, tmp_path: Path
         from_timestamp=0.0,
         to_timestamp=100.0,
     )
-    client.wait_job_completion(job_id=rag_evaluation_job_id)
+    client.wait_job_completion(job_id=rag_evaluation_job_id, allow_incomplete=True)
     reports = client.get_rag_evaluation_reports(task_id=task_id)
     report_id = reports[-1].id
     folder_path = tmp_path / "path" / "to"
@@ -138,7 +138,7 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(
     report = client.create_report(task, "r", 0, 100)
     with pytest.raises(JobTimeout, match="It goes on"):
         client.wait_job_completion(report.job.id, max_wait_timeout=0)
-    client.wait_job_completion(report.job.id)
+    client.wait_job_completion(report.job.id, allow_incomplete=True)
     with pytest.raises(RequestRefused, match="has ended"):
         client.cancel_job(report.job.id)
     monkeypatch.setattr("ragassay.client.clients.PAUSES_S", (0.0,))
@@ -202,7 +202,8 @@ def test_the_asynchronous_client_does_the_same(service: Service, tmp_path: Path)
             task = await client.create_task(project.id, "t")
             assert (await client.add_records(task.id, records(2))).new == 2
             job = await client.compute_rag_evaluation_report(task.id, "r", 0, 100)
-            assert (await client.wait_job_completion(job)).status == "completed"
+            done = await client.wait_job_completion(job, allow_incomplete=True)
+            assert done.status == "incomplete", "five of six metrics need an LLM judge"
             (report,) = await client.get_rag_evaluation_reports(task.id)
             return await client.export_rag_evaluation_report(report.id, tmp_path, "r.xlsx")
 

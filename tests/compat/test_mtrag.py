@@ -388,10 +388,18 @@ def test_a_given_value_outside_the_range_is_unscored(field: str, name: str, valu
     assert name in outcome.detail
 
 
-def test_a_rescaled_bertscore_has_no_lower_bound_and_may_round_beyond_1() -> None:
-    for value in (-3.4, 1.0000004768371582):
-        one = sample(given={"BertscoreR": [value], "BertKPrec": [value]})
-        assert scored("BertscoreR", one).value == scored("BertKPrec", one).value == value
+def test_a_rescaled_bertscore_has_no_lower_bound_and_what_rounds_beyond_1_is_1() -> None:
+    for brought, value in ((-3.4, -3.4), (1.0000004768371582, 1.0)):
+        one = sample(given={"BertscoreR": [brought], "BertKPrec": [brought]})
+        for field in ("BertscoreR", "BertKPrec"):
+            assert scored(field, one).value == value
+            assert scored(field, one).parts["values"] == [brought]
+
+
+def test_a_given_rb_agg_that_rounds_beyond_1_is_1() -> None:
+    assert scored("RB_agg", sample(given={"RB_agg": 1.0000004768371582})).value == 1.0
+    perfect = {"BertscoreR": [1.0000004768371582], "BertKPrec": [1.0000004768371582]}
+    assert scored("RB_agg", sample("the cat", "the cat", given=perfect)).value == 1.0
     assert SUITE.resolve(["BertscoreR"])[0].low is None
 
 

@@ -54,4 +54,6 @@ def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
     while not (now := get_report(served.store, report.id)).is_there:
         assert now.error is None
         time.sleep(0.05)
+    while any((served.folder / "work").glob("job-*")):  # the worker still moves the view
+        time.sleep(0.02)
     return report.id

@@ -111,6 +111,6 @@ def finished(service: Service, report: str) -> Any:
     def look() -> Any:
         found = service.ask("GET", f"reports/{report}")
         assert found["status"] != "error", found["error"]
-        return found if found["status"] == "completed" else None
+        return found if found["status"] in ("completed", "incomplete") else None
 
     return until(look)

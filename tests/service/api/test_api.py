@@ -80,7 +80,10 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     sent = client.post(f"{API}/tasks/{task}/records", json={"records": [record(1), record(2)]})
     stored = {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
     assert sent.json() == stored
-    body = {"name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T00:16:42+00:00"}
+    body = {
+        "name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T00:16:42+00:00",
+        "options": {"metrics": ["ragreport_relevance"]},
+    }  # fmt: skip
     started = client.post(f"{API}/tasks/{task}/reports", json=body)
     assert started.status_code == 202, started.text
     report, job = started.json()["report"]["id"], started.json()["job"]["id"]
@@ -89,7 +92,9 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     Worker(store, WorkerOptions(tmp_path / "work", beat=0.2)).run(until_idle=True)
     assert client.get(f"{API}/jobs/{job}").json()["status"] == "completed"
     found = client.get(f"{API}/reports/{report}").json()
-    assert found["status"] == "completed" and found["headline"]["relevance"]["n_scored"] == 2
+    assert (
+        found["status"] == "completed" and found["headline"]["ragreport_relevance"]["n_scored"] == 2
+    )
     archive = client.get(f"{API}/reports/{report}/run")
     assert archive.headers["content-type"] == "application/zip"
     names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()

@@ -120,7 +120,8 @@ def test_a_client_that_leaves_costs_nothing_and_one_that_stays_sees_the_end(
 
     with serving(tmp_path / "data") as service:
         task = with_records(service, 20)
-        asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1000}
+        options = {"metrics": ["ragreport_relevance"]}
+        asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1000, "options": options}
         job = service.ask("POST", f"tasks/{task}/reports", asked)["job"]["id"]
         url = f"http://127.0.0.1:{service.port}/api/v1/jobs/{job}/events"
         for _ in range(60):  # more than there are threads
@@ -135,7 +136,8 @@ def test_a_client_that_leaves_costs_nothing_and_one_that_stays_sees_the_end(
 def test_a_stream_that_is_open_does_not_keep_the_service_from_ending(tmp_path: Path) -> None:
     with serving(tmp_path / "data", "--no-worker") as service:
         task = with_records(service, 1)
-        asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1000}
+        options = {"metrics": ["ragreport_relevance"]}
+        asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1000, "options": options}
         job = service.ask("POST", f"tasks/{task}/reports", asked)["job"]["id"]
         url = f"http://127.0.0.1:{service.port}/api/v1/jobs/{job}/events"
         with urllib.request.urlopen(url, timeout=60) as stream:

@@ -124,7 +124,7 @@ def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_ca
 ) -> None:
     task = a_task(store)
     add(store, task, [item(1)])
-    _, job = create_report(store, task.id, "r", 0.0, 1e9)
+    _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})
     work = tmp_path / "work"
     work.write_text("a file stands in its place")
     worker = Worker(store, WorkerOptions(work, beat=0.1, poll=0.1))
@@ -145,7 +145,7 @@ def test_a_database_that_restarts_loses_and_doubles_nothing_and_fails_no_job(
     store = Store(postgres.new_database())
     task = a_task(store)
     add(store, task, [item(n) for n in range(300)])
-    _, job = create_report(store, task.id, "r", 0.0, 1e9)
+    _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})
     worker = Worker(store, WorkerOptions(tmp_path / "work", beat=0.1, poll=0.1))
     working = threading.Thread(target=worker.run)
     working.start()
@@ -196,13 +196,17 @@ def test_a_clock_that_jumps_back_stops_nothing(
 ) -> None:
     task = a_task(store)
     add(store, task, [item(1)])
-    first, _ = create_report(store, task.id, "before", 0.0, 1e11)
+    first, _ = create_report(
+        store, task.id, "before", 0.0, 1e11, {"metrics": ["ragreport_relevance"]}
+    )
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 86_400.0 * 30)
     assert add(store, task, [item(1, response="changed"), item(2)]).changed == 1
     page, _ = read_page(store, task.id)
     assert {one.record["answer"] for one in page} == {"changed", "It is 2."}
-    second, _ = create_report(store, task.id, "after", 0.0, 1e11)
+    second, _ = create_report(
+        store, task.id, "after", 0.0, 1e11, {"metrics": ["ragreport_relevance"]}
+    )
     Worker(store, WorkerOptions(tmp_path / "work", beat=0.1, poll=0.1)).run(until_idle=True)
     assert {one.status for one in list_jobs(store)} == {"completed"}
     assert {one.id for one in list_reports(store, task.id)} == {first.id, second.id}

@@ -70,6 +70,26 @@ def test_what_names_a_record_is_refused_where_no_column_holds_it(
     assert (found.status_code, found.json()["field"]) == (422, field)
 
 
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"user_input": "a\0b"}, "user_input"),
+        ({"response": "a\0b"}, "response"),
+        ({"retrieved_contexts": ["a", "b\0"]}, "retrieved_contexts"),
+        ({"metadata": {"trace": {"id": 2**63}}}, "metadata.trace.id"),
+        ({"metadata": {"trace": [-(2**63) - 1]}}, "metadata.trace"),
+        ({"metadata": {"a\0b": 1}}, "metadata.ab"),
+    ],
+)
+def test_nul_and_integers_beyond_64_bits_are_refused_with_their_field(
+    client: TestClient, task: str, more: dict[str, Any], field: str
+) -> None:
+    path = f"{API}/tasks/{task}/records"
+    found = sent(client, path, {"records": [RECORD, {**RECORD, "id": "other", **more}]})
+    assert (found.status_code, found.json()["field"]) == (422, field)
+    assert not client.get(path).json()["items"], "a refused batch stores nothing"
+
+
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 301, "x" * 201, "😀" * 201])
 def test_a_name_is_kept_or_refused_with_its_field(client: TestClient, name: str) -> None:
     found = sent(client, f"{API}/projects", {"name": name, "description": name})

@@ -23,12 +23,15 @@ from service_process import serving, until, with_records, working
 
 JSON = "application/json"
 
+ANSWERED = {"options": {"metrics": ["ragreport_relevance"]}}
+"""Options of a report that the offline judge has an answer to."""
+
 
 def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "data"
-    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1000}
+    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1000, **ANSWERED}
     with serving(folder) as service:
         task = with_records(service, 5)
         report = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
@@ -37,7 +40,7 @@ def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
                 (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
             )
         )
-        assert done["headline"]["relevance"]["n_scored"] == 5
+        assert done["headline"]["ragreport_relevance"]["n_scored"] == 5
         service.process.send_signal(signal.SIGINT)
         assert service.process.wait(60) in (0, 130)
     with serving(folder, "--no-worker") as service:
@@ -50,7 +53,7 @@ def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
 @pytest.mark.usefixtures("forked")
 def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1e6}
+    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1e6, **ANSWERED}
     with serving(folder) as service:
         task = with_records(service, 400)
         report = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
@@ -65,7 +68,7 @@ def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Pat
                 (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
             )
         )
-        assert done["headline"]["relevance"]["n_scored"] == 400
+        assert done["headline"]["ragreport_relevance"]["n_scored"] == 400
     # The process that computed it did not outlive the service that was killed.
     assert not [path for path in (folder / "work").iterdir() if path.name.startswith("job-")]
 

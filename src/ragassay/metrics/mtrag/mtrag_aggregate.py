@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from ragassay.errors import ArgumentError, CountedFact
 from ragassay.metrics.core import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
-from ragassay.metrics.mtrag.mtrag_given import READ, given_value, impossible
+from ragassay.metrics.mtrag.mtrag_given import READ, bounded, given_value, impossible
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
 from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
@@ -86,14 +87,16 @@ def _shares(
         is_absent = knowledge.reason.excused in (Reason.NOT_APPLICABLE, Reason.MISSING_INPUT)
         knowledge = Score(-1.0) if is_absent else knowledge
     numbers = []
-    for name, part in (
-        ("BertscoreR", recall),
-        ("RougeL_stemFalse", rouge),
-        ("BertKPrec", knowledge),
+    for name, part, counts in (
+        ("BertscoreR", recall, itemgetter(0)),
+        ("RougeL_stemFalse", rouge, itemgetter(0)),
+        ("BertKPrec", knowledge, max),
     ):
         if isinstance(part, Unscored):
             return Unscored(part.reason, f"{name} is unscored: {part.detail}")
-        numbers.append(part.number or 0.0)
+        # Unbounded, as published: a cosine of 1.0000004 is 1.0 in its own score only.
+        values = part.parts.get("values")
+        numbers.append(counts(values) if values else part.number or 0.0)
     x, y, z = numbers
     result = Shares((x + 1) / 2, y, (z + 1) / 2)
     if min(result) < 0 and 0 not in result:
@@ -201,7 +204,7 @@ class RBAgg(_Aggregate):
 
     def of(self, values: Shares) -> Score:
         """The aggregate, with its shares as parts."""
-        return scored(values.aggregate, **values._asdict())
+        return scored(bounded(self, values.aggregate), **values._asdict())
 
 
 @register

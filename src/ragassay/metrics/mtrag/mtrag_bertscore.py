@@ -36,7 +36,7 @@ from ragassay.metrics.core import (
     register,
     textless_passage,
 )
-from ragassay.metrics.mtrag.mtrag_given import GIVEN, impossible, in_range, read, values_of
+from ragassay.metrics.mtrag.mtrag_given import GIVEN, bounded, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models import Unavailable
 from ragassay.models.encoders import TokenMatch
@@ -103,8 +103,8 @@ class _BertScore(ByBertScore, EncoderMetric):
         return self.given and values_of(sample, *self.names) is not None
 
     def read(self, sample: Sample) -> Outcome | None:
-        """The record's value that counts, with all values as parts; `Unscored` where their number
-        or one of them is not possible."""
+        """The record's value that counts, with all values as parts, just as they are given;
+        `Unscored` where their number or one of them is not possible."""
         if not self.brings(sample):
             return None
         values = values_of(sample, *self.names) or []
@@ -116,11 +116,9 @@ class _BertScore(ByBertScore, EncoderMetric):
                 f"{plural(len(texts), 'text')}",
             )
         checked = in_range(self, self.names[0], values)
-        return (
-            checked
-            if isinstance(checked, Unscored)
-            else read(checked[self._at(checked)], values=checked)
-        )
+        if isinstance(checked, Unscored):
+            return checked
+        return read(bounded(self, checked[self._at(checked)]), values=checked)
 
     def _at(self, values: Sequence[float]) -> int:
         """The index of the value that counts."""
@@ -166,7 +164,7 @@ class _BertScore(ByBertScore, EncoderMetric):
         else:
             cut = cut_note(matches[:1], window, self.scale, "target")
         notes = filter(None, (EMPTY if matches[at].empty else "", cut))
-        return Score(values[at], {"values": values}, "; ".join(notes))
+        return Score(bounded(self, values[at]), {"values": values}, "; ".join(notes))
 
 
 @register

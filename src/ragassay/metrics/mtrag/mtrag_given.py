@@ -124,11 +124,22 @@ def impossible(metric: Metric, name: str, n: int, rule: str = "") -> CountedFact
     )
 
 
+def bounded(metric: Metric, value: float) -> float:
+    """The value, or the bound of the metric's range that it exceeds by a rounding error.
+
+    Args:
+        metric: the metric whose range counts.
+        value: beyond it by no more than `ROUNDING`.
+    """
+    value = value if metric.low is None else max(value, metric.low)
+    return value if metric.high is None else min(value, metric.high)
+
+
 def read(value: float, **parts: Any) -> Score:
     """The score of a value that the record brings.
 
     Args:
-        value: the record's value.
+        value: the record's value, within the metric's range.
         **parts: the parts of the score, by name.
     """
     return Score(value, parts, READ, given=True)
@@ -155,7 +166,9 @@ def given_value(
     if values is None:
         return None
     checked = in_range(metric, names[0], values[:1])
-    return checked if isinstance(checked, Unscored) else made(checked[0], sample)
+    if isinstance(checked, Unscored):
+        return checked
+    return made(bounded(metric, checked[0]), sample)
 
 
 def _number(text: str) -> float | str:

@@ -92,11 +92,9 @@ class _Judged(JudgedMetric):
         return given_value(self, sample, self.published, made=self._read)
 
     def _read(self, value: float, sample: Sample) -> Score:
-        """The score of a judge's value that the record brings, with who gave it. What exceeds a
-        bound by a rounding error is that bound."""
+        """The score of a judge's value that the record brings, with who gave it."""
         by = givers(sample, self.published)
         explanation = READ if RECORD in by else f"{READ}, where {AND.join(by)} gave it"
-        value = min(max(value, 0.0), 1.0)
         return Score(value, explanation=explanation, given=True, by=by)
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:

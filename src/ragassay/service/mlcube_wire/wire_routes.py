@@ -29,6 +29,7 @@ from ragassay.service.mlcube_wire.wire_errors import WireRoute, wire_error
 from ragassay.service.store import (
     Job,
     NotThere,
+    Report,
     Status,
     Store,
     Task,
@@ -45,6 +46,7 @@ from ragassay.service.store import (
     fill_upload,
     get_model,
     get_project,
+    get_report,
     get_upload,
     list_jobs,
     list_models,
@@ -323,14 +325,21 @@ def get_jobs(
 ) -> list[dict[str, Any]]:
     """The jobs that all conditions hold for."""
     jobs = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id, status=status)
-    return [_shown_job(one) for one in jobs if access.may("read", one.project_id)]
+    return [_shown_job(store, one) for one in jobs if access.may("read", one.project_id)]
 
 
-_STATES = {"incomplete": "error"}
-"""Our states as the published client names them: it has five. The error says what is missing."""
+def _state(report: Report) -> str:
+    """The state of a report, or of its job, as the published client names it, which has five: an
+    incomplete one is completed where it has any score. The error says what is missing."""
+    if report.status != "incomplete":
+        return report.status
+    has_scores = any(one["n_scored"] for one in (report.headline or {}).values())
+    return "completed" if has_scores else "error"
 
 
-def _shown_job(job: Job) -> dict[str, Any]:
+def _shown_job(store: Store, job: Job) -> dict[str, Any]:
+    is_partial = job.status == "incomplete" and job.report_id is not None
+    status = _state(get_report(store, str(job.report_id))) if is_partial else job.status
     return {
         "job_id": job.id,
         "job_group": "rag_evaluation" if job.kind == "report" else "data",
@@ -340,7 +349,7 @@ def _shown_job(job: Job) -> dict[str, Any]:
         "task_name": job.task_name,
         "model_id": None,
         "model_name": None,
-        "status": _STATES.get(job.status, job.status),
+        "status": status,
         "error": job.error,
     }
 
@@ -363,7 +372,7 @@ def get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
             "id": one.id,
             "creation_datetime": _iso(one.created),
             "name": one.name,
-            "status": _STATES.get(one.status, one.status),
+            "status": _state(one),
             "from_datetime": _iso(one.from_timestamp),
             "to_datetime": _iso(one.to_timestamp),
         }

@@ -108,8 +108,8 @@ class Views:
             folder: of the view; it is moved.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Who opened the report at once may have made it.
-        with suppress(OSError):
+        # Who opened the report at once may have made it, or deleted the report.
+        with suppress(OSError, NotThere, Conflict):
             folder.rename(self._place(report))
 
     def sweep(self) -> None:

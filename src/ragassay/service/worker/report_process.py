@@ -27,12 +27,19 @@ from ragassay.engine.config import make_config
 from ragassay.engine.results import Result, is_incomplete
 from ragassay.engine.run import PreparedRun, prepare, record_warnings
 from ragassay.errors import LedgerError, RagassayError, system_problem
+from ragassay.scores import Reason
 from ragassay.service.store import headline_of
 from ragassay.service.views import build_view
 from ragassay.transport.endpoints import hide_replies
 
 SECONDS = 1.0
 """Between two lines about how far it is."""
+
+_UNABLE = {
+    Reason.UNSUPPORTED: "this judge has no answer to them",
+    Reason.NEEDS_EXTRA: "the service lacks what they need",
+}
+"""Why a metric has no score that another judge or installation would give."""
 
 
 def main() -> int:
@@ -75,11 +82,18 @@ def main() -> int:
 def _lacking(result: Result) -> str | None:
     """What a result lacks, and why, in sentences; ``None`` where it is complete."""
     summaries = [result.summary, *([result.consistency.summary] if result.consistency else [])]
-    if not is_incomplete(*summaries):
-        return None
     n = sum(one.n_missing for one in summaries)
-    missing = [f"{plural(n, 'score')} {either(n, 'is', 'are')} missing."] if n else []
-    return " ".join([*missing, *result.summary.warnings[:2]]) or "Nothing could be scored."
+    lacking = [f"{plural(n, 'score')} {either(n, 'is', 'are')} missing."] if n else []
+    for reason, why in _UNABLE.items():
+        empty = [
+            one.name
+            for one in result.summary.metrics.values()
+            if not one.n_scored and reason in one.unscored
+        ]
+        lacking += [f"No score for {', '.join(empty)}: {why}."] if empty else []
+    if is_incomplete(*summaries):
+        lacking += result.summary.warnings[:2] or ["Nothing could be scored."]
+    return " ".join(lacking) or None
 
 
 def _teller(job: PreparedRun) -> Callable[[int], None]:
