@@ -29,9 +29,9 @@ from benchmarks.fit_refusals import trained
 from benchmarks.offline_judge import cross_fitted
 from ragassay import evaluate, load
 from ragassay.engine import comparison
-from ragassay.engine.comparison import Agreement, rows
+from ragassay.engine.comparison.agreement import Agreement, rows
 from ragassay.judges import Verdict
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.questions import CitationSupport, ExtractClaims
 from ragassay.samples import Answer, Passage, Sample, Turn
 

@@ -25,7 +25,7 @@ from statistics import median
 import aiohttp
 
 from ragassay.samples import Sample
-from ragassay.targets import ask
+from ragassay.targets.ask_run import ask
 
 IN_FLIGHT = 64
 LATENCY_S = 0.05

@@ -153,15 +153,16 @@ def on_gpu(device: str, n_pairs: int) -> None:
 
 def own_encoder(**options: Any) -> Any:
     """ragassay's encoder of the real weights, with nothing encoded yet."""
-    from ragassay.models import ModelOptions, Weights
-    from ragassay.models.encoders import Encoder
+    from ragassay.models.encoders.encoder import Encoder
+    from ragassay.models.model_options import ModelOptions
+    from ragassay.models.weights.weight_files import Weights
 
     return Encoder(ModelOptions(**options), Weights(folder()), LAYER)
 
 
 def own_compare(pairs: list[Pair], encoder: Any = None) -> list[Any]:
     """ragassay's values; by a fresh cache where no encoder is given."""
-    from ragassay.models.encoders import compare
+    from ragassay.models.encoders.token_matching import compare
 
     if encoder is None:
         encoder = _LOADED.setdefault("own", None) or own_encoder()

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.stats import Span, compare_pairs, mean_interval, one_sided
+from ragassay.stats.intervals import Span, mean_interval, one_sided
+from ragassay.stats.paired import compare_pairs
 
 Floats = NDArray[np.floating[Any]]
 Draw = Callable[[np.random.Generator, int], Floats]

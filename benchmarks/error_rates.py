@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.stats import PairedResult, compare_pairs
+from ragassay.stats.paired import PairedResult, compare_pairs
 
 Floats = NDArray[np.floating[Any]]
 Draw = Callable[[np.random.Generator, int], Floats]

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.judges import offline
+from ragassay.judges.offline import refusal
 
 Floats = NDArray[np.float64]
 RIDGE = 1.0
 """Penalty on the squared weights, the constant excepted."""
-FILE = Path(offline.__file__).with_name("data") / "refusals.json"
+FILE = Path(refusal.__file__).with_name("data") / "refusals.json"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -36,14 +36,14 @@ def turns(record: dict[str, Any]) -> str:
 
 def design(records: Sequence[dict[str, Any]]) -> tuple[Floats, Floats, NDArray[Any]]:
     """Features with a constant, labels 0 or 1, and systems."""
-    x = np.array([(1.0, *offline.features(one["response"], turns(one))) for one in records])
+    x = np.array([(1.0, *refusal.features(one["response"], turns(one))) for one in records])
     y = np.array([float(one["idk_eval"] == 1.0) for one in records])
     return x, y, np.array([one["system"] for one in records])
 
 
 def kinds(record: dict[str, Any]) -> set[str]:
     """The kinds of the parts of an answer."""
-    return {kind for kind, _ in offline.parts(record["response"], turns(record))}
+    return {kind for kind, _ in refusal.parts(record["response"], turns(record))}
 
 
 def fitted(x: Floats, y: Floats) -> Floats:

@@ -12,7 +12,8 @@ import resource
 import sys
 import time
 
-from ragassay.golden import ChunkAligner, Document
+from ragassay.golden.alignment.chunk_alignment import ChunkAligner
+from ragassay.golden.documents import Document
 from ragassay.samples import Passage
 
 LEAST_FOUND = 0.999

@@ -14,8 +14,11 @@ import time
 from pathlib import Path
 
 import ragassay
-from ragassay.engine.golden import METRICS, check
-from ragassay.golden import GoldenItem, GoldenSet, load_documents, with_contexts
+from ragassay.engine.golden.golden_checks import check
+from ragassay.engine.golden.golden_findings import METRICS
+from ragassay.golden.documents import load_documents
+from ragassay.golden.golden_folder import GoldenSet, with_contexts
+from ragassay.golden.golden_item import GoldenItem
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 

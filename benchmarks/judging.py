@@ -261,8 +261,10 @@ async def evaluate(
 
 def measured(url: str, ledger: str, work: Any) -> Report:
     """Wall and CPU seconds, calls and peak memory, from an open judge to a closed one."""
-    from ragassay.judges import Asker, JudgeOptions, make_judge
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges import JudgeOptions
+    from ragassay.judges.asking import Asker
+    from ragassay.judges.judge_factory import make_judge
+    from ragassay.judges.ledger.store import Ledger
 
     options = JudgeOptions(concurrency=CONCURRENCY)
     with Ledger(ledger) as book:

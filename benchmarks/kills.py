@@ -73,9 +73,9 @@ class Database:
 
 def run_program(role: str, place: str, folder: str, port: str) -> None:
     """What a program does: serve, or work."""
-    from ragassay.service import NamedModels
-    from ragassay.service.store import Store
-    from ragassay.service.worker import Worker, WorkerOptions
+    from ragassay.service.named_models import NamedModels
+    from ragassay.service.store.database import Store
+    from ragassay.service.worker.worker import Worker, WorkerOptions
 
     options = WorkerOptions(Path(folder), beat=0.2, lease=2.0, poll=0.1)
     store = Store(place, NamedModels.parse(["openai:m"]))
@@ -84,7 +84,7 @@ def run_program(role: str, place: str, folder: str, port: str) -> None:
         return
     import uvicorn
 
-    from ragassay.service import ServiceOptions, create_app
+    from ragassay.service.application import ServiceOptions, create_app
 
     app = create_app(store, ServiceOptions(worker=options))
     uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="error")

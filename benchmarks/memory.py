@@ -20,7 +20,7 @@ WORDS = [f"{a}{b}" for a in "bcdfglmnprstv" for b in ("ad", "elo", "ira", "on", 
 
 PROBE = """
 import resource, sys
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 code = call(["run", sys.argv[1], "--suite", "qa", "--json", "-o", sys.argv[2]])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, file=sys.stderr)
 sys.exit(code)

@@ -33,14 +33,10 @@ from numpy.typing import NDArray
 
 from benchmarks.perturbations import perturbed
 from ragassay import load
-from ragassay.judges.offline import answer_to, supported_share
+from ragassay.judges.offline.questions import answer_to, supported_share
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
-from ragassay.metrics.core import Metric, conversation
-from ragassay.metrics.mtrag import (
-    IdkEval,
-    ReferenceJudge,
-    ReferencelessFaithfulness,
-)
+from ragassay.metrics.core.metric import Metric, conversation
+from ragassay.metrics.mtrag.mtrag_judged import IdkEval, ReferenceJudge, ReferencelessFaithfulness
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Score
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragassay.judges.offline import answer_to
+from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.questions import AssignNuggets, CitationSupport, ClaimSupport, ExtractClaims
 from ragassay.samples import Sample
 

@@ -162,7 +162,7 @@ def work(side: str, folder: Path) -> None:
 
 def work_ours(qrels: Path, run: Path) -> Any:
     """Values, shape ``(n_metrics, n_queries)``."""
-    from ragassay.engine.run import evaluate_run
+    from ragassay.engine.run.ranked_runs import evaluate_run
 
     return np.array(list(evaluate_run(qrels, run, OURS).values.values()))
 
@@ -198,7 +198,7 @@ def summary(found: dict[str, dict[str, float]]) -> dict[str, float]:
 
 def means(qrels: Any, run: Any) -> Mapping[str, float]:
     """Our means."""
-    from ragassay.engine.run import evaluate_run
+    from ragassay.engine.run.ranked_runs import evaluate_run
 
     return evaluate_run(qrels, run, OURS).means
 

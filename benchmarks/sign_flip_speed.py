@@ -16,7 +16,7 @@ from operator import mul
 
 import numpy as np
 
-from ragassay.stats import sign_flips
+from ragassay.stats.sign_flip import sign_flips
 
 N_METRICS, N_QUERIES, N_RESAMPLES, TARGET = 20, 1_000, 10_000, 50
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 
 ROOT = Path(__file__).parents[1]
 PLUGIN = "ragassay.testing.pytest_plugin"

@@ -95,7 +95,8 @@ def test_a_name_that_is_taken_is_refused(
 
 
 def test_the_help_of_suite_names_them_all() -> None:
-    from ragassay.engine.config import RunConfig, options_of
+    from ragassay.engine.config.option import options_of
+    from ragassay.engine.config.run_config import RunConfig
 
     told = options_of(RunConfig)["suite"].help
     assert all(name in told for name in suites.all_suites())
@@ -109,7 +110,7 @@ def test_one_file_each_is_enough(added: Path, capsys: pytest.CaptureFixture[str]
     assert result.summary.metrics["Noise"].mean == pytest.approx((1 + 1 / 5) / 2)
     assert result.summary.metrics["Noise"].metric == "shout"
     assert str(naming.parse("shout(least=3)")) == "shout(least=3)"
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
 
     assert call(["metrics", "shout"]) == 0
     assert "Share of capitals" in capsys.readouterr().out

@@ -47,7 +47,7 @@ def hook(event, args):
     if event == "socket.getaddrinfo":
         hosts.add(f"{args[0]}:{args[1]}")
 sys.addaudithook(hook)
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 code = call(sys.argv[1:])
 print("HOSTS", *sorted(hosts))
 sys.exit(code)

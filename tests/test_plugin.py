@@ -19,7 +19,7 @@ import pytest
 
 from ragassay import extensions
 from ragassay.errors import RagassayWarning, UsageError
-from ragassay.judges import kinds
+from ragassay.judges.judge_factory import kinds
 from run_process import Commands
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -255,7 +255,7 @@ def test_a_package_that_is_broken_is_told_and_stops_nothing(tmp_path: Path) -> N
 def test_an_embedder_of_an_unknown_provider_is_refused(
     word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
 
     data = tmp_path / "data.jsonl"
     data.write_text('{"id": "1", "query": "q", "answer": "a", "references": ["a"]}\n')

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import UsageError
-from ragassay.golden import GoldenSet
+from ragassay.golden.golden_folder import GoldenSet
 from ragassay.subsets import Subset, fields_of
 
 RECORDS: list[dict[str, Any]] = [
@@ -195,7 +195,8 @@ def test_a_review_shows_a_subset_and_changes_source_and_metadata(golden: Path) -
     pytest.importorskip("fastapi", reason="needs the extra 'service'")
     from fastapi.testclient import TestClient
 
-    from ragassay.review import ReviewStore, create_review_app, version_of
+    from ragassay.review.review_page import create_review_app
+    from ragassay.review.review_store import ReviewStore, version_of
 
     store = ReviewStore(golden)
     app = create_review_app(store, where=["source=expert"])

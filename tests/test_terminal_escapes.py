@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay import open_run, printable
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.cli.output.console import HarmlessConsole
-from ragassay.reports import write_reports
+from ragassay.reports.run_reports import write_reports
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r\u202e\u2066"
 COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -5,7 +5,8 @@
 >>> print(result.summary)                                   # doctest: +SKIP
 """
 
-from ragassay.exports import exports
-
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = exports(__name__)
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -20,40 +20,43 @@ from . import (
     testing as testing,
     transport as transport,
 )
-from .compat.open_rag_eval import (
+from .client.clients import AsyncClient as AsyncClient, Client as Client
+from .compat.open_rag_eval.evaluators import (
+    ConsistencyEvaluator as ConsistencyEvaluator,
+    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
+    TRECEvaluator as TRECEvaluator,
+)
+from .compat.open_rag_eval.judge_models import (
     AnthropicModel as AnthropicModel,
+    GeminiModel as GeminiModel,
+    LLMJudgeModel as LLMJudgeModel,
+    OpenAIModel as OpenAIModel,
+    TogetherModel as TogetherModel,
+)
+from .compat.open_rag_eval.metric_classes import (
     AutoNuggetizer as AutoNuggetizer,
     AutoNuggetMetric as AutoNuggetMetric,
     CitationMetric as CitationMetric,
-    ConsistencyEvaluator as ConsistencyEvaluator,
-    GeminiModel as GeminiModel,
-    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
     HallucinationMetric as HallucinationMetric,
-    LLMJudgeModel as LLMJudgeModel,
     NoAnswerMetric as NoAnswerMetric,
-    OpenAIModel as OpenAIModel,
-    RAGResultsLoader as RAGResultsLoader,
-    TogetherModel as TogetherModel,
-    TRECEvaluator as TRECEvaluator,
     UMBRELAMetric as UMBRELAMetric,
 )
-from .engine import (
-    Comparison as Comparison,
-    Result as Result,
-    compare as compare,
-    diagnose as diagnose,
-    evaluate_run as evaluate_run,
-    open_run as open_run,
-    save_run as save_run,
-)
-from .engine.plan import plan as plan
-from .errors import (
+from .compat.open_rag_eval.query_data import RAGResultsLoader as RAGResultsLoader
+from .engine.comparison.compare_runs import compare as compare
+from .engine.diagnosis.diagnosing import diagnose as diagnose
+from .engine.plan.data_preview import plan as plan
+from .engine.results.comparison_result import Comparison as Comparison
+from .engine.results.folders.folder_reading import open_run as open_run
+from .engine.results.folders.run_folder import save_run as save_run
+from .engine.results.result import Result as Result
+from .engine.run.ranked_runs import evaluate_run as evaluate_run
+from .errors.user_errors import (
     InputError as InputError,
     RagassayError as RagassayError,
     UsageError as UsageError,
 )
-from .formats import load as load
-from .metrics import metric as metric
+from .formats.reading import load as load
+from .metrics.core.function_metrics import metric as metric
 from .samples import (
     Answer as Answer,
     Answerability as Answerability,
@@ -64,7 +67,8 @@ from .samples import (
     Turn as Turn,
 )
 from .scores import Reason as Reason, Score as Score, Unscored as Unscored
-from .targets import Answers as Answers, ask as ask, evaluate as evaluate
+from .targets.ask_run import ask as ask
+from .targets.asking.asking_thread import Answers as Answers
+from .targets.evaluate_system import evaluate as evaluate
 
 __version__: str
-from .client import AsyncClient as AsyncClient, Client as Client

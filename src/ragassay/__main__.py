@@ -1,6 +1,6 @@
 """``python -m ragassay`` is the command ``ragassay``."""
 
-from ragassay.cli import main
+from ragassay.cli.start import main
 
 if __name__ == "__main__":
     main()

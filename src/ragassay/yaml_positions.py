@@ -6,7 +6,8 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ragassay.errors import InputError, did_you_mean, mistakes
+from ragassay.errors import InputError, did_you_mean
+from ragassay.errors.problem_words import mistakes
 from ragassay.yaml_files import Marked, Place, marked
 
 M = TypeVar("M", bound=BaseModel)

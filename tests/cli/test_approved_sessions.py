@@ -17,7 +17,7 @@ import pytest
 
 from approved import check
 from llm_server import LLMServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.models.weights import weight_files
 
 APPROVED = Path(__file__).parent / "approved"

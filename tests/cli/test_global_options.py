@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.cli.flags import COMMON
 from ragassay.cli.output import global_options
 from ragassay.engine.config.run_config import RunConfig

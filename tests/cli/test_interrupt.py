@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.cli.output import interrupt
 
 
@@ -134,7 +134,7 @@ def test_an_interrupt_during_imports_is_one_sentence(
     data.write_text('{"id": "1", "query": "Who?", "answer": "I."}\n')
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from ragassay.cli import main; main(['run', 'data.jsonl', '-m', 'answer_words'])"
+        "from ragassay.cli.start import main; main(['run', 'data.jsonl', '-m', 'answer_words'])"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     ended = subprocess.run(

@@ -14,15 +14,16 @@ import pytest
 
 import tiny_hhem
 from hub_server import HubServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.models import model_survey
 from ragassay.engine.models.model_survey import check, survey
 from ragassay.errors import UsageError
-from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
 from ragassay.models.weights.fetching import needed, readable
 from ragassay.models.weights.known_models import KNOWN, KnownModel
-from ragassay.models.weights.weight_files import PINNED, folder_of, identity
+from ragassay.models.weights.weight_files import PINNED, Unavailable, Weights, folder_of, identity
 
 NEEDS = "the extra 'models' is not installed"
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from option_tables import json_schema, option_table
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.cli.run import run
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import GROUPS, RunConfig

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.formats import place
 from ragassay.metrics.core.naming import parse
 from ragassay.samples import GoldPassage, Passage, Sample

@@ -19,15 +19,10 @@ from service_process import Service, records, serving
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 openpyxl = pytest.importorskip("openpyxl")
 
-from ragassay.cli import call  # noqa: E402
-from ragassay.client import (  # noqa: E402
-    AsyncClient,
-    Client,
-    JobIncomplete,
-    JobTimeout,
-    RequestRefused,
-)
-from ragassay.errors import UsageError  # noqa: E402
+from ragassay.cli.command_line import call
+from ragassay.client.client_errors import JobIncomplete, JobTimeout, RequestRefused
+from ragassay.client.clients import AsyncClient, Client
+from ragassay.errors import UsageError
 
 
 @pytest.fixture(scope="module")

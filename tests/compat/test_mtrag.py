@@ -14,7 +14,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, suites
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.compat.mtrag.mtrag_steps import STEPS
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window

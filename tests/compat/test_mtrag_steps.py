@@ -16,7 +16,7 @@ import ragassay
 from llm_server import LLMServer
 from mtrag_records import FIELDS, SAID, lines, record, task, written
 from ragassay import InputError, Reason, UsageError
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.cli.peers.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
 from ragassay.engine.comparison.derived_runs import by_system
@@ -24,12 +24,12 @@ from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.rescoring import rescore
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline import LABEL, OfflineJudge
+from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.support import ExtractClaims
 from ragassay.metrics.core import naming
-from ragassay.reports import write_reports
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import wording
 from scripted_judge import Scripted
 
@@ -669,7 +669,7 @@ def test_one_file_twice_is_one_file(tmp_path: Path) -> None:
 
 
 def test_a_record_says_who_was_asked_and_nobody_for_what_it_brought(tmp_path: Path) -> None:
-    from ragassay.judges.offline import LABEL, offline_asker
+    from ragassay.judges.offline.offline_judge import LABEL, offline_asker
 
     brought = {**record(), "task_id": "conv<::>2", "metrics": {"idk_eval": [0.0]}}
     source = written(tmp_path / "in.jsonl", [record(), brought])

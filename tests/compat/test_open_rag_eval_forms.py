@@ -17,7 +17,7 @@ from ragassay import (
     TRECEvaluator,
     UsageError,
 )
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 
 ANSWERS = """\
 query_id,query,query_run,passage_id,passage,generated_answer

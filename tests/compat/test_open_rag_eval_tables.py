@@ -11,8 +11,8 @@ import pytest
 
 import ragassay
 from ragassay import Answer, GoldenAnswerEvaluator, Passage, Sample
-from ragassay.cli import call
-from ragassay.reports import write_reports
+from ragassay.cli.command_line import call
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables.ore_values import COLUMNS
 
 PASSAGES = (Passage("Iron is heavy.", id="[1]"),)

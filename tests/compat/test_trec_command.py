@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.metrics.core import naming
 from ragassay.metrics.retrieval.trec_names import resolve
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 
 OFFICIAL = [
     ("out.test", "qrels.test results.test"),

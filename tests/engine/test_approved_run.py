@@ -13,7 +13,7 @@ import pytest
 import ragassay
 from approved import check, number
 from ragassay.examples import path_of
-from ragassay.models.weights import BY_MODEL
+from ragassay.models.weights.weight_files import BY_MODEL
 
 APPROVED = Path(__file__).parent / "approved"
 SUITES = ["qa", "retrieval", "chunks", "trecrag", "mtrag", "ragreport", "golden"]

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from ragassay import InputError, formats
-from ragassay.cli import call
-from ragassay.formats import to_record, workbooks
+from ragassay.cli.command_line import call
+from ragassay.formats import to_record
+from ragassay.formats.sources import workbooks
 from ragassay.review.sheet_files import _rows
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'excel'")

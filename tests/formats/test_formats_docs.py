@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.formats import Notes, aliases, all_formats, detect, load, schema
+from ragassay.formats import Notes, all_formats, detect, load, schema
+from ragassay.formats.records import aliases
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```(\w+) (\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

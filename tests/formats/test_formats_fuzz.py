@@ -9,8 +9,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError
-from ragassay.formats import Notes, aliases, all_formats, from_records, load, to_record
+from ragassay.formats import Notes, all_formats, from_records, load, to_record
 from ragassay.formats.native import dump
+from ragassay.formats.records import aliases
 
 names = st.sampled_from([n for f, others in aliases.ALIASES.items() for n in (f, *others)])
 inner_names = st.sampled_from(

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import detect, load, read, schema, to_record, write
+from ragassay.formats import detect, load, read, schema, to_record
+from ragassay.formats.native import write
 from ragassay.samples import (
     Answer,
     Answerability,

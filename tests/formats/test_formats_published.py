@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.formats import Notes, all_formats, detect, load
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn

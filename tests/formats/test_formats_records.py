@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.formats import Notes, aliases, from_records, load, write
+from ragassay.formats import Notes, from_records, load
+from ragassay.formats.native import write
+from ragassay.formats.records import aliases
 from ragassay.samples import (
     Answer,
     Answerability,

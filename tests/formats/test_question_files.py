@@ -10,7 +10,7 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.formats import Notes, load
 
 EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 import ragassay
 from ragassay import InputError, Sample, UsageError
-from ragassay.cli import call
-from ragassay.engine.config import make_config
+from ragassay.cli.command_line import call
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.source import open_source
 from ragassay.formats import Notes, from_records, load, place
 from ragassay.samples import Passage

@@ -13,7 +13,7 @@ import pytest
 
 import ragassay
 from ragassay.errors import InputError, RagassayWarning
-from ragassay.formats import qrels_and_runs
+from ragassay.formats.trec import qrels_and_runs
 
 RUN = {"q 1": {"depot guide 2021": 3.5, "faq": 1.0}, "q2": {"faq": -2.0}}
 QRELS = {"q 1": {"depot guide 2021": 1, "faq": 0}, "q2": {"faq": 2}}

@@ -10,15 +10,11 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.golden import (
-    Anchored,
-    Document,
-    GoldenItem,
-    GoldSpan,
-    anchor,
-    load_documents,
-    with_contexts,
-)
+from ragassay.golden import anchor
+from ragassay.golden.alignment.anchoring import Anchored
+from ragassay.golden.documents import Document, load_documents
+from ragassay.golden.golden_folder import with_contexts
+from ragassay.golden.golden_item import GoldenItem, GoldSpan
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 WORDS = ["the", "a", "of", "tower", "seven", "closed", "every", "north", "Monday", "may", "not"]

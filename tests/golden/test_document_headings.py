@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.cli import call
-from ragassay.engine.golden import check
-from ragassay.golden import Document, GoldenItem, GoldenSet, GoldSpan, load_documents
+from ragassay.cli.command_line import call
+from ragassay.engine.golden.golden_checks import check
 from ragassay.golden.document_readers import READERS
+from ragassay.golden.documents import Document, load_documents
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.synthesis.sections import sections_of
 from written_pdf import pdf
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError
-from ragassay.golden import GoldenSet, load_documents, readable_documents
+from ragassay.golden.documents import load_documents, readable_documents
+from ragassay.golden.golden_folder import GoldenSet
 from written_pdf import pdf
 
 

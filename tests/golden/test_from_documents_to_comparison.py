@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli import call
-from ragassay.golden import GoldenSet
+from ragassay.cli.command_line import call
+from ragassay.golden.golden_folder import GoldenSet
 
 pytest.importorskip("fastapi", reason="needs the extra 'service'")
 

@@ -13,10 +13,13 @@ import jsonschema
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError
-from ragassay.golden import GoldenItem, GoldenSet, joined, sampled, schema, split
-from ragassay.review import ReviewStore, version_of
+from ragassay.golden import joined, schema
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_sampling import sampled, split
+from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.samples import GoldPassage
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"

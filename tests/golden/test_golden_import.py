@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from ragassay import formats
-from ragassay.cli import call
-from ragassay.golden import GoldenItem, GoldenSet, unplaced
-from ragassay.review import ReviewStore, write_sheet
+from ragassay.cli.command_line import call
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem, unplaced
+from ragassay.review.review_sheets import write_sheet
+from ragassay.review.review_store import ReviewStore
 
 POOL = "The pool opens at nine. The sauna is 4 euros."
 

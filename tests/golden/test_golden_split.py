@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.cli import call
-from ragassay.engine.golden import groups
-from ragassay.golden import Document, GoldenItem, GoldenSet, GoldSpan, Utterance, furthest, split
+from ragassay.cli.command_line import call
+from ragassay.engine.golden.golden_groups import groups
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, Utterance
+from ragassay.golden.golden_sampling import furthest, split
 
 TEXT = (
     "The pool opens at nine and closes at six, daily. A towel costs 2.50 euros. "

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.cli import call
-from ragassay.engine.golden import isolated
+from ragassay.cli.command_line import call
+from ragassay.engine.golden.isolated_run import isolated
 from ragassay.errors import UsageError
 
 

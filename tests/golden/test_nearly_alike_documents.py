@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
-from ragassay.engine.golden import nearly_alike
-from ragassay.golden import Document
+from ragassay.cli.command_line import call
+from ragassay.engine.golden.document_checks import nearly_alike
+from ragassay.golden.documents import Document
 
 HANDBOOK = "# Handbook\n\n" + " ".join(
     f"The {name} opens at {hour} in the morning."

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from ragassay.golden import Anchored, Document, GoldenItem, GoldSpan, anchor
-from ragassay.golden.alignment.anchoring import MOST_CHANGED
+from ragassay.golden import anchor
+from ragassay.golden.alignment.anchoring import MOST_CHANGED, Anchored
 from ragassay.golden.alignment.span_alignment import aligned
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_item import GoldenItem, GoldSpan
 
 GOLD = "A solar panel of 20 watts feeds the station. The battery lasts 9 days without sun."
 POWER = f"# Power\n\n{GOLD} In winter the panel is cleaned of snow every week.\n"

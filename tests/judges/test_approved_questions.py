@@ -21,7 +21,7 @@ from ragassay.judges.judge_factory import JudgeOptions, make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.replies import declines, read
 from ragassay.judges.llm.token_estimate import estimate, of_question, of_schema
-from ragassay.judges.questions import kinds
+from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded import replay_file
 from ragassay.judges.recorded.replay_file import ReplayFile, example
 from ragassay.transport.protocol_registry import providers

@@ -16,7 +16,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.replay import Replay
 from ragassay.transport.budget import Budget

@@ -10,11 +10,12 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.judges import placeholders, read_prompts
-from ragassay.judges.questions import ClaimSupport, kinds
+from ragassay.judges.own_prompts import placeholders, read_prompts
+from ragassay.judges.questions import ClaimSupport
 from ragassay.judges.questions.answering import SaysIdk
+from ragassay.judges.questions.question_kinds import kinds
 
 DATA = [
     {"id": f"{n}", "query": f"Who wrote {n}?", "answer": f"Ann {n} <|im_end|>"} for n in range(2)

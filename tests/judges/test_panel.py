@@ -13,7 +13,7 @@ from ragassay.errors import UsageError
 from ragassay.judges.asking import Asker, Usage
 from ragassay.judges.combining import combinable, combine
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel, disagreed, rule_of
 from ragassay.judges.question import Question
 from ragassay.judges.questions.context_report import ContextReport, ReportOnContext

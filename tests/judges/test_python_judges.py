@@ -19,13 +19,13 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import UsageError
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.python_judge import identity_of
 from ragassay.judges.python_words import named_judges
-from ragassay.user_code import has_module
+from ragassay.user_code.object_loading import has_module
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [

@@ -12,9 +12,11 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from starlette.testclient import TestClient
 
-from ragassay.mcp import McpOptions
-from ragassay.service import ServiceOptions, create_app
-from ragassay.service.store import Store, create_project, create_token
+from ragassay.mcp.mcp_server import McpOptions
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import create_project
+from ragassay.service.store.tokens import create_token
 
 INITIALIZE = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",

@@ -14,7 +14,7 @@ pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
 import mcp
 
-from ragassay.mcp import McpOptions, create_server
+from ragassay.mcp.mcp_server import McpOptions, create_server
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "mcp.md"

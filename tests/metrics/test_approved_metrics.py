@@ -20,12 +20,13 @@ from approved import check, number, result
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citation_marks import marks
-from ragassay.metrics.core import Metric, naming, own
+from ragassay.metrics.core import naming, own
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import parameter_types
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources, trec_names
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
-from ragassay.models.weights import BY_MODEL
+from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Score
 from ragassay.texts import sentences as sentence_spans

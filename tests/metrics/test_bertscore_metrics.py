@@ -11,19 +11,21 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
-import ragassay  # noqa: E402
-from mtrag_records import FIELDS, SAID, lines, record, written  # noqa: E402
-from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suites  # noqa: E402
-from ragassay.cli import call  # noqa: E402
-from ragassay.engine.run.scoring import score_stream  # noqa: E402
-from ragassay.metrics.core import naming  # noqa: E402
-from ragassay.metrics.core.window import AllSamples, Window  # noqa: E402
-from ragassay.models import ModelOptions, Models, Weights  # noqa: E402
-from ragassay.models.encoders.encoder import Encoder  # noqa: E402
-from ragassay.models.encoders.token_matching import compare  # noqa: E402
-from ragassay.scores import Reason  # noqa: E402
-from scripted_judge import Scripted  # noqa: E402
-from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
+import ragassay
+from mtrag_records import FIELDS, SAID, lines, record, written
+from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suites
+from ragassay.cli.command_line import call
+from ragassay.engine.run.scoring import score_stream
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.models.encoders.encoder import Encoder
+from ragassay.models.encoders.token_matching import compare
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import Weights
+from ragassay.scores import Reason
+from scripted_judge import Scripted
+from tiny_models import SENTENCES, tiny_encoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

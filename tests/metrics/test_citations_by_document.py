@@ -8,7 +8,8 @@ import pytest
 
 import ragassay
 from ragassay.formats import from_records
-from ragassay.metrics.citation import Citable, citation_parser
+from ragassay.metrics.citation import citation_parser
+from ragassay.metrics.citation.citable import Citable
 from ragassay.samples import Passage
 
 TEXT = "The depot is in Leeds."

@@ -9,11 +9,11 @@ import pytest
 
 import ragassay
 from ragassay import Answer, InputError, Passage, Reason, Sample, Score, Unscored, formats, suites
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of

@@ -14,9 +14,11 @@ import ragassay
 from ragassay.engine.run.rescoring import rescore
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
-from ragassay.models import ModelOptions, Models, Weights
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.token_matching import compare
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import Weights
 from ragassay.samples import Sample
 from ragassay.scores import Score, Unscored
 from tiny_models import SENTENCES, tiny_encoder

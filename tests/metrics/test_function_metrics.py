@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import UsageError
 from ragassay.metrics import parse
 from ragassay.metrics.answer.string_matching import ExactMatch

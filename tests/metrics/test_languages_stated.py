@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import ragassay
-from ragassay.judges.offline import content, contradicted, supported_share
+from ragassay.judges.offline.questions import contradicted, supported_share
+from ragassay.judges.offline.words import content
 
 
 @pytest.mark.parametrize(

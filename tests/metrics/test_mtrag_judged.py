@@ -17,7 +17,7 @@ from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import SaysIdk
@@ -25,7 +25,7 @@ from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
-from ragassay.reports.text import footnotes
+from ragassay.reports.text.footnotes import summary_footnotes
 from ragassay.samples import GoldPassage, Turn
 from ragassay.scores import RECORD
 from scripted_judge import Scripted
@@ -209,7 +209,9 @@ def test_how_to_do_without_given_values_is_told_where_it_can_be_done() -> None:
     one = replace(one, gold=gold)
     metrics = ["BertscoreP", "RB_llm", "ChunkP(by=cosine)@1"]
     summary = ragassay.evaluate([one], "mtrag", metrics=metrics).summary
-    told = [said for said in footnotes.summary_notes(summary) if said.startswith("Resting on")]
+    told = [
+        said for said in summary_footnotes.summary_notes(summary) if said.startswith("Resting on")
+    ]
     assert [said.rpartition("): ")[2] for said in told] == [
         "BertscoreP. The parameter given=false computes them by a model on this machine.",
         "RB_llm. The parameter given=false asks the judge, where one can tell.",

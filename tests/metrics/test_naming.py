@@ -12,7 +12,8 @@ from ragassay.metrics.core.metric import Metric, Need, harmonic, missing
 from ragassay.metrics.core.metric_parameters import cutoff, part
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.metrics.serving import serving_metrics
-from ragassay.models import ModelOptions, Models
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.scores import Reason, Score, Unscored
 from ragassay.suites import all_suites

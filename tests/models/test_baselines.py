@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.models import Unavailable
 from ragassay.models.encoders.baselines import baseline
 from ragassay.models.encoders.layers import RECOMMENDED, layer_for
+from ragassay.models.weights.weight_files import Unavailable
 
 
 def test_the_bundled_baselines_are_the_published_ones() -> None:

@@ -14,14 +14,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
-from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights  # noqa: E402
-from ragassay.models.embedders.vector_file import VectorFile  # noqa: E402
-from ragassay.models.encoders.baselines import baseline  # noqa: E402
-from ragassay.models.encoders.encoder import Encoder  # noqa: E402
-from ragassay.models.encoders.memory import ByteCache  # noqa: E402
-from ragassay.models.encoders.token_matching import Idf, TokenMatch, compare  # noqa: E402
-from ragassay.models.encoders.word_vectors import WordVectors  # noqa: E402
-from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
+from ragassay.models.embedders.vector_file import VectorFile
+from ragassay.models.encoders.baselines import baseline
+from ragassay.models.encoders.encoder import Encoder
+from ragassay.models.encoders.memory import ByteCache
+from ragassay.models.encoders.token_matching import Idf, TokenMatch, compare
+from ragassay.models.encoders.word_vectors import WordVectors
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
+from tiny_models import SENTENCES, tiny_encoder
 
 CLOSE = 1e-5
 """What rounding may move in single precision, as docs/models.md says."""

@@ -15,10 +15,12 @@ from hypothesis import given, settings, strategies as st
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 transformers = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
-from ragassay.models import ModelOptions, Models, Unavailable, Weights  # noqa: E402
-from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder  # noqa: E402
-from ragassay.models.embedders.sentence_folder import POOLINGS, pool, read_recipe  # noqa: E402
-from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
+from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
+from ragassay.models.embedders.sentence_folder import POOLINGS, pool, read_recipe
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import Unavailable, Weights
+from tiny_models import SENTENCES, tiny_encoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -16,13 +16,15 @@ from hypothesis import given as drawn, strategies as st
 import ragassay
 import tiny_hhem
 from ragassay import HallucinationMetric, Reason, TRECEvaluator, UsageError
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
-from ragassay.models import ModelOptions, Models, Unavailable
 from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel
 from ragassay.models.classifiers.windows import windows
 from ragassay.models.device import Batches, threads
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import Unavailable
 from ragassay.samples import Answer, Passage, Sample, Statement
 from ragassay.scores import Score, Unscored
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.models.weights import Unavailable, Weights, place_of, weight_files
+from ragassay.models.weights import weight_files
+from ragassay.models.weights.weight_files import Unavailable, Weights, place_of
 
 HHEM = "vectara/hallucination_evaluation_model"
 OTHER = "a" * 40

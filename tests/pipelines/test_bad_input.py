@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ragassay import pipelines
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, UsageError
 
 SERVERS = "servers: {evaluation: servers/evaluation, benchmark: servers/benchmark}\n"
@@ -393,7 +393,7 @@ def test_options_of_a_run_that_a_pipeline_does_not_take(complaint: Complaint) ->
 
 
 def test_a_flow_of_a_tool_that_says_nothing_is_refused() -> None:
-    from ragassay.compat.ultrarag import Flow
+    from ragassay.compat.ultrarag.ultrarag_flow import Flow
 
     for text in ("a,b", "a,,b->c", "a->b,", "a,b,c->d"):
         with pytest.raises(UsageError, match=re.escape(repr(text))):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
 
-from ragassay.compat.ultrarag import Flow
+from ragassay.compat.ultrarag.ultrarag_flow import Flow
 from ragassay.pipelines import parameter_file, pipeline_file
 from ragassay.pipelines.binding import Binder
 from ragassay.pipelines.kept_steps import KeptSteps

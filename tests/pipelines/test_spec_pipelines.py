@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 

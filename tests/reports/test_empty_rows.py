@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.engine.results import Comparison, Result
-from ragassay.reports import text_of, write_comparison
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.reports import text_of
+from ragassay.reports.run_reports import write_comparison
 
 LINE = "exact_match, P@5: no query has a score in both runs."
 

@@ -13,11 +13,12 @@ import polars
 import pytest
 
 import ragassay
-from ragassay.engine.diagnosis import moved
+from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.engine.run import progress_bar
 from ragassay.errors import UsageError
 from ragassay.reports.text import wording
-from ragassay.targets import AskSummary, ask_table
+from ragassay.targets.asking.ask_summary import AskSummary
+from ragassay.targets.asking.asked_table import ask_table
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 HOSTILE = "<script>alert(1)</script>"

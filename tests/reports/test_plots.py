@@ -16,18 +16,12 @@ from hypothesis import given, strategies as st
 import plot_files
 import ragassay
 from plot_reading import TREC, drawn, rows, walk, words
-from ragassay.cli import call
-from ragassay.engine.comparison import judge_agreement
-from ragassay.reports.plots import (
-    boxes,
-    file_labels,
-    picture,
-    sheet,
-    sources,
-)
-from ragassay.reports.plots.result_files import consistency_evaluator, evaluator_tables
-from ragassay.stats import mean_interval
+from ragassay.cli.command_line import call
+from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.reports.plots import boxes, file_labels, picture, sheet
+from ragassay.reports.plots.result_files import consistency_evaluator, evaluator_tables, sources
 from ragassay.stats.dispersion import spread
+from ragassay.stats.intervals import mean_interval
 from reports_examples import example
 from scripted_judge import Scripted
 
@@ -98,7 +92,7 @@ def test_our_own_file_and_its_run_folder_draw_the_same(tmp_path: Path) -> None:
         for at, text in enumerate([*answers, *answers])
     ]  # fmt: skip
     result = ragassay.evaluate(data, "trecrag", judge="offline", save=tmp_path / "run")
-    from ragassay.reports import write_reports
+    from ragassay.reports.run_reports import write_reports
 
     write_reports(result)
     folder, file = tmp_path / "run", tmp_path / "run" / "trecrag.csv"

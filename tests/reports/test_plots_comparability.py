@@ -11,12 +11,12 @@ import pytest
 import plot_files
 import ragassay
 from plot_reading import drawn, words
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import UsageError
-from ragassay.reports import write_reports
-from ragassay.reports.plots import picture, sources
+from ragassay.reports.plots import picture
 from ragassay.reports.plots.comparability_notes import differences_in_computation
-from ragassay.reports.plots.result_files import consistency_evaluator
+from ragassay.reports.plots.result_files import consistency_evaluator, sources
+from ragassay.reports.run_reports import write_reports
 
 
 def run(folder: Path, suite: list[str] | str = "consistency", **options: Any) -> Path:

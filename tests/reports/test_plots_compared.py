@@ -10,13 +10,14 @@ import pytest
 
 import plot_files
 from plot_reading import TREC, labels, overlaps, rows, words
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports import write_comparison
 from ragassay.reports.charts import drawing
 from ragassay.reports.html import pages
-from ragassay.reports.plots import compared, picture, sources
+from ragassay.reports.plots import compared, picture
+from ragassay.reports.plots.result_files import sources
+from ragassay.reports.run_reports import write_comparison
 from reports_examples import example, pair
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import plot_files
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError
-from ragassay.reports.plots import sources
+from ragassay.reports.plots.result_files import sources
 
 
 @pytest.fixture

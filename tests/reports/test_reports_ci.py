@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.errors import UsageError
-from ragassay.reports import write_reports
-from ragassay.reports.ci import badge, github_workflow, write_badge, write_junit
+from ragassay.reports.ci import badge, github_workflow
+from ragassay.reports.ci.badge import write_badge
+from ragassay.reports.ci.junit_xml import write_junit
+from ragassay.reports.run_reports import write_reports
 
 ANSWERS = ["red fox", "a red fox", "fox", "blue", "red fox", "red foxes"]
 GATES = ["em>=0.2", "em>=0.9", "low(f1)>=0.5"]

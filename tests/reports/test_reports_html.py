@@ -23,7 +23,8 @@ from ragassay.metrics.core import naming
 from ragassay.reports.html import browse, pages, query_browser
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
-from ragassay.reports.text import footnotes, wording
+from ragassay.reports.text import wording
+from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 from ragassay.samples import GoldPassage, Passage
 from ragassay.scores import Outcome, Reason, Score, Unscored
 from reports_examples import (
@@ -164,7 +165,7 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
     parts = pair(45)
     page = Page(compared(parts, tmp_path))
     comp, a, b = parts
-    assert footnotes.verdict_line(comp) in page.words
+    assert comparison_footnotes.verdict_line(comp) in page.words
     for d in comp.differences:
         cells = page.row(d.name)
         diff = wording.number(d.diff, sign=True) + wording.bounds(d.low, d.high, sign=True)
@@ -489,7 +490,7 @@ def test_the_head_says_what_was_spent_on_whom() -> None:
     neural = replace(first, signature="hhem|v1|model=m@1", n_scored=5, n_given=0)
     here = replace(summary, metrics={"hhem": neural} | {one.name: one for one in others})
     unable = replace(here, metrics={"hhem": replace(neural, n_scored=0)})
-    said = footnotes.spent_on
+    said = summary_footnotes.spent_on
     assert said(summary) == ""
     assert said(replace(summary, judging=asked)) == "nothing: rules about words, no model"
     assert said(replace(unable, judging=asked)) == "nothing: rules about words, no model"

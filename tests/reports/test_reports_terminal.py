@@ -18,7 +18,8 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice
 from ragassay.reports.html import pages
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.text import footnotes, grouping, markdown, terminal, wording
+from ragassay.reports.text import grouping, markdown, terminal, wording
+from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 from ragassay.reports.text.preview_text import preview_table
 from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
@@ -66,7 +67,9 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
     table = terminal.full_comparison if full else terminal.comparison_table
     text = shown(table(comparison), width)
     assert max(cell_len(line) for line in text.splitlines()) <= width and "…" not in text
-    rows = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
+    rows = re.split(r"─\s*\n", text)[1].split(
+        f" {comparison_footnotes.verdict_line(comparison)[:30]}"
+    )[0]
     for d in comparison.differences:
         verdict = "indicative: better" if d is hinted else d.verdict
         assert rows.count(verdict) == [wording.verdict(one) for one in (hinted, *others)].count(
@@ -139,7 +142,7 @@ def test_the_number_of_clusters_is_said_for_all_metrics() -> None:
         metrics = dict(summary.metrics)
         for name, n in zip(metrics, counts, strict=False):
             metrics[name] = replace(metrics[name], n_clusters=n)
-        notes = " ".join(footnotes.summary_notes(replace(summary, metrics=metrics)))
+        notes = " ".join(summary_footnotes.summary_notes(replace(summary, metrics=metrics)))
         assert (said in notes) if counts else ("cluster" not in notes)
 
 
@@ -155,12 +158,12 @@ def test_each_pair_says_for_how_many_metrics_it_was_corrected() -> None:
 def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
     warnings = tuple(f"warning {n}" for n in range(6))
     comparison = replace(pair(20)[0], warnings=warnings)
-    lines = footnotes.comparison_lines(comparison)
+    lines = comparison_footnotes.comparison_lines(comparison)
     assert [*lines.warnings, *lines.notes] == [
         *warnings[:3],
         "4 more notes: --full, or the HTML page.",
     ]
-    everything = footnotes.every_line(comparison)
+    everything = comparison_footnotes.every_line(comparison)
     assert everything.warnings == list(warnings)
     text = " ".join(shown(terminal.full_comparison(comparison), 200).split())
     assert all(line in text for line in (*warnings, *everything.notes))
@@ -238,7 +241,9 @@ def test_a_figure_of_the_run_is_explained_or_missed() -> None:
     def said(changed: dict[str, object] | None, totals: dict[str, float]) -> str:
         last = replace(metrics["RB_agg_idk"], **(changed or {}))  # type: ignore[arg-type]
         found = replace(whole, metrics=metrics | {"RB_agg_idk": last}, totals=totals)
-        return " ".join(note for note in footnotes.summary_notes(found) if "ranking" in note)
+        return " ".join(
+            note for note in summary_footnotes.summary_notes(found) if "ranking" in note
+        )
 
     told = "Harmonic mean of the means of RL_F_idk, RB_llm_idk and RB_agg_idk (MTRAGEval)."
     assert said(None, whole.totals) == f"ranking_score: 0.5000. {told}"
@@ -248,10 +253,10 @@ def test_a_figure_of_the_run_is_explained_or_missed() -> None:
     lack: dict[str, object] = {"n_scored": 0, "mean": None, "unscored": {"needs_extra": 5}}
     assert said(lack, {}) == f"ranking_score: none (RB_agg_idk: 5 needs extra). {told}"
     fewer = {name: metric for name, metric in metrics.items() if name != "RL_F_idk"}
-    notes = footnotes.summary_notes(replace(whole, metrics=fewer, totals={}))
+    notes = summary_footnotes.summary_notes(replace(whole, metrics=fewer, totals={}))
     assert not any("ranking" in note for note in notes), "nobody asked for it"
     other = replace(whole, suite="mine", totals={"sum": 2.0})
-    assert "sum: 2.0000." in footnotes.summary_notes(other)
+    assert "sum: 2.0000." in summary_footnotes.summary_notes(other)
 
 
 def test_failures_and_labels_are_printed_as_they_are() -> None:
@@ -353,7 +358,9 @@ def test_a_name_breaks_at_its_punctuation_only(width: int) -> None:
     named = zip(comparison.differences, names, strict=False)
     renamed = [replace(d, name=name) for d, name in named]
     text = shown(terminal.comparison_table(replace(comparison, differences=renamed)), width)
-    table = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
+    table = re.split(r"─\s*\n", text)[1].split(
+        f" {comparison_footnotes.verdict_line(comparison)[:30]}"
+    )[0]
     pieces = [piece for d in renamed for piece in wording.pieces(d.name)]
     assert len(renamed) == len(names) and not [one for one in pieces if one not in table]
 

@@ -13,8 +13,8 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 from ragassay import Sample
-from ragassay.cli import call
-from ragassay.reports import write_reports
+from ragassay.cli.command_line import call
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import workbook
 from ragassay.samples import Answer, Passage
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from ragassay.review import AnswerLabels, ReviewStore
+from ragassay.review.answer_labels import AnswerLabels
+from ragassay.review.review_store import ReviewStore
 
 
 class Served:
@@ -22,7 +23,7 @@ class Served:
     ) -> None:
         import uvicorn
 
-        from ragassay.review import create_review_app
+        from ragassay.review.review_page import create_review_app
 
         self.store = ReviewStore(folder)
         listener = socket.create_server(("127.0.0.1", 0))

@@ -12,20 +12,18 @@ import pytest
 import ragassay
 from labelled_answers import answered, disagreeing, labelled, todo
 from question_examples import EXAMPLES, name_of
-from ragassay.cli import call
-from ragassay.engine.golden import AnswersToLabel
+from ragassay.cli.command_line import call
+from ragassay.engine.golden.label_questions import AnswersToLabel
 from ragassay.errors import InputError, UsageError
-from ragassay.judges import Question, label_of
-from ragassay.judges.questions import kinds
-from ragassay.review import (
-    AnswerLabels,
-    LabelLog,
-    ReviewStore,
-    label_agreement,
-    label_disagreements,
-)
+from ragassay.judges import Question
+from ragassay.judges.questions.question_kinds import kinds
+from ragassay.judges.recorded.replay_file import label_of
+from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, guides, shown_question
+from ragassay.review.label_log import LabelLog
+from ragassay.review.review_agreement import label_agreement, label_disagreements
 from ragassay.review.review_log import append
+from ragassay.review.review_store import ReviewStore
 from reviewed_set import small
 
 

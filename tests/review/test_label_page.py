@@ -12,8 +12,11 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.engine.golden import AnswersToLabel
-from ragassay.review import AnswerLabels, LabelLog, ReviewStore, create_review_app
+from ragassay.engine.golden.label_questions import AnswersToLabel
+from ragassay.review.answer_labels import AnswerLabels
+from ragassay.review.label_log import LabelLog
+from ragassay.review.review_page import create_review_app
+from ragassay.review.review_store import ReviewStore
 from reports_examples import HOSTILE
 from reviewed_set import small
 

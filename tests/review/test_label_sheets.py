@@ -12,11 +12,14 @@ import pytest
 
 from labelled_answers import answered, disagreeing, labelled
 from question_examples import EXAMPLES, name_of
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, UsageError
-from ragassay.judges import Question, label_of
-from ragassay.review import AnswerLabels, LabelLog, read_label_sheet, write_label_sheet
+from ragassay.judges import Question
+from ragassay.judges.recorded.replay_file import label_of
+from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, answer_of, answer_text
+from ragassay.review.label_log import LabelLog
+from ragassay.review.label_sheets import read_label_sheet, write_label_sheet
 
 KINDS = [".csv", ".xlsx"]
 

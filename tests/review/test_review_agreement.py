@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
-from ragassay.review import agreement
+from ragassay.cli.command_line import call
+from ragassay.review.review_agreement import agreement
 from reviewed_set import small, version
 
 # Cohen's textbook table: both accept 20, ann alone 5, bob alone 10, both reject 15.

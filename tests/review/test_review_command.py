@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from reviewed_set import small
 
 pytest.importorskip("fastapi", reason="needs the extra 'service'")

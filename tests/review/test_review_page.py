@@ -12,9 +12,10 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.cli import call
-from ragassay.golden import GoldenItem, GoldenSet
-from ragassay.review import create_review_app
+from ragassay.cli.command_line import call
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem
+from ragassay.review.review_page import create_review_app
 from reports_examples import HOSTILE
 from reviewed_set import TEXT, bundled, item_of, small, version
 

@@ -10,10 +10,12 @@ import openpyxl
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError
-from ragassay.golden import GoldenItem, GoldenSet, NegativeReference
-from ragassay.review import ReviewStore, read_sheet, write_sheet
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem, NegativeReference
+from ragassay.review.review_sheets import read_sheet, write_sheet
+from ragassay.review.review_store import ReviewStore
 from reviewed_set import TEXT, item_of, small, version
 
 KINDS = [".csv", ".xlsx"]

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, UsageError
-from ragassay.golden import GoldenSet
-from ragassay.review import ReviewConflictError, ReviewStore, disagreements, version_of
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.review.review_agreement import disagreements
+from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from reviewed_set import TEXT, item_of, small, version
 
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="needs the extra 'service'")
 
 from forked_modules import ForkingPopen, Forks
-from ragassay.service.store import Store
+from ragassay.service.store.database import Store
 
 
 @pytest.fixture(scope="session")

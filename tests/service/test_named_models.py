@@ -12,21 +12,17 @@ import pytest
 from fastapi.testclient import TestClient
 
 from llm_server import LLMServer
-from ragassay.engine.config import make_config
-from ragassay.engine.run import prepare
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.run.prepared_run import prepare
 from ragassay.errors import UsageError
-from ragassay.service import NamedModels, ServiceOptions, create_app
-from ragassay.service.store import (
-    Store,
-    TaskOptions,
-    change_task,
-    create_report,
-    get_report,
-    list_reports,
-    opened_report,
-    preview_report,
-)
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.named_models import NamedModels
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import TaskOptions, change_task
+from ragassay.service.store.report_files import opened_report
+from ragassay.service.store.report_preview import preview_report
+from ragassay.service.store.reports import create_report, get_report, list_reports
+from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, item
 
 HTML = {"Accept": "text/html"}

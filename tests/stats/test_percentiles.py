@@ -11,10 +11,9 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from ragassay.errors import UsageError
-from ragassay.stats import percentile_difference, percentile_interval
 from ragassay.stats.percentiles import percentile_bootstrap
-from ragassay.stats.percentiles.ordered_values import _effective
-from ragassay.stats.percentiles.percentile_bootstrap import _drawn, draws
+from ragassay.stats.percentiles.ordered_values import _effective, percentile_interval
+from ragassay.stats.percentiles.percentile_bootstrap import _drawn, draws, percentile_difference
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
 PERCENTS = st.sampled_from((5, 50, 90, 95, 99))

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.stats import beta_ppf, mean_interval, one_sided
+from ragassay.stats.distributions import beta_ppf
+from ragassay.stats.intervals import mean_interval, one_sided
 
 UNIT = (0.0, 1.0)
 SHAPES = [0.3, 1.0, 2.5, 10.0, 100.0, 1e4, 1e6]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.stats import benjamini_hochberg, holm
+from ragassay.stats.corrections import benjamini_hochberg, holm
 
 P = st.floats(0, 1)
 BOTH = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])

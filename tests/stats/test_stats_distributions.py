@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.stats import normal_cdf, normal_ppf, t_cdf, t_ppf, t_sf
+from ragassay.stats.distributions import normal_cdf, normal_ppf, t_cdf, t_ppf, t_sf
 
 DEGREES = [0.5, 1, 2, 3, 7.5, 30, 199, 200, 201, 1_000, 123_456, 10_000_000]
 

@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from ragassay.errors import UsageError
-from ragassay.stats import mean_interval, resampling
+from ragassay.stats import resampling
+from ragassay.stats.intervals import mean_interval
 from ragassay.stats.resampling import bca_bounds, resampled_means
 from ragassay.stats.units import Units
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.stats import agreement_interval, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from ragassay.stats.categorical.label_agreement import (
+    agreement_interval,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 
 # J. Fleiss (1971), the example of ten subjects and fourteen raters that textbooks repeat.
 FLEISS = [

@@ -3,7 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragassay.stats import compare_pairs, holm, max_t, sign_flips
+from ragassay.stats.corrections import holm
+from ragassay.stats.paired import compare_pairs
+from ragassay.stats.sign_flip import sign_flips
+from ragassay.stats.step_down import max_t
 
 
 def step_down(sums: np.ndarray, observed: np.ndarray) -> list[float]:

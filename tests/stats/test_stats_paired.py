@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from ragassay.errors import UsageError
-from ragassay.stats import compare_pairs
+from ragassay.stats.paired import compare_pairs
 
 SCORE = st.integers(0, 10).map(lambda k: k / 10)
 

@@ -12,7 +12,8 @@ from scipy import stats
 
 import ragassay.stats.sign_flip as flips_module
 from ragassay.errors import UsageError
-from ragassay.stats import compare_pairs, sign_flips
+from ragassay.stats.paired import compare_pairs
+from ragassay.stats.sign_flip import sign_flips
 
 # Scores as metrics make them: shares of 3, 5, 7 and 10, which no float holds exactly.
 SHARES = st.sampled_from([3, 5, 7, 10]).flatmap(

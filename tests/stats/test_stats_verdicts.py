@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from ragassay.stats import FEW_DIFFER, PairedResult, compare_pairs
+from ragassay.stats.paired import FEW_DIFFER, PairedResult, compare_pairs
 from ragassay.stats.power import detectable
 from ragassay.stats.units import Units
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.stats import mean_difference
+from ragassay.stats.welch import mean_difference
 
 scores = st.lists(st.integers(-50, 50).map(lambda one: one / 10), min_size=2, max_size=30)
 

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import examples, suites
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -22,7 +22,7 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
-from ragassay.reports import write_reports
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import ragreport_csv
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored

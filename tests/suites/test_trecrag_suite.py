@@ -27,11 +27,11 @@ from ragassay import (
     UMBRELAMetric,
     UsageError,
 )
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.judges.question import Question
 from ragassay.metrics.answer.no_answer import Answered, NoAnswer
 from ragassay.metrics.grounding.hallucination import Hhem
-from ragassay.reports import write_reports
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables.ore_files import ALL_COLUMNS
 from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.suites import get

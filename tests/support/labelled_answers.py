@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.golden import AnswersToLabel
-from ragassay.review import AnswerLabels
+from ragassay.engine.golden.label_questions import AnswersToLabel
+from ragassay.review.answer_labels import AnswerLabels
 from reviewed_set import small
 
 PASSAGES = ["The library opens at nine.", "Cards cost five euros."]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.engine.config import GROUPS, RunConfig, options_of
-from ragassay.engine.config.run_config import MODEL_KWARGS
+from ragassay.engine.config.option import options_of
+from ragassay.engine.config.run_config import GROUPS, MODEL_KWARGS, RunConfig
 
 
 def option_table(group: str) -> str:

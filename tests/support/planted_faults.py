@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import ragassay
 from ragassay.examples import path_of
-from ragassay.metrics.citation import sentences
+from ragassay.metrics.citation.citation_parser import sentences
 from ragassay.samples import Answer, Answerability, Passage, Sample, Statement
 
 REFUSAL = "I could not find that in the documents."

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-from ragassay.reports.plots import picture, sources
-from ragassay.reports.plots.result_files import consistency_evaluator
+from ragassay.reports.plots import picture
+from ragassay.reports.plots.result_files import consistency_evaluator, sources
 
 TREC = ["umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered"]
 

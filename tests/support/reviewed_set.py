@@ -6,10 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.examples import path_of
-from ragassay.golden import GoldenItem, GoldenSet, GoldSpan, with_contexts
-from ragassay.review import ReviewStore, version_of
+from ragassay.golden.golden_folder import GoldenSet, with_contexts
+from ragassay.golden.golden_item import GoldenItem, GoldSpan
+from ragassay.review.review_store import ReviewStore, version_of
 
 TEXT = "The library opens at nine. 🙂 It closes at six. Cards cost five euros."
 

@@ -108,7 +108,7 @@ def main() -> None:
     for module in WARM:
         importlib.import_module(module)
     from ragassay import formats, suites
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
     from ragassay.metrics.core import naming
 
     for load in (formats.all_formats, suites.all_suites, naming.metric_classes):

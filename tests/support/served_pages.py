@@ -11,17 +11,12 @@ from typing import Any
 import uvicorn
 
 from ragassay.samples import Sample
-from ragassay.service import ServiceOptions, create_app
-from ragassay.service.store import (
-    Store,
-    TaskOptions,
-    add_records,
-    create_project,
-    create_report,
-    create_task,
-    get_report,
-)
-from ragassay.service.worker import WorkerOptions
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import TaskOptions, create_project, create_task
+from ragassay.service.store.records import add_records
+from ragassay.service.store.reports import create_report, get_report
+from ragassay.service.worker.worker import WorkerOptions
 
 
 class Served:

@@ -19,8 +19,8 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra 'service'")
 
-from ragassay.service.store import Store
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.service.store.database import Store
+from ragassay.service.worker.worker import Worker, WorkerOptions
 
 
 def until(condition: Callable[[], Any]) -> Any:

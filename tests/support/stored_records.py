@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragassay.service.store import (
-    Ingested,
-    Store,
+from ragassay.client.shapes import Ingested
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import (
     Task,
     TaskOptions,
-    add_records,
     create_project,
-    create_report,
     create_task,
     list_projects,
     list_tasks,
-    read_batch,
 )
+from ragassay.service.store.records import add_records, read_batch
+from ragassay.service.store.reports import create_report
 
 CSV = b"""id,timestamp,question,contexts,answer,team
 a,2026-11-01T00:00:00Z,Why?,"[""one"",""two""]",Because.,x

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.golden import GoldSpan, load_documents
-from ragassay.judges import Asker
-from ragassay.judges.offline import OfflineJudge
+from ragassay.golden.documents import load_documents
+from ragassay.golden.golden_item import GoldSpan
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.synthesis.bias import favoured_content, favoured_places, favoured_words
 from ragassay.synthesis.choosing import chosen
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
@@ -122,7 +123,7 @@ def test_words_tell_where_the_checker_answers_no_queries(corpus: Corpus) -> None
 
 
 def test_the_scorecard_tells_it(tmp_path: Path) -> None:
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
 
     for n in range(8):
         place = tmp_path / "docs" / f"d{n}.md"

@@ -13,8 +13,10 @@ import pytest
 from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
-from ragassay.cli import call
-from ragassay.golden import GoldenItem, GoldenSet, load_documents, nearly
+from ragassay.cli.command_line import call
+from ragassay.golden.documents import load_documents
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem, nearly
 
 DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
 ASKS = "Please tell me the end of this: "

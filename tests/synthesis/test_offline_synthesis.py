@@ -12,17 +12,20 @@ import orjson
 import pytest
 
 from ragassay import examples, load
-from ragassay.cli import call
-from ragassay.engine.config import Judging
-from ragassay.golden import GoldenItem, GoldenSet, load_documents, nearly
-from ragassay.judges.offline import offline_asker
-from ragassay.review import ReviewStore, version_of
-from ragassay.synthesis import Synthesis, Wish
+from ragassay.cli.command_line import call
+from ragassay.engine.config.judging import Judging
+from ragassay.golden.documents import load_documents
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem, nearly
+from ragassay.judges.offline.offline_judge import offline_asker
+from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.synthesis.filters import Checks, Filters
-from ragassay.synthesis.generators import OfflineGenerator
+from ragassay.synthesis.generators.offline_generator import OfflineGenerator
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.scorecard import told_apart
 from ragassay.synthesis.sections import Corpus
+from ragassay.synthesis.synthesizing import Synthesis
+from ragassay.synthesis.wish import Wish
 
 TOWN = Path(examples.__file__).parent / "town"
 DOCUMENTS = TOWN / "documents"

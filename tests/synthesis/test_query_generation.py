@@ -10,8 +10,8 @@ from test_llm_synthesis import honest
 
 from llm_server import LLMServer
 from ragassay import examples
-from ragassay.cli import call
-from ragassay.golden import GoldenSet
+from ragassay.cli.command_line import call
+from ragassay.golden.golden_folder import GoldenSet
 
 DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
 CONFIG = """

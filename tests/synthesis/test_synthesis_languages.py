@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
-from ragassay.golden import GoldSpan, load_documents
-from ragassay.judges import Asker
-from ragassay.judges.offline import OfflineJudge
+from ragassay.cli.command_line import call
+from ragassay.golden.documents import load_documents
+from ragassay.golden.golden_item import GoldSpan
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.synthesis.bias import favoured_content, measured
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.filters import WORDS, Checks, Filters, ill_formed

@@ -10,8 +10,9 @@ import orjson
 import pytest
 
 from ragassay import examples
-from ragassay.cli import call
-from ragassay.golden import GoldenItem, GoldenSet
+from ragassay.cli.command_line import call
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.golden.golden_item import GoldenItem
 
 DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
 WRITER = '''

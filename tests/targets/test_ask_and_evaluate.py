@@ -12,11 +12,11 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import load
-from ragassay.golden import GoldenSet
-from ragassay.targets import open_asking
+from ragassay.golden.golden_folder import GoldenSet
+from ragassay.targets.ask_run import open_asking
 from system_server import SystemServer, echo
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import UsageError
-from ragassay.targets import ask, plan_asking
+from ragassay.targets.ask_run import ask, plan_asking
 from system_server import Reply, SystemServer, echo
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.formats import load
-from ragassay.targets import AskSummary, ask, ask_table
+from ragassay.targets.ask_run import ask
+from ragassay.targets.asking.ask_summary import AskSummary
+from ragassay.targets.asking.asked_table import ask_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = ROOT / "examples" / "systems" / "serve.py"

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.judges.ledger import Ledger, Selection, ledger_admin
-from ragassay.targets import Answers, ask
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.ledger_selection import Selection
+from ragassay.judges.ledger.store import Ledger
+from ragassay.targets.ask_run import ask
+from ragassay.targets.asking.asking_thread import Answers
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
 

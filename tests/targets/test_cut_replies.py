@@ -10,7 +10,7 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.samples import Sample
-from ragassay.targets import ask
+from ragassay.targets.ask_run import ask
 from system_server import Reply, SystemServer
 
 QUERIES = [{"id": "q0", "query": "What is 0?"}]

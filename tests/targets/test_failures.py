@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.formats import load
-from ragassay.judges.ledger import DEFAULT, Ledger
-from ragassay.targets import Answers, ask
+from ragassay.judges.ledger.store import DEFAULT, Ledger
+from ragassay.targets.ask_run import ask
+from ragassay.targets.asking.asking_thread import Answers
 from ragassay.transport import breaker
 from system_server import Reply, SystemServer, echo
 

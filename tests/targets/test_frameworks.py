@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.samples import Sample, Turn
 
 QUERIES = [{"id": "q", "query": "When does it open?", "references": ["at nine"]}]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ragassay.samples import Sample
-from ragassay.targets import AskSummary, ask
+from ragassay.targets.ask_run import ask
+from ragassay.targets.asking.ask_summary import AskSummary
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
 

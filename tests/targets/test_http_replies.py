@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragassay.errors import UsageError
-from ragassay.targets import ask
+from ragassay.targets.ask_run import ask
 from system_server import Reply, SystemServer
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?", "metadata": {"new": True}} for n in range(3)]

@@ -13,13 +13,16 @@ from typing import Any
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import UsageError
 from ragassay.formats import load
 from ragassay.json_paths import NOTHING, JsonPath, PathError
 from ragassay.samples import Sample, Turn
-from ragassay.targets import Answers, AskOptions, ask, make_targets, target
-from ragassay.transport import price_of
+from ragassay.targets import target
+from ragassay.targets.ask_run import ask
+from ragassay.targets.asking.asking_thread import Answers
+from ragassay.targets.target_factory import AskOptions, make_targets
+from ragassay.transport.prices import price_of
 from system_server import Reply, SystemServer
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragassay.targets import Answers, ask
+from ragassay.targets.ask_run import ask
+from ragassay.targets.asking.asking_thread import Answers
 from ragassay.transport import sending
 from system_server import Reply, SystemServer, echo
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from ragassay import evaluate
-from ragassay.cli import call
-from ragassay.targets import Answers, ask
+from ragassay.cli.command_line import call
+from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.asked_table import HEADS, cells
+from ragassay.targets.asking.asking_thread import Answers
 from system_server import Reply, SystemServer
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(3)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.texts import DocumentNames, same_document
+from ragassay.texts.document_names import DocumentNames, same_document
 
 NAMES = DocumentNames(
     {

@@ -8,11 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.engine.golden import CheckOptions, check
+from ragassay.engine.golden.golden_checks import check
 from ragassay.engine.golden.golden_coverage import coverage
-from ragassay.golden import GoldenItem, GoldenSet, GoldSpan, with_contexts
+from ragassay.engine.golden.golden_findings import CheckOptions
+from ragassay.golden.golden_folder import GoldenSet, with_contexts
+from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.samples import Sample
-from ragassay.texts import code_of, language_in, language_of, without_yes_or_no, word_lists
+from ragassay.texts.languages import (
+    code_of,
+    language_in,
+    language_of,
+    without_yes_or_no,
+    word_lists,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.golden import Document
-from ragassay.judges import offline
+from ragassay.golden.documents import Document
+from ragassay.judges.offline import words
 from ragassay.synthesis.sections import sections_of
-from ragassay.texts import ends_sentence, sentences
+from ragassay.texts import sentences
+from ragassay.texts.sentence_cutting import ends_sentence
 
 CUT = {
     "泳池几点开门？九点！周一关闭。周日也关；节日开放．好｡": [
@@ -76,7 +77,7 @@ def test_a_full_stop_at_the_end_needs_white_space() -> None:
 def test_the_offline_judge_and_golden_sets_have_the_same_sentences() -> None:
     text = "泳池几点开门？九点！周一关闭。"
     found = [unicodedata.normalize("NFKC", text[a:b]) for a, b in sentences(text)]
-    assert offline.sentences(text) == found == ["泳池几点开门?", "九点!", "周一关闭。"]
+    assert words.sentences(text) == found == ["泳池几点开门?", "九点!", "周一关闭。"]
     (section,) = sections_of(Document("a", "a.txt", text, "", ""))
     assert [section.between(*one) for one in section.sentences] == [
         "泳池几点开门？",
@@ -87,4 +88,4 @@ def test_the_offline_judge_and_golden_sets_have_the_same_sentences() -> None:
 
 def test_the_offline_judge_reads_a_line_without_its_citations_and_marks() -> None:
     text = "- Dense is good.[1] It **maps**.\n- See [here](https://example.org)."
-    assert offline.sentences(text) == ["Dense is good.", "It maps.", "See here."]
+    assert words.sentences(text) == ["Dense is good.", "It maps.", "See here."]

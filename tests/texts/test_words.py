@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.metrics.answer import text
-from ragassay.texts import words
+from ragassay.texts.word_cutting import words
 
 CUT = {
     "北京在中国": ["北", "京", "在", "中", "国"],

@@ -16,7 +16,8 @@ import httpx2
 import pytest
 
 import ragassay
-from ragassay.user_code import Background, background_loop, run
+from ragassay.user_code import background_loop
+from ragassay.user_code.background_loop import Background, run
 
 SAID = json.dumps({"reasoning": "the same", "is_matching": True})
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.user_code import is_as_written, source_of
+from ragassay.user_code.code_sources import is_as_written, source_of
 
 FILES = {
     "desk_app/__init__.py": "",

@@ -3,7 +3,3 @@ are a package. They hold no logic of their own.
 
 The files import what they need inside their functions, so that all of them load fast.
 """
-
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)

@@ -12,13 +12,17 @@ from cyclopts import Parameter
 
 from ragassay import printable
 from ragassay.cli.flags import Output, Switch, listed
-from ragassay.cli.output import GLOBAL_OPTIONS, ProgressBar, show
+from ragassay.cli.output import show
+from ragassay.cli.output.command_progress import ProgressBar
+from ragassay.cli.output.global_options import GLOBAL_OPTIONS
 from ragassay.errors import RagassayError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
-    from ragassay.engine.run import JudgeSession, PreparedRun
-    from ragassay.targets import Asking, AskPlan
+    from ragassay.engine.run.judge_session import JudgeSession
+    from ragassay.engine.run.prepared_run import PreparedRun
+    from ragassay.targets.asking.ask_plan import AskPlan
+    from ragassay.targets.asking.asking_thread import Asking
 
 
 def ask(
@@ -93,9 +97,10 @@ def ask(
             far as the ledger tells.
         json: Print the summary as JSON.
     """
-    from ragassay.judges.ledger import DEFAULT
+    from ragassay.judges.ledger.store import DEFAULT
     from ragassay.suites import get
-    from ragassay.targets import ask_table, failure_lines, open_asking, plan_asking
+    from ragassay.targets.ask_run import open_asking, plan_asking
+    from ragassay.targets.asking.asked_table import ask_table, failure_lines
 
     if not target:
         raise UsageError(
@@ -161,10 +166,10 @@ def _jobs(
 ) -> dict[str, PreparedRun]:
     """The evaluation of each system, of samples that are still to come. Passages are found in the
     documents of a golden set, as 'ragassay run --golden' does it."""
-    from ragassay.engine.config import make_config
-    from ragassay.engine.run import prepare
-    from ragassay.golden import is_golden
-    from ragassay.judges import named_judges
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.run.prepared_run import prepare
+    from ragassay.golden.golden_folder import is_golden
+    from ragassay.judges.python_words import named_judges
 
     jobs = {}
     for name, path in asking.files.items():
@@ -206,7 +211,7 @@ def _evaluated(
 
 def _reported(result: Result, json: bool) -> int:
     """Writes and prints an evaluation, and gives its exit code."""
-    from ragassay.reports import write_reports
+    from ragassay.reports.run_reports import write_reports
 
     if result.folder is not None:
         write_reports(result)
@@ -245,7 +250,7 @@ def _show_plans(plans: list[AskPlan], budget: str | None, json: bool) -> None:
 
 def _fit(plans: list[AskPlan], words: str) -> str:
     """Whether a budget is enough, as far as that is known."""
-    from ragassay.transport import Budget
+    from ragassay.transport.budget import Budget
 
     budget, calls = Budget.parse(words), sum(one.to_send for one in plans)
     dollars = [one.dollars for one in plans if one.dollars is not None]

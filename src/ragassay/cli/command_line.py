@@ -20,25 +20,28 @@ from ragassay.cli.demo import demo
 from ragassay.cli.diagnose import diagnose
 from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand, Output
-from ragassay.cli.golden import golden, synthesize
+from ragassay.cli.golden.golden_command import golden
+from ragassay.cli.golden.synthesize_command import synthesize
 from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
-from ragassay.cli.output import GLOBAL_OPTIONS, LOG, global_options, interrupt, show
-from ragassay.cli.peers import build, mtrag, open_rag_eval_form, plot, published_form, trec
+from ragassay.cli.output import global_options, interrupt, show
+from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
+from ragassay.cli.peers.mtrag_command import mtrag, published_form
+from ragassay.cli.peers.open_rag_eval_forms import open_rag_eval_form
+from ragassay.cli.peers.pipeline_command import build
+from ragassay.cli.peers.plot_command import plot
+from ragassay.cli.peers.trec_command import trec
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
-from ragassay.cli.serving import backup, mcp, serve, token, worker
+from ragassay.cli.serving.backup_command import backup
+from ragassay.cli.serving.mcp_command import mcp
+from ragassay.cli.serving.serve_commands import serve, worker
+from ragassay.cli.serving.token_command import token
 from ragassay.cli.validate import validate
-from ragassay.errors import (
-    OptionError,
-    RagassayError,
-    RagassayWarning,
-    UsageError,
-    system_problem,
-    warn_user,
-)
+from ragassay.errors import OptionError, RagassayError, RagassayWarning, UsageError, warn_user
+from ragassay.errors.problem_words import system_problem
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
@@ -211,7 +214,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def _with_standard_input(words: Sequence[str]) -> list[str]:
     """The words with the name of standard input for a lone ``-`` that is not a flag's value."""
-    from ragassay.formats import standard_input
+    from ragassay.formats.sources import standard_input
 
     if list(words[:1]) == ["trec"]:  # reads it by itself, as trec_eval does
         return list(words)
@@ -238,7 +241,8 @@ def _in_words(error: Exception) -> str:
 
 def _of_a_flag(error: OptionError) -> str:
     """The sentence about an impossible value, with the flag in place of the key."""
-    from ragassay.engine.config import RunConfig, options_of
+    from ragassay.engine.config.option import options_of
+    from ragassay.engine.config.run_config import RunConfig
 
     name, _, place = error.key.partition(".")
     option = options_of(RunConfig).get(name)

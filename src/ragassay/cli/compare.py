@@ -96,8 +96,11 @@ def compare(
         full: Print all columns and notes: p-values, detectable differences, the method.
         json: Print the comparison as JSON.
     """
-    from ragassay.engine.comparison import GatedComparison, compare as carry_out
-    from ragassay.reports import ci, write_comparison
+    from ragassay.engine.comparison.compare_runs import compare as carry_out
+    from ragassay.engine.comparison.gated_comparison import GatedComparison
+    from ragassay.reports.ci import junit_xml
+    from ragassay.reports.ci.badge import write_badge_of_comparison
+    from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.text import terminal
 
     pairs = _pairs(runs, baseline, where or ())
@@ -136,12 +139,12 @@ def compare(
             written.append(("comparison", target))
         if badge is not None:
             target = show.numbered(badge, at, len(gated))
-            ci.write_badge_of_comparison(one, target)
+            write_badge_of_comparison(one, target)
             written.append(("badge", target))
         if json:
             show.warn(one.comparison.warnings)
     if junit is not None:
-        ci.write_junit_of_comparisons(gated, junit)
+        junit_xml.write_junit_of_comparisons(gated, junit)
         written.append(("junit", junit))
     gates = [gate for one in gated for gate in one.gates]
     if json:
@@ -157,7 +160,7 @@ def compare(
 def _pairs(
     runs: list[Path], baseline: str | None, conditions: Sequence[str]
 ) -> list[tuple[Result, Result]]:
-    from ragassay.engine.comparison import by_system, subset_of
+    from ragassay.engine.comparison.derived_runs import by_system, subset_of
     from ragassay.engine.results import open_run
 
     results = [open_run(folder) for folder in runs]

@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 
 from ragassay.cli.flags import Output, Switch
-from ragassay.cli.output import ProgressBar, show
+from ragassay.cli.output import show
+from ragassay.cli.output.command_progress import ProgressBar
 
 
 def demo(
@@ -26,10 +27,11 @@ def demo(
             systems answered (keyword.jsonl, hybrid.jsonl).
         json: Print the comparison as JSON.
     """
-    from ragassay.engine import compare, evaluate
+    from ragassay.engine import evaluate
+    from ragassay.engine.comparison.compare_runs import compare
     from ragassay.examples import HEADLINE, METRICS, SYSTEMS, copy_to, path_of
-    from ragassay.reports import write_reports
     from ragassay.reports.html import pages
+    from ragassay.reports.run_reports import write_reports
     from ragassay.reports.text import headline, terminal
 
     if data is not None:

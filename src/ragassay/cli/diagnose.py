@@ -64,9 +64,11 @@ def diagnose(
         examples: Samples shown of each class.
         json: Print everything as JSON, with the ids of all failing samples.
     """
-    from ragassay.engine.diagnosis import Thresholds, diagnose as carry_out, moved
+    from ragassay.engine.diagnosis.decision_table import Thresholds
+    from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
+    from ragassay.engine.diagnosis.moved_classes import moved
     from ragassay.engine.results import open_run
-    from ragassay.reports.text import diagnosis_table, moved_table
+    from ragassay.reports.text.diagnosis_text import diagnosis_table, moved_table
 
     if examples < 0:
         raise UsageError(f"--examples is {examples}; give 0 or more.")

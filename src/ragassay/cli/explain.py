@@ -37,7 +37,7 @@ def explain(
     """
     from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
-    from ragassay.reports.text import explained, labels_to_give
+    from ragassay.reports.text.evidence_text import explained, labels_to_give
 
     explanation = rescoring.explain(open_run(folder), sample, metric, system=system, repeat=repeat)
     if json:

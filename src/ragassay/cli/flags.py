@@ -17,7 +17,7 @@ from ragassay.errors import UsageError
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from ragassay.engine.config import RunConfig
+    from ragassay.engine.config.run_config import RunConfig
 
 NONE = type(None)
 
@@ -72,7 +72,7 @@ class OptionsCommand:
         Args:
             common: whether the help shows those alone that are often used.
         """
-        from ragassay.engine.config import GROUPS
+        from ragassay.engine.config.run_config import GROUPS
 
         self._common = common
         vars(self).pop("__signature__", None)
@@ -133,7 +133,8 @@ def flag(name: str, group: str, field: FieldInfo, *, common: bool = False) -> in
         field: of `RunConfig`.
         common: whether the help leaves it out where it is not often used.
     """
-    from ragassay.engine.config import GROUPS, RunConfig, options_of
+    from ragassay.engine.config.option import options_of
+    from ragassay.engine.config.run_config import GROUPS, RunConfig
 
     option, kind = options_of(RunConfig)[name], _kind(field)
     word: Any = str  # paths too: a `Path` would make another address of postgresql://...
@@ -175,7 +176,8 @@ def value_of(name: str, field: FieldInfo, words: Any) -> Any:
     Raises:
         UsageError: the words are not of the option's form.
     """
-    from ragassay.engine.config import RunConfig, options_of
+    from ragassay.engine.config.option import options_of
+    from ragassay.engine.config.run_config import RunConfig
 
     option, kind = options_of(RunConfig)[name], _kind(field)
     flag_name = option.flags_of(name)[0]
@@ -299,9 +301,11 @@ def configured(
         UsageError: nothing is named, or two configurations are, or an impossible flag.
         InputError: the file cannot be read, or something in it is wrong.
     """
-    from ragassay.engine.config import make_config, read_config
-    from ragassay.formats import standard_input
-    from ragassay.metrics.core import naming, own_names
+    from ragassay.engine.config.config_reading import read_config
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.formats.sources import standard_input
+    from ragassay.metrics.core import naming
+    from ragassay.metrics.core.function_metrics import own_names
 
     if data is not None and is_config(data):
         if config is not None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ragassay.judges.ledger import Row, Stats, SystemRow
+    from ragassay.judges.ledger.ledger_admin import Row, Stats, SystemRow
 
 LEDGER = ".ragassay/ledger.sqlite"
 
@@ -61,7 +61,8 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
         path: The ledger: a file, or postgresql://USER@HOST/DATABASE.
         json: Print as JSON.
     """
-    from ragassay.judges.ledger import Ledger, ledger_admin
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.store import Ledger
 
     with Ledger(path, create=False) as book:
         counted = ledger_admin.stats(book)
@@ -106,7 +107,9 @@ def export(
         messages: With each answer, everything that was sent.
     """
     from ragassay.files import atomic
-    from ragassay.judges.ledger import Ledger, Selection, ledger_admin
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.ledger_selection import Selection
+    from ragassay.judges.ledger.store import Ledger
 
     selection = Selection(model=model, kind=kind, failed=failed)
     with Ledger(path, create=False) as book:
@@ -194,7 +197,9 @@ def prune(
         dry_run: Only say what would go.
         json: Print as JSON.
     """
-    from ragassay.judges.ledger import Ledger, Selection, ledger_admin
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.ledger_selection import Selection
+    from ragassay.judges.ledger.store import Ledger
 
     before = None if older_than is None else _moment(older_than, datetime.now(UTC))
     selection = Selection(model=model, kind=kind, before=before, failed=failed, system=system)
@@ -231,7 +236,8 @@ def prune(
 
 def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
     """Forgets rejected parameters, and prints them."""
-    from ragassay.judges.ledger import Ledger, ledger_admin
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.store import Ledger
 
     with Ledger(path, create=False) as book:
         rejections = ledger_admin.rejections(book, model)

@@ -45,8 +45,9 @@ def metrics(
         json: Print as JSON.
     """
     from ragassay import suites
-    from ragassay.judges.questions import kinds
-    from ragassay.metrics.core import naming, own_names
+    from ragassay.judges.questions.question_kinds import kinds
+    from ragassay.metrics.core import naming
+    from ragassay.metrics.core.function_metrics import own_names
     from ragassay.reports.text import catalogue
 
     if name in kinds():

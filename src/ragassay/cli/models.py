@@ -36,8 +36,8 @@ def listing(*, model: Repeated | None = None, json: Switch = False) -> None:
         model: NAME=FOLDER: a local folder for a model. Repeatable.
         json: Print as JSON.
     """
-    from ragassay.engine.models import survey
-    from ragassay.models.weights import Unavailable, needs_packages
+    from ragassay.engine.models.model_survey import survey
+    from ragassay.models.weights.weight_files import Unavailable, needs_packages
     from ragassay.reports.text import model_table as report
 
     surveyed = survey(_folders(model))
@@ -69,8 +69,8 @@ def fetch(
         revision: Another commit than the pinned one.
         output: Folder to put it in, instead of the cache.
     """
-    from ragassay.models import Weights
-    from ragassay.models.weights import fetch as download
+    from ragassay.models.weights.fetching import fetch as download
+    from ragassay.models.weights.weight_files import Weights
 
     weights = Weights.parse(name)
     if revision is not None:
@@ -108,8 +108,8 @@ def check(
             is one).
         dtype: Precision (default: float32).
     """
-    from ragassay.engine.models import check as tried, survey
-    from ragassay.models import ModelOptions
+    from ragassay.engine.models.model_survey import check as tried, survey
+    from ragassay.models.model_options import ModelOptions
 
     folders = _folders(model)
     options = ModelOptions(folders, device, dtype)
@@ -127,7 +127,7 @@ def check(
 
 
 def _folders(words: list[str] | None) -> dict[str, str]:
-    from ragassay.engine.models import check_folders
+    from ragassay.engine.models.model_checks import check_folders
 
     folders = pairs("--model", words, "NAME=FOLDER", "xlm-roberta-large=models")
     check_folders(folders)

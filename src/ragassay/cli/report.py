@@ -53,7 +53,7 @@ def report(
 
     from ragassay.engine.comparison import gates
     from ragassay.engine.results import open_run
-    from ragassay.reports import write_reports
+    from ragassay.reports.run_reports import write_reports
 
     result = open_run(folder)
     result = replace(

@@ -37,7 +37,7 @@ def rescore(
     from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
     from ragassay.errors import InputError
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger.store import Ledger
 
     if ledger is not None and not ledger.is_file():
         raise InputError("is not there", path=ledger, hint="Name the --ledger of the run.")

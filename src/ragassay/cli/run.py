@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
-from ragassay.cli.output import ProgressBar, github_output, show
-from ragassay.cli.peers import run_pipeline
+from ragassay.cli.output import github_output, show
+from ragassay.cli.output.command_progress import ProgressBar
+from ragassay.cli.peers.pipeline_command import run_pipeline
 from ragassay.errors import UsageError
 
 
@@ -51,9 +52,9 @@ def run(
         json: Print the summary as JSON.
     """
     from ragassay import formats, pipelines
-    from ragassay.engine.run import prepare
-    from ragassay.judges import named_judges
-    from ragassay.reports import report_formats, write_reports
+    from ragassay.engine.run.prepared_run import prepare
+    from ragassay.judges.python_words import named_judges
+    from ragassay.reports.run_reports import report_formats, write_reports
     from ragassay.reports.text import terminal
 
     if data is not None and pipelines.is_pipeline(data):

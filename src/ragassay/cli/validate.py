@@ -52,9 +52,9 @@ def validate(
         json: Print what was found as JSON.
     """
     from ragassay import formats
-    from ragassay.engine.config import save_mapping as saved
-    from ragassay.engine.run import prepare
-    from ragassay.judges import named_judges
+    from ragassay.engine.config.saved_mapping import save_mapping as saved
+    from ragassay.engine.run.prepared_run import prepare
+    from ragassay.judges.python_words import named_judges
 
     chosen = configured(data, config, run_options, more)
     judges = named_judges(chosen.judge, typed="judge" in run_options)
@@ -93,7 +93,7 @@ def validate(
 def _as_questions(placement: Placement) -> Iterator[str]:
     """A note on a file of questions without answers: which commands take it."""
     from ragassay.formats import folded
-    from ragassay.golden import GoldenItem
+    from ragassay.golden.golden_item import GoldenItem
 
     known = {**placement.tied, **placement.suggested, **placement.placed}
     if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:

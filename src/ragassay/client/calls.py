@@ -26,7 +26,8 @@ from ragassay.client.shapes import (
     Task,
     Upload,
 )
-from ragassay.errors import UsageError, system_problem, warn_user
+from ragassay.errors import UsageError, warn_user
+from ragassay.errors.problem_words import system_problem
 
 Time = float | str | datetime
 """Seconds since 1970, ISO 8601 with a zone, or a time with one."""

@@ -14,7 +14,8 @@ from pydantic import BaseModel
 
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.client.run_folders import packed
-from ragassay.errors import UsageError, system_problem
+from ragassay.errors import UsageError
+from ragassay.errors.problem_words import system_problem
 
 T = TypeVar("T")
 S = TypeVar("S", bound=BaseModel)

@@ -3,6 +3,19 @@
 Each is shown as one sentence and never as a traceback (unless ``--debug`` asks for it).
 """
 
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)
+from .user_errors import (
+    ArgumentError as ArgumentError,
+    CountedFact as CountedFact,
+    InputError as InputError,
+    LedgerError as LedgerError,
+    OptionError as OptionError,
+    RagassayError as RagassayError,
+    RagassayWarning as RagassayWarning,
+    UsageError as UsageError,
+    called as called,
+    did_you_mean as did_you_mean,
+    extra_needed as extra_needed,
+    first_line as first_line,
+    meant_or_all as meant_or_all,
+    warn_user as warn_user,
+)

@@ -4,6 +4,6 @@
 format is one file, in this package or in one within it, that defines ``FORMAT``.
 """
 
-from ragassay.exports import exports
+import lazy_loader
 
-__getattr__, __dir__, __all__ = exports(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,15 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragassay.formats.records import (
-    ALIKE,
-    LIST_FIELDS,
-    folded,
-    is_list_of_texts,
-    likeness,
-    names_of,
-    text_paths,
-)
+from ragassay.formats.records.aliases import ALIKE, folded, likeness, names_of
+from ragassay.formats.records.chosen_columns import LIST_FIELDS
+from ragassay.formats.records.texts_within import is_list_of_texts, text_paths
 
 _LONG = 60
 """Characters from which a text is rather a passage or an answer than a word."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragassay.formats.format import CONTAINER, NO, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, folded
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited
 from ragassay.samples import Sample
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.formats.records import FIELD_OF, Mapper, folded
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
 from ragassay.samples import Sample
 
 NO, CONTAINER, SURE = 0, 1, 2

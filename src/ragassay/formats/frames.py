@@ -14,7 +14,9 @@ from typing import Any
 from uuid import UUID
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import cleaned, exact, kind, placed, unexpected
+from ragassay.formats.sources.json_files import cleaned, exact
+from ragassay.formats.sources.kinds import kind, unexpected
+from ragassay.formats.sources.opening import placed
 from ragassay.formats.text_holders import fields_of, held, text_of
 from ragassay.samples import Sample
 

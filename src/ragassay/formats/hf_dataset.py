@@ -9,7 +9,7 @@ from typing import cast
 from ragassay.errors import InputError
 from ragassay.formats import frames
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, Record
+from ragassay.formats.records.sample_records import Mapper, Record
 from ragassay.formats.sources import json_files, opening
 from ragassay.samples import Sample
 

@@ -21,7 +21,7 @@ import orjson
 from ragassay.errors import InputError
 from ragassay.files import atomic
 from ragassay.formats.format import CONTAINER, NO, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files, nested_lists
 from ragassay.samples import Answer, GoldPassage, Passage, Sample
 

@@ -20,8 +20,11 @@ from typing import Any, Literal, cast
 
 from ragassay.errors import InputError
 from ragassay.files import atomic
-from ragassay.formats.records import field_values, folded_text, pick
-from ragassay.formats.sources import json_files, opening, unexpected
+from ragassay.formats.records.aliases import pick
+from ragassay.formats.records.values import field_values
+from ragassay.formats.records.values.field_values import folded_text
+from ragassay.formats.sources import json_files, opening
+from ragassay.formats.sources.kinds import unexpected
 from ragassay.scores import Reason, Unscored
 from ragassay.strict import dumps
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ragassay.formats import frames
 from ragassay.formats.format import CONTAINER, NO, Format, Head
-from ragassay.formats.records import Mapper, Record
+from ragassay.formats.records.sample_records import Mapper, Record
 from ragassay.formats.sources import opening, standard_input
 from ragassay.samples import Sample
 

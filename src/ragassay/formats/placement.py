@@ -13,19 +13,11 @@ from ragassay.errors import InputError
 from ragassay.formats import reading
 from ragassay.formats.column_suggestions import of_every, suggest
 from ragassay.formats.format import get
-from ragassay.formats.records import (
-    ChosenColumns,
-    Columns,
-    FieldKeys,
-    Mapper,
-    MapperOptions,
-    Notes,
-    all_texts,
-    clear_keys,
-    folded,
-    text_paths,
-    unread,
-)
+from ragassay.formats.records.aliases import FieldKeys, clear_keys, folded
+from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
+from ragassay.formats.records.notes import Notes
+from ragassay.formats.records.sample_records import Mapper, MapperOptions
+from ragassay.formats.records.texts_within import all_texts, text_paths, unread
 from ragassay.samples import Sample
 
 _LOOKED_AT = 100

@@ -12,17 +12,12 @@ from typing import Any
 
 from ragassay.errors import InputError, RagassayError, did_you_mean
 from ragassay.formats.format import Format
-from ragassay.formats.records import (
-    ChosenColumns,
-    Columns,
-    Mapper,
-    MapperOptions,
-    Notes,
-    OptionWords,
-    canonical,
-    folded_text,
-    has_made_id,
-)
+from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
+from ragassay.formats.records.identities import has_made_id
+from ragassay.formats.records.notes import Notes
+from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.records.sample_records import Mapper, MapperOptions
+from ragassay.formats.records.values.field_values import folded_text
 from ragassay.samples import Sample
 
 _EXPECTED = (

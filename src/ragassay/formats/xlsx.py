@@ -12,8 +12,10 @@ from typing import Any
 from ragassay.errors import InputError, did_you_mean
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.frames import plain
-from ragassay.formats.records import FIELD_OF, Mapper, folded
-from ragassay.formats.sources import delimited, placed, workbooks
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.sources import delimited, workbooks
+from ragassay.formats.sources.opening import placed
 from ragassay.samples import Sample
 
 _MOST_TITLES = 10

@@ -13,7 +13,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.golden.document_readers import READERS, Heading, Reader
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.samples import GoldPassage
-from ragassay.texts import DocumentNames
+from ragassay.texts.document_names import DocumentNames
 
 MOST_BYTES = 200 * 1024**2
 """Bytes of a file that is read as a document."""

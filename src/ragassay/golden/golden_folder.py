@@ -16,13 +16,14 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import InputError, UsageError, json_problem
+from ragassay.errors import InputError, UsageError
+from ragassay.errors.problem_words import json_problem
 from ragassay.files import atomic, write_bytes
 from ragassay.golden.documents import Document, load, load_documents, text_at
 from ragassay.golden.golden_card import refresh_card, write_card
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.subsets import Subset
-from ragassay.texts import DocumentNames
+from ragassay.texts.document_names import DocumentNames
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"

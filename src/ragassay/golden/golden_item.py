@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from ragassay.errors import InputError, mistake
+from ragassay.errors import InputError
+from ragassay.errors.problem_words import mistake
 from ragassay.samples import Answerability, GoldPassage, Sample, Turn
 
 CONTEXT = 60

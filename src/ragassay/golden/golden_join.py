@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ragassay.counts import either, few, plural, share
 from ragassay.errors import InputError, warn_user
-from ragassay.golden.alignment import ChunkAligner
+from ragassay.golden.alignment.chunk_alignment import ChunkAligner
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem

@@ -3,6 +3,6 @@
 docs/own-metrics.md and docs/judges.md show a judge, a question and a judged metric of one's own.
 """
 
-from ragassay.exports import exports
+import lazy_loader
 
-__getattr__, __dir__, __all__ = exports(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

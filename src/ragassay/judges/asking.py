@@ -22,7 +22,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R, ReplyInParts
 from ragassay.judges.verdict import Failure, Verdict, evidence_id
 from ragassay.scores import Reason
-from ragassay.user_code import Background
+from ragassay.user_code.background_loop import Background
 
 T = TypeVar("T")
 

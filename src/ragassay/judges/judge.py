@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.transport import Price
+from ragassay.transport.prices import Price
 
 
 class Judge(ABC):

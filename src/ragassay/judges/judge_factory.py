@@ -29,31 +29,24 @@ from urllib.parse import urlsplit, urlunsplit
 from ragassay import extensions
 from ragassay.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger import Ledger
-from ragassay.judges.llm import LLMJudge, Reuse
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.ledger_lookup import Reuse
+from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge
 from ragassay.judges.python_words import check_judge_name, names_object, word_of
-from ragassay.judges.recorded import Replay
-from ragassay.transport import (
-    MOST,
-    OWN_KEY,
-    OWN_URL,
-    Budget,
-    Limiter,
-    Price,
-    Provider,
-    Secret,
-    aliases,
-    own_key,
-    price_of,
-    protocols,
-    providers,
-    secrets,
-)
-from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, Endpoint
-from ragassay.user_code import object_hint
+from ragassay.judges.recorded.replay import Replay
+from ragassay.transport import Provider, secrets
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints import Endpoint
+from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
+from ragassay.transport.limits import MOST, Limiter
+from ragassay.transport.prices import Price, price_of
+from ragassay.transport.protocol_registry import aliases, protocols, providers
+from ragassay.transport.provider_table import OWN_KEY, OWN_URL, own_key
+from ragassay.transport.secrets import Secret
+from ragassay.user_code.object_loading import object_hint
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.judges.question import PART, Question, environment
-from ragassay.judges.questions import kinds
+from ragassay.judges.questions.question_kinds import kinds
 from ragassay.yaml_files import text_of
 
 ALWAYS = "rule"

@@ -18,7 +18,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.scores import Reason
-from ragassay.transport import Price
+from ragassay.transport.prices import Price
 
 NOT_ASKED = Reason.BUDGET
 """Why a question of a plan has no answer: it would have to be sent. No ledger keeps this reason."""

@@ -19,10 +19,12 @@ from pathlib import PurePath
 from types import CodeType, SimpleNamespace
 from typing import Any
 
-from ragassay.judges.ledger import MEMORY, Ledger
-from ragassay.judges.llm import LLMJudge
-from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, PythonChat
-from ragassay.user_code import (
+from ragassay.judges.ledger.ledger_file import MEMORY
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
+from ragassay.transport.endpoints.python_chat import PythonChat
+from ragassay.user_code.code_sources import (
     is_as_written,
     is_defined_once,
     is_installed,

@@ -9,8 +9,8 @@ from ragassay import extensions
 from ragassay.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.python_judge import identity_of
-from ragassay.transport import aliases, providers
-from ragassay.user_code import has_module, is_python_word, load_object
+from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.user_code.object_loading import has_module, is_python_word, load_object
 
 _OURS = ("offline", "replay")
 """Judges that are neither models nor code."""

@@ -42,7 +42,7 @@ from pydantic import BaseModel
 from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, harmless, numbered
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
-from ragassay.transport.endpoints import Message
+from ragassay.transport.endpoints.endpoint import Message
 
 
 @dataclass(frozen=True)

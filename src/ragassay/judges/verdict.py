@@ -9,7 +9,7 @@ from typing import Any, Generic
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.scores import Reason
-from ragassay.transport.endpoints import Message
+from ragassay.transport.endpoints.endpoint import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from typing import Any
 
 from mcp.server.mcpserver import Context, MCPServer
 
-from ragassay.engine import compare
-from ragassay.engine.config import make_config
+from ragassay.engine.comparison.compare_runs import compare
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan import preview
 from ragassay.engine.results import open_run
-from ragassay.engine.run import PreparedRun, prepare, rescoring
+from ragassay.engine.run import rescoring
+from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.errors import ArgumentError
 from ragassay.mcp.allowed_folders import AllowedFolders
 from ragassay.mcp.calling import Progress, in_thread, in_words
@@ -23,7 +24,7 @@ from ragassay.mcp.tool_results import (
     RunDone,
     ValidatedFile,
 )
-from ragassay.reports import write_reports
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import catalogue
 
 RUNS = "runs"

@@ -29,7 +29,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from ragassay.compat import ultrarag
-from ragassay.compat.ultrarag import FLOWS, Flow
+from ragassay.compat.ultrarag.ultrarag_flow import Flow
+from ragassay.compat.ultrarag.ultrarag_servers import FLOWS
 from ragassay.errors import InputError, RagassayError
 from ragassay.mcp.calling import in_words
 from ragassay.yaml_files import marked, text_of

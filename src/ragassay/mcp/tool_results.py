@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragassay.engine.results import Comparison, Result
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
 
 
 class Evaluated(BaseModel):

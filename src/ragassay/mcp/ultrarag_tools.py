@@ -8,7 +8,7 @@ from typing import Any
 from mcp.server.mcpserver import Context, MCPServer
 
 from ragassay.compat import ultrarag
-from ragassay.compat.ultrarag import PARAMETERS
+from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
 from ragassay.mcp.allowed_folders import AllowedFolders
 from ragassay.mcp.calling import in_thread, in_words
 from ragassay.mcp.pipeline_server import evaluation_server

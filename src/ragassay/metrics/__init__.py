@@ -3,6 +3,6 @@
 The plain functions, for use without an evaluation, can be imported from here (docs/python.md).
 """
 
-from ragassay.exports import exports
+import lazy_loader
 
-__getattr__, __dir__, __all__ = exports(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

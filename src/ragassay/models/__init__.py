@@ -4,7 +4,3 @@ Everything here is lazy: torch and transformers (the extra ``models``) are impor
 first used. Nothing is downloaded while scoring; a model that is not on this machine is
 `Unavailable`, and what needs it is unscored with that sentence.
 """
-
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragassay.errors import UsageError, first_line
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights import Unusable
+from ragassay.models.weights.weight_files import Unusable
 
 if TYPE_CHECKING:
     import torch

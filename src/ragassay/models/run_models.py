@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights import Unavailable, Weights
+from ragassay.models.weights.weight_files import Unavailable, Weights
 
 if TYPE_CHECKING:
-    from ragassay.models.embedders import Embedder
+    from ragassay.models.embedders.embedding import Embedder
 
 
 I = TypeVar("I")  # noqa: E741
@@ -90,6 +90,6 @@ class Models:
 
 
 def _default_embedder(models: Models) -> Embedder:
-    from ragassay.models.embedders import DEFAULT, LocalEmbedder
+    from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
 
     return models.use(LocalEmbedder, Weights.parse(DEFAULT), None)

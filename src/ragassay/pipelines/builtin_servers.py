@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragassay.compat import ultrarag
-from ragassay.compat.ultrarag import FLOWS, PARAMETERS, Flow
+from ragassay.compat.ultrarag.ultrarag_flow import Flow
+from ragassay.compat.ultrarag.ultrarag_servers import FLOWS, PARAMETERS
 from ragassay.errors import ArgumentError, OptionError, RagassayError
 from ragassay.pipelines.pipeline_tools import Progress, ServerError, Tool
 

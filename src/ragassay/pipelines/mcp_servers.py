@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
-from ragassay.compat.ultrarag import Flow
+from ragassay.compat.ultrarag.ultrarag_flow import Flow
 from ragassay.counts import either
 from ragassay.errors import InputError, UsageError
 from ragassay.pipelines.pipeline_tools import REQUIRED, Progress, ServerError, Tool

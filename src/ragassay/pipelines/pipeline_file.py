@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, meant_or_all, shown_value
+from ragassay.errors import InputError, meant_or_all
+from ragassay.errors.problem_words import shown_value
 from ragassay.yaml_files import Marked, Place, marked, text_of
 
 PIPELINE = "pipeline"

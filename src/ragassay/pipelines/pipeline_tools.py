@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ragassay.compat.ultrarag import Flow
+from ragassay.compat.ultrarag.ultrarag_flow import Flow
 from ragassay.errors import RagassayError
 
 Progress = Callable[[float, float | None, str], None]

@@ -9,21 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ragassay import printable
-from ragassay.engine.diagnosis import Diagnosis, Moved
-from ragassay.engine.plan import Preview
-from ragassay.engine.results import Comparison, Result, Summary
+from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.moved_classes import Moved
+from ragassay.engine.plan.data_preview import Preview
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.summary import Summary
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.reports.charts import Chart
+from ragassay.reports.charts.chart import Chart
 from ragassay.reports.html import pages
-from ragassay.reports.plots import overview, run_charts
-from ragassay.reports.text import (
-    comparison_table,
-    diagnosis_table,
-    diagnosis_text,
-    moved_table,
-    preview_table,
-    preview_text,
-)
+from ragassay.reports.plots import run_charts
+from ragassay.reports.plots.compared import overview
+from ragassay.reports.text import diagnosis_text, preview_text
+from ragassay.reports.text.diagnosis_text import diagnosis_table, moved_table
+from ragassay.reports.text.preview_text import preview_table
+from ragassay.reports.text.terminal import comparison_table
 
 WIDTH = 100
 """Columns of printed text at most."""

@@ -7,23 +7,28 @@ from functools import partial
 from pathlib import Path
 
 from ragassay import files
-from ragassay.engine.results import CONSISTENCY, SCORES, Comparison, Result, report_files
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.folders.run_folder import SCORES, report_files
+from ragassay.engine.results.result import CONSISTENCY
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 from ragassay.reports.charts import drawing
-from ragassay.reports.ci import write_badge, write_junit
+from ragassay.reports.ci.badge import write_badge
+from ragassay.reports.ci.junit_xml import write_junit
 from ragassay.reports.html import pages
-from ragassay.reports.plots import overview, run_charts
+from ragassay.reports.plots import run_charts
+from ragassay.reports.plots.compared import overview
 from ragassay.reports.tables import (
     consistency_csv,
     consistency_table,
-    judged_rows,
     ore_files,
     ragreport_csv,
     tables,
     trecrag_csv,
     workbook,
 )
+from ragassay.reports.tables.ore_values import judged_rows
 from ragassay.reports.text import markdown
 from ragassay.strict import dumps
 

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Collection
 from typing import Any
 
-from ragassay.engine.golden import AnswersToLabel
+from ragassay.engine.golden.label_questions import AnswersToLabel
 from ragassay.errors import UsageError
-from ragassay.golden import alone
-from ragassay.judges import Question, combinable, label_of
+from ragassay.golden.golden_folder import alone
+from ragassay.judges import Question
+from ragassay.judges.combining import combinable
+from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.label_calibration import CALIBRATION, Known, known_answers
 from ragassay.review.label_forms import CANNOT_TELL
 from ragassay.review.label_log import LABELS, LabelLog, Record

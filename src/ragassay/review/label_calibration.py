@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.judges import Question, Reply, Verdict, combinable, differ
+from ragassay.judges import Question, Reply, Verdict
+from ragassay.judges.combining import combinable, differ
 from ragassay.review.label_log import LABELS, LabelLog
 from ragassay.review.review_store import ReviewStore
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from ragassay import discovery
 from ragassay.errors import InputError
-from ragassay.judges import Failure, OfflineJudge, Question, Reply, label_of
+from ragassay.judges import Failure, OfflineJudge, Question, Reply
 from ragassay.judges.questions import ExtractClaims, RubricGrade
+from ragassay.judges.recorded.replay_file import label_of
 
 CANNOT_TELL = "cannot tell"
 _BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")

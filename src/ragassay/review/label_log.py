@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.judges import Failure, Question, Verdict, decided, differ, label_of, vote_of
+from ragassay.judges import Failure, Question, Verdict
+from ragassay.judges.combining import differ
+from ragassay.judges.panel import decided
+from ragassay.judges.recorded.replay import vote_of
+from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.review_log import records_in
 
 LABELS = "labels.jsonl"

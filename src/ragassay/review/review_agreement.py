@@ -13,14 +13,20 @@ import numpy as np
 import orjson
 
 from ragassay.files import write_bytes
-from ragassay.golden import change_card
-from ragassay.judges import Question, label_of
+from ragassay.golden.golden_card import change_card
+from ragassay.judges import Question
+from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.label_forms import answer_fields, needed_fields
 from ragassay.review.label_log import LabelLog
 from ragassay.review.review_editing import outcome
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore
-from ragassay.stats import agreement_interval, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from ragassay.stats.categorical.label_agreement import (
+    agreement_interval,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 
 ADJUDICATION = "adjudication.jsonl"
 _CARD_LINE = re.compile(r"^Agreement of reviewers: .*$", re.M)

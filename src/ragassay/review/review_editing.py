@@ -9,7 +9,8 @@ import orjson
 from pydantic import ValidationError
 
 from ragassay.errors import InputError, UsageError
-from ragassay.golden import Document, GoldenItem, GoldSpan, names_of, wrong_record
+from ragassay.golden.documents import Document, names_of
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, wrong_record
 
 EDITABLE = (
     *("query", "references", "negative_references", "gold", "answerability", "type"),

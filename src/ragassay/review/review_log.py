@@ -11,7 +11,8 @@ from typing import Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragassay.golden import json_value, wrong_record
+from ragassay.golden.golden_folder import json_value
+from ragassay.golden.golden_item import wrong_record
 
 Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 

@@ -13,15 +13,16 @@ from pydantic import Field
 
 from ragassay import printable
 from ragassay.errors import UsageError
-from ragassay.golden import GoldenItem, NegativeReference, nearly, unplaced
-from ragassay.reports.html import ASSETS, environment
+from ragassay.golden.golden_item import GoldenItem, NegativeReference, nearly, unplaced
+from ragassay.reports.html.pages import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_page import MOST_SECONDS, Body, ByReviewer, Name, add_label_routes
 from ragassay.review.review_agreement import shown_reviews
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from ragassay.service import web
-from ragassay.service.api import Access, Guard, answer_with_problems, problem
+from ragassay.service.api.access import Access, Guard
+from ragassay.service.api.problems import answer_with_problems, problem
 from ragassay.subsets import Subset
 
 _HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.golden import GoldenItem, nearly, negatives_in, tags_in, unplaced
+from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.review.sheet_files import Row, Sheet

@@ -17,17 +17,13 @@ from typing import Any, Literal, TypeVar
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import UsageError, validation_problem
+from ragassay.errors import UsageError
+from ragassay.errors.problem_words import validation_problem
 from ragassay.files import write_bytes
-from ragassay.golden import (
-    MANIFEST,
-    QUERIES,
-    Document,
-    GoldenItem,
-    GoldenSet,
-    alone,
-    wrong_record,
-)
+from ragassay.golden import QUERIES
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone
+from ragassay.golden.golden_item import GoldenItem, wrong_record
 from ragassay.review.review_editing import changes_of, edited, outcome
 from ragassay.review.review_log import Decision, Review, Standing, append, now, read_log
 from ragassay.review.review_settings import ReviewSettings

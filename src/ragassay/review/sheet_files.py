@@ -17,7 +17,7 @@ from pathlib import Path
 from ragassay import files
 from ragassay.counts import either, plural
 from ragassay.errors import InputError, RagassayError, UsageError, extra_needed
-from ragassay.formats import delimited, workbooks
+from ragassay.formats.sources import delimited, workbooks
 
 LONGEST = 32_767
 """Characters of a cell, by Excel's limit."""

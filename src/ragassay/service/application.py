@@ -19,15 +19,8 @@ from starlette.routing import compile_path
 
 from ragassay import __version__
 from ragassay.errors import UsageError
-from ragassay.service import mlcube_wire, web
 from ragassay.service.api import (
-    BINARY,
-    Guard,
-    Problem,
-    access_of,
-    answer_with_problems,
     health_routes,
-    is_loopback,
     job_routes,
     project_routes,
     record_routes,
@@ -35,15 +28,23 @@ from ragassay.service.api import (
     upload_routes,
     whoami_route,
 )
-from ragassay.service.operation import RequestCounts, RequestsSeen, delete_old, log_event
-from ragassay.service.store import Store, is_closed
-from ragassay.service.views import Views
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.service.api.access import Guard, access_of, is_loopback
+from ragassay.service.api.problems import Problem, answer_with_problems
+from ragassay.service.api.route_parts import BINARY
+from ragassay.service.mlcube_wire import wire_errors, wire_routes
+from ragassay.service.operation.requests_seen import RequestCounts, RequestsSeen
+from ragassay.service.operation.retention import delete_old
+from ragassay.service.operation.service_log import log_event
+from ragassay.service.store.database import Store
+from ragassay.service.store.tokens import is_closed
+from ragassay.service.views.view_folders import Views
+from ragassay.service.web import page_routes
+from ragassay.service.worker.worker import Worker, WorkerOptions
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from ragassay.mcp import McpOptions
+    from ragassay.mcp.mcp_server import McpOptions
 
 PREFIX = "/api/v1"
 MOST_BYTES = 256 * 1024**2
@@ -102,7 +103,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
 
     tools: MCPServer[Any] | None = None
     if chosen.mcp is not None:
-        from ragassay.mcp import create_server
+        from ragassay.mcp.mcp_server import create_server
 
         tools = create_server(chosen.mcp)
 
@@ -141,7 +142,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         *(project_routes, record_routes, upload_routes, report_routes),
         *(job_routes, whoami_route, health_routes),
     )
-    routers = [*((PREFIX, part.router) for part in parts), ("", mlcube_wire.router)]
+    routers = [*((PREFIX, part.router) for part in parts), ("", wire_routes.router)]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
     app.include_router(health_routes.at_the_root)
@@ -150,7 +151,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
 
         mcp_route.add(app, tools)
     if chosen.views is not None:
-        web.add_pages(app)
+        page_routes.add_pages(app)
     _document_problems(app)
     files = [
         compile_path(prefix + route.path)[0]
@@ -158,7 +159,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         for route in router.routes
         if isinstance(route, APIRoute) and route.openapi_extra is BINARY
     ]
-    forms = {f"{mlcube_wire.router.prefix}/": mlcube_wire.refused}
+    forms = {f"{wire_routes.router.prefix}/": wire_errors.refused}
     app.add_middleware(
         Guard,
         hosts=chosen.hosts,

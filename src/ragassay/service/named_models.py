@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragassay.engine.models import is_endpoint
+from ragassay.engine.models.run_embedder import is_endpoint
 from ragassay.errors import UsageError
-from ragassay.judges import address_of, hidden_words, kinds, names_object
+from ragassay.judges.judge_factory import address_of, hidden_words, kinds
+from ragassay.judges.python_words import names_object
 
 Role = Literal["judge", "embedder"]
 

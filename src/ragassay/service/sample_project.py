@@ -6,16 +6,11 @@ from dataclasses import replace
 
 from ragassay.examples import METRICS, SYSTEMS, path_of
 from ragassay.formats import read
-from ragassay.service.store import (
-    Job,
-    Store,
-    TaskOptions,
-    add_records,
-    create_project,
-    create_report,
-    create_task,
-    list_projects,
-)
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import Job
+from ragassay.service.store.projects import TaskOptions, create_project, create_task, list_projects
+from ragassay.service.store.records import add_records
+from ragassay.service.store.reports import create_report
 
 NAME = "sample"
 START = 1_761_955_200.0

@@ -3,6 +3,6 @@
 A suite is one YAML file in this package; its keys are the fields of `Suite`.
 """
 
-from ragassay.exports import exports
+import lazy_loader
 
-__getattr__, __dir__, __all__ = exports(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

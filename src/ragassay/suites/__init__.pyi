@@ -1,7 +1,5 @@
-from .peer_names import PeerMetric as PeerMetric, peer_metrics as peer_metrics
 from .suite import (
     Suite as Suite,
-    Total as Total,
     advice_on as advice_on,
     aliases_of as aliases_of,
     all_suites as all_suites,

@@ -15,7 +15,8 @@ from typing import Any
 
 from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.suites.peer_names import peer_advice, peer_aliases
 from ragassay.yaml_files import value_of
 

@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ragassay.judges.offline import content, sentences, tokens
-from ragassay.stats import Ratio, holm, rate_ratio, share_ratio
+from ragassay.judges.offline.words import content, sentences, tokens
+from ragassay.stats.categorical.rates import Ratio, rate_ratio, share_ratio
+from ragassay.stats.corrections import holm
 from ragassay.synthesis.draft import Draft
 from ragassay.synthesis.sections import NAME, THIRDS, Corpus, part_of
-from ragassay.texts import code_of, language_of, word_lists
+from ragassay.texts.languages import code_of, language_of, word_lists
 
 FEWEST = 5
 """Sentences that must mention something, on both sides together, before it is tested."""

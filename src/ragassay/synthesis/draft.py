@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
 from ragassay.judges import Failure
 from ragassay.samples import Answerability
 from ragassay.synthesis.mix import Kind

@@ -13,15 +13,18 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz, process
 
-from ragassay.judges import Ask, Failure
-from ragassay.judges.offline import WHOLE, content, n_words, weight
-from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupport
+from ragassay.judges import Failure
+from ragassay.judges.asking import Ask
+from ragassay.judges.offline.words import WHOLE, content, n_words, weight
+from ragassay.judges.questions import AnswerMatch, ClaimSupport
+from ragassay.judges.questions.writing import AnswerFromPassages
 from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why
 from ragassay.synthesis.mix import LENGTHS
 from ragassay.synthesis.non_answers import no_answer
 from ragassay.synthesis.sections import Corpus, with_headings
-from ragassay.texts import code_of, language_of, sentences, without_yes_or_no, word_lists
+from ragassay.texts import sentences
+from ragassay.texts.languages import code_of, language_of, without_yes_or_no, word_lists
 
 ALIKE = 90.0
 """How alike two queries are that count as duplicates, 0 to 100 (words in any order)."""

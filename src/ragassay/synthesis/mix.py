@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.golden import shared_out
+from ragassay.golden.golden_sampling import shared_out
 
 FREE = ("style", "language")
 """What a mix may say in words of one's own."""

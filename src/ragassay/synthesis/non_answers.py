@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline import TURN, content, parts, sentences
-from ragassay.texts import language_of
+from ragassay.judges.offline.refusal import TURN, parts
+from ragassay.judges.offline.words import content, sentences
+from ragassay.texts.languages import language_of
 
 _SORRY = r"(?:(?:i['\u2019]?m|i am) )?(?:very |so |really )?(?:sorry|afraid)\W+(?:but )?"
 _REFUSES = re.compile(

@@ -16,11 +16,12 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Field
 
-from ragassay.engine.config import ConfigFile, is_for_a_key, read_filled, variable_of
-from ragassay.engine.open_rag_eval_config import JudgeModel, Keys, judge_word
+from ragassay.engine.config.config_file import ConfigFile
+from ragassay.engine.config.environment import is_for_a_key, read_filled, variable_of
+from ragassay.engine.open_rag_eval_config.published_judge import JudgeModel, Keys, judge_word
 from ragassay.errors import InputError
 from ragassay.files import write_bytes, write_text
-from ragassay.golden import GoldenItem
+from ragassay.golden.golden_item import GoldenItem
 from ragassay.synthesis.mix import EXPANDED, JOINT, Mix
 from ragassay.yaml_files import text_of
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ragassay.counts import plural
 from ragassay.files import write_text
-from ragassay.judges.offline import tokens
+from ragassay.judges.offline.words import tokens
 from ragassay.synthesis.bias import (
     FEWEST,
     Favour,

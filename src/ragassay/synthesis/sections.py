@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from ragassay.golden import Document, GoldSpan, Heading
-from ragassay.judges.offline import content, weight
-from ragassay.texts import language_of, sentences, word_lists
+from ragassay.golden.document_readers import Heading
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_item import GoldSpan
+from ragassay.judges.offline.words import content, weight
+from ragassay.texts import sentences
+from ragassay.texts.languages import language_of, word_lists
 
 MOST = 2_000
 """Characters of a section; a longer one is divided at blank lines."""

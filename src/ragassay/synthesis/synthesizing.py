@@ -16,47 +16,35 @@ from typing import Any
 
 import orjson
 
-from ragassay.engine.config import Judging
-from ragassay.engine.run import options_of
+from ragassay.engine.config.judging import Judging
+from ragassay.engine.run.judge_session import options_of
 from ragassay.errors import InputError, UsageError
 from ragassay.files import write_bytes
-from ragassay.golden import (
-    QUERIES,
-    Document,
-    GoldenItem,
-    GoldenSet,
-    alone,
-    check_output,
-    readable_documents,
-)
-from ragassay.judges import (
-    Ask,
-    Asker,
-    Judge,
-    PlanningAsker,
-    PlanningJudge,
-    Usage,
-    make_judge,
-    named_judges,
-)
-from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
-from ragassay.judges.questions import WriteAnswer, WriteQuery
+from ragassay.golden import QUERIES
+from ragassay.golden.documents import Document, readable_documents
+from ragassay.golden.golden_folder import GoldenSet, alone, check_output
+from ragassay.golden.golden_item import GoldenItem
+from ragassay.judges import Judge
+from ragassay.judges.asking import Ask, Asker, Usage
+from ragassay.judges.judge_factory import make_judge
+from ragassay.judges.ledger.ledger_file import MEMORY
+from ragassay.judges.ledger.store import DEFAULT, Ledger, is_there
+from ragassay.judges.planning_judge import PlanningAsker, PlanningJudge
+from ragassay.judges.python_words import named_judges
+from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.choosing import chosen
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.filters import Checks, Filters
-from ragassay.synthesis.generators import (
-    LLMGenerator,
-    OfflineGenerator,
-    TwoJudges,
-    is_target,
-    judge_of_target,
-    offline_generator,
-)
+from ragassay.synthesis.generators import offline_generator
+from ragassay.synthesis.generators.llm_generator import LLMGenerator
+from ragassay.synthesis.generators.offline_generator import OfflineGenerator
+from ragassay.synthesis.generators.target_judge import is_target, judge_of_target
+from ragassay.synthesis.generators.two_judges import TwoJudges
 from ragassay.synthesis.mix import Kind, Mix
 from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus
 from ragassay.synthesis.wish import OFFLINE, Outcome, Planned, Wish
-from ragassay.transport import Budget
+from ragassay.transport.budget import Budget
 
 REJECTED, SCORECARD = "rejected.jsonl", "scorecard.md"
 OVER = 1.5

@@ -10,19 +10,18 @@ from typing import Any
 
 from ragassay import formats
 from ragassay.counts import plural
-from ragassay.engine.run import Data
+from ragassay.engine.run.source import Data
 from ragassay.errors import InputError, UsageError, meant_or_all, warn_user
-from ragassay.golden import QUERIES, GoldenSet, check_output, drafts_left_out, is_golden
-from ragassay.judges.ledger import MEMORY, Ledger, is_there
+from ragassay.golden import QUERIES
+from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
+from ragassay.golden.golden_join import drafts_left_out
+from ragassay.judges.ledger.ledger_file import MEMORY
+from ragassay.judges.ledger.store import Ledger, is_there
 from ragassay.samples import Sample
-from ragassay.targets.asking import (
-    Answers,
-    Asking,
-    AskPlan,
-    SystemsRun,
-    plan_of,
-    questions_of,
-)
+from ragassay.targets.asking.ask_plan import AskPlan, plan_of
+from ragassay.targets.asking.asked_queries import questions_of
+from ragassay.targets.asking.asking_thread import Answers, Asking
+from ragassay.targets.asking.systems_run import SystemsRun
 from ragassay.targets.target_factory import AskOptions, make_targets
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")

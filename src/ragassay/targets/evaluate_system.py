@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import engine
 from ragassay.errors import UsageError, warn_user
-from ragassay.golden import is_golden
+from ragassay.golden.golden_folder import is_golden
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking import note_lines
+from ragassay.targets.asking.asked_table import note_lines
 from ragassay.targets.target_factory import AskOptions
 
 if TYPE_CHECKING:
-    from ragassay.engine import Result
-    from ragassay.engine.run import Data
-    from ragassay.metrics.core import Metric
+    from ragassay.engine.results.result import Result
+    from ragassay.engine.run.source import Data
+    from ragassay.metrics.core.metric import Metric
     from ragassay.suites import Suite
 
 
@@ -112,7 +112,7 @@ def evaluate(
 
 def _refuse_asking(options: Mapping[str, Any]) -> None:
     """Refuses options of asking among those of a run, with the place where they belong."""
-    from ragassay.engine.config import RunConfig
+    from ragassay.engine.config.run_config import RunConfig
 
     for one in fields(AskOptions):
         if one.name in options and one.name not in RunConfig.model_fields:

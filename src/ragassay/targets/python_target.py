@@ -25,7 +25,8 @@ from ragassay.targets.target import (
     refuse_endless,
 )
 from ragassay.transport.endpoints import EndpointError
-from ragassay.user_code import described, in_thread, is_async, source_of
+from ragassay.user_code.code_sources import source_of
+from ragassay.user_code.object_calls import described, in_thread, is_async
 
 _STREAMED = ("answer", "result", "response", "output", "text")
 """Keys whose texts are joined where a stream gives mappings."""

@@ -19,7 +19,8 @@ from ragassay.errors import InputError, did_you_mean
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason
 from ragassay.targets.target import SystemReply, foreign, shown
-from ragassay.transport.endpoints import EndpointError, counted
+from ragassay.transport.endpoints import EndpointError
+from ragassay.transport.endpoints.endpoint import counted
 
 _T = TypeVar("_T")
 _Unread = Mapping[str, str]

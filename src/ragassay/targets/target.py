@@ -19,8 +19,9 @@ import orjson
 
 from ragassay.samples import Answer, Passage, Turn
 from ragassay.scores import Reason
-from ragassay.transport import NO_KEY, Price, Secret
 from ragassay.transport.endpoints import Completion, EndpointError
+from ragassay.transport.prices import Price
+from ragassay.transport.secrets import NO_KEY, Secret
 
 PASSAGES = frozenset({"passages", "contexts", "context", "documents"})
 """What systems call the passages that they answer from."""

@@ -23,11 +23,15 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.judges import address_of
+from ragassay.judges.judge_factory import address_of
 from ragassay.targets.target import Target
-from ragassay.transport import MOST, Budget, aliases, price_of, providers, secrets
-from ragassay.transport.endpoints import TIMEOUT_S
-from ragassay.user_code import is_python_word, object_hint
+from ragassay.transport import secrets
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S
+from ragassay.transport.limits import MOST
+from ragassay.transport.prices import price_of
+from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.user_code.object_loading import is_python_word, object_hint
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
 _FORMS = (
@@ -157,7 +161,7 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
         return _chat(word, options, name)
     if is_python_word(word):
         from ragassay.targets.python_target import PythonTarget
-        from ragassay.user_code import load_object
+        from ragassay.user_code.object_loading import load_object
 
         return PythonTarget(load_object(word, "target"), name, word)
     kinds = ["command", "mcp", "vectara", *providers()]
@@ -167,14 +171,16 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
 
 
 def _of_file(path: Path, name: str | None) -> Target:
-    from ragassay.targets.http_api import HttpTarget, read_mapping
+    from ragassay.targets.http_api.http_mapping import read_mapping
+    from ragassay.targets.http_api.http_target import HttpTarget
 
     mapping = read_mapping(path)
     return HttpTarget(name or mapping.name or path.stem, mapping, str(path))
 
 
 def _vectara(corpus: str, name: str | None) -> Target:
-    from ragassay.targets.http_api import HttpTarget, preset, unset
+    from ragassay.targets.http_api.http_mapping import preset, unset
+    from ragassay.targets.http_api.http_target import HttpTarget
 
     if not re.fullmatch(r"[\w.-]+", corpus):
         raise UsageError("Which corpus? Name its key: vectara:CORPUS_KEY.")
@@ -185,7 +191,8 @@ def _vectara(corpus: str, name: str | None) -> Target:
 
 
 def _chat(word: str, options: AskOptions, name: str | None) -> Target:
-    from ragassay.targets.http_api import HttpTarget, preset
+    from ragassay.targets.http_api.http_mapping import preset
+    from ragassay.targets.http_api.http_target import HttpTarget
 
     key = None if options.key_file is None else secrets.from_file(str(options.key_file))
     address = address_of(word, "", os.environ, key, role="target")

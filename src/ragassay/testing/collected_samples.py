@@ -18,8 +18,8 @@ from ragassay.strict import dumps
 from ragassay.testing.score_assertion import evidence_of
 
 if TYPE_CHECKING:
-    from ragassay.engine import Result
-    from ragassay.engine.results import GateResult
+    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.result import Result
 
 WORST = 3
 """Samples that a gate which did not pass shows."""
@@ -93,7 +93,7 @@ class GatedSession:
     def lack(self) -> str:
         """Why the evaluation is incomplete, as where a judge gave no answer; empty where it is
         not."""
-        from ragassay.reports.ci import lack_of
+        from ragassay.reports.ci.junit_xml import lack_of
 
         return lack_of([step.summary for step in self.result.steps])
 
@@ -118,7 +118,7 @@ class GatedSession:
         return [*lines, *(f"note: {one}" for one in self.result.summary.warnings)]
 
     def _worst(self, gate: GateResult) -> list[str]:
-        from ragassay.reports.ci import worst_rows
+        from ragassay.reports.ci.junit_xml import worst_rows
 
         metric = gates.parse(gate.gate).metric
         scores = self.result.scores
@@ -158,8 +158,8 @@ def gated(
         InputError: the configuration cannot be read.
     """
     from ragassay.engine import evaluate
-    from ragassay.engine.config import read_config
-    from ragassay.reports import write_reports
+    from ragassay.engine.config.config_reading import read_config
+    from ragassay.reports.run_reports import write_reports
 
     samples, merged = [], list(conditions)
     seen: Counter[tuple[str, str]] = Counter()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from ragassay.testing import CollectedSamples, GatedSession
+    from ragassay.testing.collected_samples import CollectedSamples, GatedSession
 
 HANDED_IN: pytest.StashKey[CollectedSamples] = pytest.StashKey()
 SENT = "ragassay_handed_in"
@@ -81,7 +81,7 @@ def rag_eval(request: pytest.FixtureRequest) -> Iterator[CollectedSamples]:
     """
     from ragassay.engine.comparison import gates
     from ragassay.errors import RagassayError
-    from ragassay.testing import CollectedSamples
+    from ragassay.testing.collected_samples import CollectedSamples
 
     try:
         for one in _gates_of(request.config):
@@ -150,7 +150,7 @@ class SessionGate:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return
         from ragassay.errors import RagassayError
-        from ragassay.testing import gated
+        from ragassay.testing.collected_samples import gated
 
         try:
             self.gated = gated(

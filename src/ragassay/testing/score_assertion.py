@@ -13,8 +13,8 @@ from ragassay.errors import RagassayError, RagassayWarning, UsageError
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
-    from ragassay.engine import Result
-    from ragassay.engine.results import GateResult
+    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.result import Result
     from ragassay.judges import Judge
 
 _MARGIN = 8
@@ -110,7 +110,7 @@ def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
     """
     from ragassay import printable
     from ragassay.reports import text_of
-    from ragassay.reports.text import explained
+    from ragassay.reports.text.evidence_text import explained
 
     explanation = explain(result, sample.id, system=sample.system, repeat=sample.repeat)
     scores = tuple(one for one in explanation.scores if one.row.metric in metrics)

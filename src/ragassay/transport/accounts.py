@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ragassay.scores import Reason
 from ragassay.transport.budget import Budget, Reservation
-from ragassay.transport.endpoints import Completion, EndpointError
+from ragassay.transport.endpoints.endpoint import Completion, EndpointError
 from ragassay.transport.prices import Price
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from ragassay import discovery, extensions
-from ragassay.transport.endpoints import ApiProtocol
+from ragassay.transport.endpoints.endpoint import ApiProtocol
 from ragassay.transport.provider_table import Provider
 
 

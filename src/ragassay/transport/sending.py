@@ -17,7 +17,7 @@ from ragassay.scores import Reason
 from ragassay.transport.accounts import Account, PricedAccount, Stopped
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Reservation
-from ragassay.transport.endpoints import TIMEOUT_S, Completion, EndpointError
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError
 from ragassay.transport.limits import Limiter
 from ragassay.transport.secrets import Secret
 

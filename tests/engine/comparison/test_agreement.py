@@ -15,11 +15,11 @@ import pytest
 import yaml
 
 from ragassay import examples, load
-from ragassay.cli import call
-from ragassay.engine.comparison import rows, rows_of
+from ragassay.cli.command_line import call
+from ragassay.engine.comparison.agreement import rows, rows_of
 from ragassay.engine.comparison.standing import agreements
 from ragassay.judges.asking import Asker
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming

@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.comparison.compared_arrays import compare_arrays
-from ragassay.reports.text import footnotes, markdown, terminal, wording
+from ragassay.reports.text import markdown, terminal, wording
+from ragassay.reports.text.footnotes import comparison_footnotes
 
 NAMES = ["better", "same"]
 
@@ -119,7 +120,7 @@ def test_the_interval_of_a_difference_is_always_that_of_its_test(
 def test_at_most_four_lines_stand_below_a_comparison(width: int) -> None:
     rows = np.random.default_rng(3).normal(0.3, 0.1, (10, 40))
     found = compare_arrays([f"m{at}" for at in range(10)], rows, 0 * rows, warnings=["A fact."] * 6)
-    assert "more notes: --full" in footnotes.comparison_lines(found).notes[-1]
+    assert "more notes: --full" in comparison_footnotes.comparison_lines(found).notes[-1]
     for one in (found, replace(found, warnings=("A long fact. " * 12,))):
         console = Console(width=width, record=True, file=None, force_terminal=False)
         with console.capture() as shown:
@@ -127,7 +128,7 @@ def test_at_most_four_lines_stand_below_a_comparison(width: int) -> None:
         _, verdict, below = shown.get().partition(" of 10 metrics.")
         lines = [line for line in below.split("\n") if line.strip()]
         assert verdict and 0 < len(lines) <= 4
-    full = footnotes.every_line(found)
+    full = comparison_footnotes.every_line(found)
     assert len(full.warnings) == 6 and len(full.notes) > 4
     console = Console(width=width, record=True, file=None, force_terminal=False)
     with console.capture() as shown:

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.engine.comparison import GatedComparison
-from ragassay.engine.results import GateResult, open_run
+from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.results import open_run
+from ragassay.engine.results.gate_result import GateResult
 from ragassay.note import Note
-from ragassay.reports.text.footnotes import every_line
+from ragassay.reports.text.footnotes.comparison_footnotes import every_line
 from ragassay.samples import Answerability
 from ragassay.scores import Reason, Score, Unscored
 

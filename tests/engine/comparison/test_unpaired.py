@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.results import Result
 from ragassay.errors import UsageError
-from ragassay.reports import write_comparison
+from ragassay.reports.run_reports import write_comparison
 from ragassay.reports.text import terminal
 
 NAMES = ["exact_match", "covers_answer"]

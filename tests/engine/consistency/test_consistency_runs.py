@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.config.config_reading import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.reports import write_reports
+from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import consistency_table
 from ragassay.reports.tables.consistency_table import overview
 from ragassay.reports.text import wording
@@ -239,7 +239,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
 def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path: Path) -> None:
     metrics = ["umbrela", "nuggets.vital", "citation.f1", "no_answer", "answered"]
     result = ragassay.evaluate(data, [*metrics, "consistency"], save=tmp_path / "run")
-    from ragassay.reports import write_reports
+    from ragassay.reports.run_reports import write_reports
 
     assert write_reports(result)["consistency"] == tmp_path / "run" / "consistency.csv"
     rows = list(csv.DictReader((tmp_path / "run" / "consistency.csv").open()))

@@ -12,8 +12,9 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import Sample, UsageError, diagnose
-from ragassay.cli import call
-from ragassay.engine.diagnosis import CLASSES, Thresholds, class_of, moved
+from ragassay.cli.command_line import call
+from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds, class_of
+from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.reports.text.diagnosis_text import (
     failing_line,
     moved_line,

@@ -12,7 +12,8 @@ import pytest
 import approved
 import ragassay
 from planted_faults import PLANTED, planted
-from ragassay.engine.diagnosis import CLASSES, diagnose
+from ragassay.engine.diagnosis.decision_table import CLASSES
+from ragassay.engine.diagnosis.diagnosing import diagnose
 
 METRICS = ["contains_answer", "token_f1.f", "RR", "rl_f", "citation.f1", "idk_eval", "contradicted"]
 APPROVED = Path(__file__).parents[1] / "approved" / "diagnosis.txt"

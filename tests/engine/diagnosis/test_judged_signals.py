@@ -9,18 +9,14 @@ import pytest
 
 import ragassay
 from ragassay import Sample, diagnose
-from ragassay.engine.comparison import JudgeAgreement
-from ragassay.engine.diagnosis import (
-    CLASSES,
-    Diagnosis,
-    NotTelling,
-    Thresholds,
-    judged_signals,
-    moved,
-)
-from ragassay.engine.diagnosis.judged_signals import JudgedSignals
+from ragassay.engine.comparison.standing import JudgeAgreement
+from ragassay.engine.diagnosis import judged_signals
+from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds
+from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.judged_signals import JudgedSignals, NotTelling
+from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.engine.diagnosis.signals import SignalValue
-from ragassay.engine.results import MetricSummary
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.note import Note
 from ragassay.reports.html import pages
 from ragassay.reports.notebook import html_of

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from llm_server import LLMServer, set_at
 from ragassay import InputError, UsageError
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.config.config_reading import read_config
 from ragassay.engine.config.environment import read_filled
 from ragassay.engine.config.run_config import RunConfig

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import ragassay
 from llm_server import LLMServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
 from ragassay.engine.plan.data_preview import Preview, preview

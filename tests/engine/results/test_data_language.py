@@ -9,7 +9,7 @@ import pytest
 
 import ragassay
 from ragassay import Passage, Sample
-from ragassay.engine.results import DataLanguage
+from ragassay.engine.results.data_language import DataLanguage
 from ragassay.samples import Answer
 
 ENGLISH = {"query": "How tall is the tower?", "answer": "The tower is 314 metres tall."}

@@ -17,7 +17,7 @@ from attempt_metric import AttemptMetric
 from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, PASSAGE
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
@@ -29,7 +29,7 @@ from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import scored
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem
-from ragassay.models import Unavailable
+from ragassay.models.weights.weight_files import Unavailable
 from ragassay.reports.html.pages import write_report
 from ragassay.reports.text.verdict_text import nugget_table, spread
 from ragassay.scores import Outcome

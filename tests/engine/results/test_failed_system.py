@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 
 SAID = "The system gave no answer: 6 of 6 samples are failures (5 connection: it is down; 1 failed"
 

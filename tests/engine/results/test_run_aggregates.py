@@ -7,7 +7,8 @@ import pytest
 from ragassay.engine.results.summarising import totals
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.scores import Reason
-from ragassay.suites import Suite, Total
+from ragassay.suites import Suite
+from ragassay.suites.suite import Total
 
 FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED, *(one for one in Reason if one.by_system)}
 SUITE = Suite(

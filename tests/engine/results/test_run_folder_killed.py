@@ -16,7 +16,7 @@ import pytest
 import ragassay
 from ragassay import files
 from ragassay.errors import InputError
-from ragassay.reports import write_reports
+from ragassay.reports.run_reports import write_reports
 
 
 def data(folder: Path, letter: str) -> Path:

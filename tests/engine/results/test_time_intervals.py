@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, UsageError
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC).timestamp()

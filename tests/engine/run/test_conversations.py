@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.results.clustering import conversation_of_id, conversations_of_ids
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from llm_server import LLMServer
 from ragassay import formats, yaml_files
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.formats import opening
 
 SAMPLE = {

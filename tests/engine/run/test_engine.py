@@ -442,7 +442,7 @@ def test_half_a_surrogate_pair_does_not_break_a_run_folder(tmp_path: Path) -> No
 def test_a_run_folder_can_be_run_again_from_its_own_configuration(
     tmp_path: Path, monkeypatch
 ) -> None:
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
 
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
@@ -455,7 +455,7 @@ def test_a_run_folder_can_be_run_again_from_its_own_configuration(
 
 
 def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
 
     (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     run = ["run", str(tmp_path / "data.jsonl"), "-o", str(tmp_path / "run"), "-m"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, UsageError
 from ragassay.formats import Notes, from_records, load
 from ragassay.samples import Passage

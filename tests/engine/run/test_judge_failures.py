@@ -12,9 +12,8 @@ import ragassay
 from llm_faults import Faults
 from llm_judging import KEY
 from llm_server import LLMServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.results.summary import Spending
-from ragassay.reports.text import footnotes
 from ragassay.reports.text.footnotes import summary_footnotes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
@@ -205,7 +204,7 @@ def test_the_next_run_asks_what_the_advice_says(tmp_path: Path, capsys, monkeypa
         for text in ("Rain", "Snow", "Sand")
     ]
     options = {"judge": half, "ledger": str(tmp_path / "ledger.sqlite")}
-    told = footnotes.summary_notes(ragassay.evaluate(rows, "umbrela", **options).summary)
+    told = summary_footnotes.summary_notes(ragassay.evaluate(rows, "umbrela", **options).summary)
     assert "these (1 judge error)" in " ".join(told) and "kept (2 unparsable)" in " ".join(told)
     asked.clear()
     ragassay.evaluate(rows, "umbrela", **options)

@@ -13,18 +13,19 @@ import pytest
 
 import ragassay
 from attempt_metric import AttemptMetric
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.errors import UsageError
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.metric import register, scored
-from ragassay.reports.text import footnotes, wording
+from ragassay.reports.text import wording
+from ragassay.reports.text.footnotes import summary_footnotes
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason
 from unpacked_pages import page_text
@@ -366,9 +367,11 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     assert summary.judging is not None
     asked = replace(summary, judging=replace(summary.judging, questions=3, calls=3))
     for one in (summary, asked):
-        assert not any("Judged by" in note for note in footnotes.summary_notes(one))
-        assert footnotes.judged_by(one) == ""
-    assert any("Asked of offline-lexical/" in note for note in footnotes.summary_notes(asked))
+        assert not any("Judged by" in note for note in summary_footnotes.summary_notes(one))
+        assert summary_footnotes.judged_by(one) == ""
+    assert any(
+        "Asked of offline-lexical/" in note for note in summary_footnotes.summary_notes(asked)
+    )
 
     records = [
         {"id": "1", "query": "When?", "answer": "At nine.", "passages": ["It opens at nine."]},
@@ -378,5 +381,5 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     summary = ragassay.evaluate(records, names).summary
     faithfulness = summary.metrics["ragreport_faithfulness"]
     assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
-    (said,) = [note for note in footnotes.summary_notes(summary) if "Judged by" in note]
+    (said,) = [note for note in summary_footnotes.summary_notes(summary) if "Judged by" in note]
     assert said.endswith(": 1 of 2 metrics.")

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.engine.run.pooled_nuggets import pooled
 from ragassay.formats.nugget_bank_file import Nugget, NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker

@@ -14,7 +14,7 @@ import pytest
 
 from llm_server import LLMServer
 from postgres_server import PostgresServer
-from ragassay.judges.ledger import Ledger
+from ragassay.judges.ledger.store import Ledger
 
 N = 12
 
@@ -83,7 +83,7 @@ def test_a_lease_of_a_file_is_free_for_other_processes_once_it_is_given_back(
 ) -> None:
     place, key = str(tmp_path / "ledger.sqlite"), "00" * 32
     take = f"print(Ledger({place!r})._place.take({key!r}))"
-    other = [sys.executable, "-c", f"from ragassay.judges.ledger import Ledger; {take}"]
+    other = [sys.executable, "-c", f"from ragassay.judges.ledger.store import Ledger; {take}"]
 
     def taken_by_another() -> str:
         return subprocess.run(other, capture_output=True, text=True, check=True).stdout.strip()
@@ -119,7 +119,7 @@ def test_a_lease_in_a_database_is_held_until_it_is_given_back(postgres: Postgres
 def test_a_lease_that_another_process_has_is_not_taken_before_that_ends(tmp_path: Path) -> None:
     place, key = str(tmp_path / "ledger.sqlite"), "00" * 32
     code = (
-        "from ragassay.judges.ledger import Ledger; import sys; "
+        "from ragassay.judges.ledger.store import Ledger; import sys; "
         f"print(Ledger({place!r})._place.take({key!r}), flush=True); sys.stdin.read()"
     )
     other = [sys.executable, "-c", code]

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from postgres_server import PostgresServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.judges.ledger import ledger_admin, ledger_file, store
 from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION

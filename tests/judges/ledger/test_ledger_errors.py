@@ -12,7 +12,7 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import LedgerError
 from ragassay.judges.ledger.ledger_file import LedgerFile
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import UsageError
-from ragassay.judges.ledger import Ledger, SystemAnswers, ledger_admin
+from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_selection import Selection
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.system_answers import SystemAnswers
 
 
 def keep(ledger: Ledger, system: str, n: int, version: str = "1") -> None:

@@ -10,7 +10,7 @@ from ragassay.engine.run.judge_session import JudgeSession
 from ragassay.errors import UsageError
 from ragassay.judges import asking
 from ragassay.judges.asking import Asker
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Provenance, Verdict

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from ragassay.judges.judge_factory import JudgeOptions, make_judge
-from ragassay.judges.ledger import Ledger
+from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.question import Question
 from ragassay.judges.questions import AnswerMatch, RelevanceGrade
-from ragassay.transport import Secret
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.secrets import Secret
 
 LINE = "Language of explanations: "
 ENDPOINT = OpenAIChat("http://localhost:1/v1", Secret("", "NONE"))

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from ragassay.judges.offline import LABEL, OfflineJudge, answer_to, says_idk, too_long
+from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge, too_long
+from ragassay.judges.offline.questions import answer_to
+from ragassay.judges.offline.refusal import says_idk
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.questions import (
@@ -21,17 +23,16 @@ from ragassay.judges.questions import (
     AssignNuggets,
     CitationSupport,
     ClaimSupport,
-    Contradiction,
     ExtractClaims,
     ExtractNuggets,
     NuggetImportance,
     ReferenceRating,
     RelevanceGrade,
     ReportOnContext,
-    Satisfaction,
     SaysIdk,
-    SaysUnderspecified,
 )
+from ragassay.judges.questions.answering import SaysUnderspecified
+from ragassay.judges.questions.context_report import Contradiction, Satisfaction
 from ragassay.judges.verdict import Failure
 from ragassay.scores import Reason
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ragassay.judges.offline import LABEL, OfflineJudge, answer_to
+from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
+from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 from ragassay.judges.questions.context_report import ReportOnContext
@@ -106,7 +107,7 @@ def test_a_long_text_is_answered(name: str, n: int) -> None:
 
 
 SCRIPT = """
-from ragassay.judges.offline import answer_to
+from ragassay.judges.offline.questions import answer_to
 import os, sys
 sys.path[:0] = sys.argv[1].split(os.pathsep)
 from test_offline_robust import questions

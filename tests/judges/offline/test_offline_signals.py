@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.judges.offline import contradicted, grade, score, supported_share
 from ragassay.judges.offline.evidence import Evidence
 from ragassay.judges.offline.near_copy import Comparison, compared, read
+from ragassay.judges.offline.query_match import grade, score
+from ragassay.judges.offline.questions import contradicted, supported_share
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,

@@ -26,7 +26,7 @@ from question_examples import (
     with_text,
 )
 from ragassay.judges.llm.replies import Unreadable, read
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk

@@ -15,7 +15,6 @@ from ragassay.judges.combining import RULES, combinable, combine
 from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question
-from ragassay.judges.questions import kinds
 from ragassay.judges.questions.answering import Idk, SaysIdk
 from ragassay.judges.questions.context_report import ContextReport, ReportOnContext, Stars
 from ragassay.judges.questions.matching import AnswerMatch, Match
@@ -25,6 +24,7 @@ from ragassay.judges.questions.nuggets import (
     NuggetAssignments,
     NuggetImportance,
 )
+from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 from ragassay.judges.questions.rubrics import Graded, RubricGrade

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from question_examples import ANSWER, EXAMPLES, OTHER, PASSAGE, QUERY, name_of
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_admin import record_of

@@ -95,7 +95,7 @@ def test_a_rubric_in_a_file_becomes_a_judged_metric(tmp_path: Path) -> None:
 def test_its_name_parses_back_and_is_in_the_catalogue(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
 
     path = tmp_path / "tone.yaml"
     path.write_text(TONE)
@@ -239,7 +239,7 @@ def test_a_rubric_counts_beside_other_metrics_in_one_run(tmp_path: Path) -> None
 def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from ragassay.cli import call
+    from ragassay.cli.command_line import call
     from ragassay.engine.results.folders.folder_reading import open_run
 
     path, data, first = tmp_path / "tone.yaml", tmp_path / "data.jsonl", tmp_path / "first"

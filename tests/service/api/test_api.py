@@ -14,19 +14,15 @@ import pytest
 
 fastapi = pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
-from fastapi.testclient import TestClient  # noqa: E402
+from fastapi.testclient import TestClient
 
-import ragassay  # noqa: E402
-from ragassay.errors import InputError, UsageError  # noqa: E402
-from ragassay.service import ServiceOptions, create_app  # noqa: E402
-from ragassay.service.store import (  # noqa: E402
-    Store,
-    TaskOptions,
-    create_project,
-    create_task,
-    create_token,
-)
-from ragassay.service.worker import Worker, WorkerOptions  # noqa: E402
+import ragassay
+from ragassay.errors import InputError, UsageError
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import TaskOptions, create_project, create_task
+from ragassay.service.store.tokens import create_token
+from ragassay.service.worker.worker import Worker, WorkerOptions
 
 API = "/api/v1"
 

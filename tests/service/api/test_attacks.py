@@ -10,16 +10,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from ragassay.service import ServiceOptions, create_app
-from ragassay.service.store import (
-    Store,
-    TaskOptions,
-    create_project,
-    create_report,
-    create_task,
-    create_token,
-    revoke_token,
-)
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import TaskOptions, create_project, create_task
+from ragassay.service.store.reports import create_report
+from ragassay.service.store.tokens import create_token, revoke_token
 from stored_records import add, item
 
 API = "/api/v1"

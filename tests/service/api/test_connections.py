@@ -15,9 +15,12 @@ pytest.importorskip("uvicorn", reason="needs the extra 'service'")
 import uvicorn
 
 from ragassay.cli.serving.serve_commands import listening
-from ragassay.service import create_app, http_protocol
+from ragassay.service import http_protocol
 from ragassay.service.api import request_bodies
-from ragassay.service.store import Store, TaskOptions, create_project, create_task, create_token
+from ragassay.service.application import create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import TaskOptions, create_project, create_task
+from ragassay.service.store.tokens import create_token
 
 PROJECTS = "/api/v1/projects"
 WAIT_S = 1.0

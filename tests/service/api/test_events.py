@@ -14,14 +14,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
-from ragassay.service.api import job_events
-from ragassay.service.store import (
-    Progress,
-    Queue,
-    Store,
-    delete_report,
-    get_job,
-)
+from ragassay.client.shapes import Progress
+from ragassay.service.api.job_routes import job_events
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import Queue, get_job
+from ragassay.service.store.reports import delete_report
 from service_process import serving, with_records
 from stored_records import a_job
 

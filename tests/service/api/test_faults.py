@@ -21,22 +21,15 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 
-from ragassay.judges.ledger import Ledger
-from ragassay.service import create_app
-from ragassay.service.store import (
-    Store,
-    StoreUnavailable,
-    count_records,
-    create_project,
-    create_report,
-    delete_project,
-    get_job,
-    list_jobs,
-    list_reports,
-    read_page,
-    retry_job,
-)
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.judges.ledger.store import Ledger
+from ragassay.service.application import create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import get_job, list_jobs, retry_job
+from ragassay.service.store.projects import create_project, delete_project
+from ragassay.service.store.records import count_records, read_page
+from ragassay.service.store.reports import create_report, list_reports
+from ragassay.service.store.store_errors import StoreUnavailable
+from ragassay.service.worker.worker import Worker, WorkerOptions
 
 API = "/api/v1"
 
@@ -51,8 +44,8 @@ def here(store: Store) -> TestClient:
 FULL_DISK = """
 import resource, signal, sys
 from fastapi.testclient import TestClient
-from ragassay.service import create_app
-from ragassay.service.store import Store, count_records
+from ragassay.service.application import create_app
+from ragassay.service.store.database import Store; from ragassay.service.store.records import count_records
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(sys.argv[1])

@@ -12,8 +12,8 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.service import create_app
-from ragassay.service.store import Store
+from ragassay.service.application import create_app
+from ragassay.service.store.database import Store
 
 API = "/api/v1"
 RECORD = {"id": "a", "timestamp": 1.0, "user_input": "q", "response": "r"}

@@ -15,18 +15,13 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 
 from ragassay.errors import UsageError
-from ragassay.service import ServiceOptions, create_app
 from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
-from ragassay.service.store import (
-    Store,
-    TaskOptions,
-    create_project,
-    create_task,
-    create_token,
-    create_upload,
-    revoke_token,
-)
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import TaskOptions, create_project, create_task
+from ragassay.service.store.tokens import create_token, revoke_token
+from ragassay.service.store.uploads import create_upload
 
 API = "/api/v1"
 JSON = st.recursive(

@@ -15,32 +15,34 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragassay.client.shapes import Ingested
 from ragassay.errors import InputError, UsageError
 from ragassay.examples import path_of
-from ragassay.formats import aliases
+from ragassay.formats.records import aliases
 from ragassay.samples import Sample
-from ragassay.service.store import (
-    Conflict,
-    Ingested,
-    NotThere,
-    Store,
+from ragassay.service.store import imports
+from ragassay.service.store.database import Store
+from ragassay.service.store.imports import import_upload, preview_upload
+from ragassay.service.store.projects import (
     Task,
     TaskOptions,
-    add_records,
-    count_records,
     create_project,
     create_task,
-    create_upload,
     delete_task,
-    delete_upload,
-    fill_upload,
-    get_upload,
-    import_upload,
-    imports,
-    preview_upload,
+)
+from ragassay.service.store.records import (
+    add_records,
+    count_records,
     read_batch,
     read_page,
     read_samples,
+)
+from ragassay.service.store.store_errors import Conflict, NotThere
+from ragassay.service.store.uploads import (
+    create_upload,
+    delete_upload,
+    fill_upload,
+    get_upload,
     upload_on_disk,
 )
 from stored_records import CSV
@@ -316,7 +318,8 @@ def test_files_come_over_rest_and_from_both_clients(tmp_path: Path) -> None:
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
     import asyncio
 
-    from ragassay.client import AsyncClient, Client, RequestRefused
+    from ragassay.client.client_errors import RequestRefused
+    from ragassay.client.clients import AsyncClient, Client
     from service_process import serving
 
     path = tmp_path / "data.csv"

@@ -21,7 +21,8 @@ from service_process import Service, serving
 
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
-from ragassay.client import AsyncClient, Client, record_buffer
+from ragassay.client import record_buffer
+from ragassay.client.clients import AsyncClient, Client
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -176,7 +177,7 @@ def test_a_time_of_python_is_a_time_of_a_record(service: Service, task: str) -> 
 def test_the_end_of_the_program_waits_for_what_was_logged(service: Service, task: str) -> None:
     url = f"http://127.0.0.1:{service.port}"
     script = (
-        "from ragassay.client import Client\n"
+        "from ragassay.client.clients import Client\n"
         f"client = Client({url!r})\n"
         f"for n in range(20): client.log({task!r}, {{'user_input': '?'}})\n"
     )

@@ -18,9 +18,13 @@ pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.client import AsyncClient, Client, NotFound, RequestRefused, Unauthorised, Unreachable
-from ragassay.service import create_app
-from ragassay.service.store import Store, create_token, list_projects, list_reports, list_tasks
+from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
+from ragassay.client.clients import AsyncClient, Client
+from ragassay.service.application import create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import list_projects, list_tasks
+from ragassay.service.store.reports import list_reports
+from ragassay.service.store.tokens import create_token
 from stored_records import a_task, add, item
 
 

@@ -19,8 +19,10 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.service import create_app
-from ragassay.service.store import Store, get_upload, read_page, read_samples
+from ragassay.service.application import create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.records import read_page, read_samples
+from ragassay.service.store.uploads import get_upload
 
 DRIVER = Path(__file__).resolve().parents[2] / "support" / "published_mlcube_client.py"
 

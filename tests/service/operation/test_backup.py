@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from postgres_server import PostgresServer, binaries
-from ragassay.cli import call
-from ragassay.judges.ledger import Ledger
-from ragassay.service.store import Store, count_records, list_reports, run_archive
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.cli.command_line import call
+from ragassay.judges.ledger.store import Ledger
+from ragassay.service.store.database import Store
+from ragassay.service.store.records import count_records
+from ragassay.service.store.reports import list_reports, run_archive
+from ragassay.service.worker.worker import Worker, WorkerOptions
 from service_process import finished, records, serving, with_records
 from stored_records import a_job, a_task, add, item
 

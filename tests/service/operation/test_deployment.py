@@ -15,7 +15,8 @@ import yaml
 from sqlalchemy.engine import make_url
 
 from ragassay.cli.command_line import app
-from ragassay.service.store import Store, create_token
+from ragassay.service.store.database import Store
+from ragassay.service.store.tokens import create_token
 from service_process import serving
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,16 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call
-from ragassay.judges.ledger import Ledger, SystemAnswers
-from ragassay.service.operation import DAY_S, delete_old
-from ragassay.service.store import (
-    Store,
-    count_records,
-    create_report,
-    list_reports,
-    read_versions,
-)
+from ragassay.cli.command_line import call
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.system_answers import SystemAnswers
+from ragassay.service.operation.retention import DAY_S, delete_old
+from ragassay.service.store.database import Store
+from ragassay.service.store.records import count_records, read_versions
+from ragassay.service.store.reports import create_report, list_reports
 from service_process import serving, until
 from stored_records import a_task, add, item
 

@@ -14,16 +14,12 @@ from typing import Any
 
 import pytest
 
-from ragassay.service.operation import log_event, start_log
-from ragassay.service.store import (
-    Progress,
-    Queue,
-    Store,
-    count_store,
-    create_project,
-    create_token,
-    delete_task,
-)
+from ragassay.client.shapes import Progress
+from ragassay.service.operation.service_log import log_event, start_log
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import Queue, count_store
+from ragassay.service.store.projects import create_project, delete_task
+from ragassay.service.store.tokens import create_token
 from service_process import records, serving
 from stored_records import a_job, a_task, add, item
 

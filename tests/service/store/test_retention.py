@@ -13,8 +13,9 @@ from stored_records import CSV
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
 import ragassay
-from ragassay.client import Client, RequestRefused
-from ragassay.service.store import Store
+from ragassay.client.client_errors import RequestRefused
+from ragassay.client.clients import Client
+from ragassay.service.store.database import Store
 
 HANGING = ("records", "reports", "report_files", "jobs", "uploads", "upload_parts", "models")
 

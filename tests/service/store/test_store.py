@@ -15,49 +15,54 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from ragassay.client.shapes import Ingested
 from ragassay.errors import InputError, UsageError
 from ragassay.samples import Sample
-from ragassay.service import NamedModels
-from ragassay.service.store import (
-    Conflict,
-    Ingested,
-    NotThere,
+from ragassay.service.named_models import NamedModels
+from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.jobs import (
     Queue,
-    Store,
-    StoreUnavailable,
-    TaskOptions,
-    add_records,
     cancel_job,
+    get_job,
+    list_jobs,
+    retry_job,
+    worker_name,
+)
+from ragassay.service.store.projects import (
+    TaskOptions,
     change_task,
-    count_records,
     create_model,
     create_project,
-    create_report,
     create_task,
-    create_token,
     delete_project,
-    delete_records,
-    delete_report,
-    find_token,
-    get_job,
     get_project,
-    get_report,
     get_task,
-    is_closed,
-    list_jobs,
     list_models,
-    list_reports,
     list_tasks,
-    list_tokens,
-    new_id,
+)
+from ragassay.service.store.records import (
+    add_records,
+    count_records,
+    delete_records,
     read_batch,
     read_page,
     read_samples,
     read_versions,
+)
+from ragassay.service.store.reports import (
+    create_report,
+    delete_report,
+    get_report,
+    list_reports,
     report_options,
-    retry_job,
+)
+from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
+from ragassay.service.store.tokens import (
+    create_token,
+    find_token,
+    is_closed,
+    list_tokens,
     revoke_token,
-    worker_name,
 )
 from stored_records import SEPARATOR, a_job, a_task, add, item
 

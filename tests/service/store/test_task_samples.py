@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ragassay.samples import Answer, Sample, Turn
-from ragassay.service.store import (
-    TaskOptions,
-    samples_of_task,
-)
+from ragassay.service.store.projects import TaskOptions
+from ragassay.service.store.records import samples_of_task
 
 
 def turn(name: str, session: str, query: str, answer: str | None, system: str = "") -> Sample:

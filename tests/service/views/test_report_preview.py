@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 
 from ragassay.errors import UsageError
-from ragassay.service import NamedModels
-from ragassay.service.store import (
-    NotThere,
-    Store,
-    create_report,
-    list_jobs,
-    preview_report,
-    read_samples,
-)
+from ragassay.service.named_models import NamedModels
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import list_jobs
+from ragassay.service.store.records import read_samples
+from ragassay.service.store.report_preview import preview_report
+from ragassay.service.store.reports import create_report
+from ragassay.service.store.store_errors import NotThere
 from stored_records import a_task, add, item
 
 

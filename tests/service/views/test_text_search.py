@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.service.views import RowQuery, text_search
-from ragassay.service.views.report_view import RUN, ReportView, build_view
+from ragassay.service.views import text_search
+from ragassay.service.views.report_view import RUN, ReportView, RowQuery, build_view
 from ragassay.service.views.text_search import rows_with, write_texts
 
 PASSAGE = "The library lends up to thirty books at once, for three weeks each."

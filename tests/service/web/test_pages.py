@@ -20,21 +20,13 @@ from fastapi.testclient import TestClient
 
 from ragassay.examples import path_of
 from ragassay.samples import Answer, Passage, Sample
-from ragassay.service import ServiceOptions, create_app
-from ragassay.service.store import (
-    Store,
-    TaskOptions,
-    add_records,
-    create_project,
-    create_report,
-    create_task,
-    create_token,
-    delete_report,
-    get_report,
-    get_task,
-    read_batch,
-)
-from ragassay.service.views import Views
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import TaskOptions, create_project, create_task, get_task
+from ragassay.service.store.records import add_records, read_batch
+from ragassay.service.store.reports import create_report, delete_report, get_report
+from ragassay.service.store.tokens import create_token
+from ragassay.service.views.view_folders import Views
 from reports_examples import HOSTILE
 from served_pages import Served, report_of
 

@@ -17,11 +17,13 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 import httpx2
 from sqlalchemy import update
 
-from ragassay.client import Client
+from ragassay.client.clients import Client
+from ragassay.client.shapes import Progress
 from ragassay.errors import RagassayError
 from ragassay.samples import Answer, Sample
-from ragassay.service.store import Progress, WrittenFile, add_job, get_job, get_report
-from ragassay.service.store.reports import add_report
+from ragassay.service.store.jobs import add_job, get_job
+from ragassay.service.store.report_files import WrittenFile
+from ragassay.service.store.reports import add_report, get_report
 from ragassay.service.store.schema import jobs
 from ragassay.service.views import view_folders
 from ragassay.service.web.page_parts import duration, rate

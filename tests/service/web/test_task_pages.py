@@ -12,17 +12,11 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 import httpx2
 
 from ragassay.samples import Answer, Sample
-from ragassay.service.store import (
-    NotThere,
-    add_records,
-    create_token,
-    get_project,
-    get_report,
-    get_task,
-    keep_run,
-    list_reports,
-)
-from ragassay.service.store.reports import add_report
+from ragassay.service.store.projects import get_project, get_task
+from ragassay.service.store.records import add_records
+from ragassay.service.store.reports import add_report, get_report, keep_run, list_reports
+from ragassay.service.store.store_errors import NotThere
+from ragassay.service.store.tokens import create_token
 from served_pages import Served, report_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]

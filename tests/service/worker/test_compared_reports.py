@@ -8,9 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from ragassay.errors import RagassayError
-from ragassay.service import ServiceOptions, create_app
-from ragassay.service.store import Store, create_report, get_report, preview_report
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store.database import Store
+from ragassay.service.store.report_preview import preview_report
+from ragassay.service.store.reports import create_report, get_report
+from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, item
 
 API = "/api/v1"

@@ -14,19 +14,14 @@ from fastapi.testclient import TestClient
 from llm_server import LLMServer
 from ragassay.errors import LedgerError, RagassayError
 from ragassay.files import cannot_write
-from ragassay.service import NamedModels, ServiceOptions, create_app
-from ragassay.service.store import (
-    Queue,
-    Store,
-    cancel_job,
-    create_report,
-    get_job,
-    get_report,
-    list_reports,
-    opened_report,
-    retry_job,
-)
-from ragassay.service.worker import Worker, WorkerOptions, report_process
+from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.named_models import NamedModels
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import Queue, cancel_job, get_job, retry_job
+from ragassay.service.store.report_files import opened_report
+from ragassay.service.store.reports import create_report, get_report, list_reports
+from ragassay.service.worker import report_process
+from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, item
 
 API = "/api/v1"

@@ -17,25 +17,21 @@ import pytest
 import yaml
 
 import ragassay
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 from ragassay.errors import RagassayError, UsageError
 from ragassay.examples import path_of
-from ragassay.service.store import (
-    Conflict,
-    NotThere,
-    Store,
-    delete_report,
-    get_report,
+from ragassay.service.store.database import Store
+from ragassay.service.store.report_files import (
     keep_uploaded_run,
-    list_reports,
     opened_report,
-    packed_folder,
-    run_archive,
     shown_time,
     write_report,
     write_report_comparison,
 )
-from ragassay.service.views import make_file, repacked_apart
+from ragassay.service.store.reports import delete_report, get_report, list_reports, run_archive
+from ragassay.service.store.run_archives import packed_folder
+from ragassay.service.store.store_errors import Conflict, NotThere
+from ragassay.service.views.separate_process import make_file, repacked_apart
 from ragassay.service.web.report_pages import written_comparison_page
 from stored_records import a_task
 
@@ -303,7 +299,7 @@ def test_what_is_packed_is_unpacked_as_it_was(runs: Path) -> None:
 
 
 def test_a_report_that_is_not_finished_has_no_files(store: Store) -> None:
-    from ragassay.service.store import get_job
+    from ragassay.service.store.jobs import get_job
     from stored_records import a_job
 
     report = str(get_job(store, a_job(store)).report_id)
@@ -317,7 +313,9 @@ def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_p
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
     import asyncio
 
-    from ragassay.client import AsyncClient, Client, Report, RequestRefused
+    from ragassay.client.client_errors import RequestRefused
+    from ragassay.client.clients import AsyncClient, Client
+    from ragassay.client.shapes import Report
     from service_process import serving
 
     archive = tmp_path / "old.tar"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.cli import call
+from ragassay.cli.command_line import call
 
 pytest.importorskip("uvicorn", reason="needs the extra 'service'")
 

@@ -12,7 +12,9 @@ from ragassay.cli.output import show
 from ragassay.counts import either, few, plural
 
 if TYPE_CHECKING:
-    from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan
+    from ragassay.golden.alignment.anchoring import Anchored
+    from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_item import GoldenItem, GoldSpan
 
 
 def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) -> int:
@@ -35,7 +37,9 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         dry_run: Change nothing.
         json: Print what was found as JSON.
     """
-    from ragassay.golden import GoldenSet, anchor as find, differing, excerpt
+    from ragassay.golden import anchor as find
+    from ragassay.golden.golden_diff import differing, excerpt
+    from ragassay.golden.golden_folder import GoldenSet
 
     golden = GoldenSet.open(folder)
     documents = golden.documents()
@@ -84,7 +88,7 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
 
 def _save_places(golden: GoldenSet, spans: Sequence[Anchored]) -> None:
     """Writes spans at their new places. What people reviewed since the set was read stays."""
-    from ragassay.golden import GoldenSet, alone
+    from ragassay.golden.golden_folder import GoldenSet, alone
 
     if not any(one.found in ("moved", "changed") for one in spans):
         return

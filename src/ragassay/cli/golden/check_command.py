@@ -15,7 +15,7 @@ from ragassay.counts import FEW, either, few, grouped, plural
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ragassay.engine.golden import Checked
+    from ragassay.engine.golden.golden_checks import Checked
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -54,8 +54,9 @@ def check(
         fail_on: Which findings make the exit code 1.
         json: Print everything as JSON.
     """
-    from ragassay.engine.golden import CheckOptions, check as carry_out
-    from ragassay.golden import GoldenSet
+    from ragassay.engine.golden.golden_checks import check as carry_out
+    from ragassay.engine.golden.golden_findings import CheckOptions
+    from ragassay.golden.golden_folder import GoldenSet
 
     opened = GoldenSet.open(folder)
     options = CheckOptions(judge, budget, max_age=max_age, log=_queries(log))

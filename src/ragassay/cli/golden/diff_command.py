@@ -13,8 +13,8 @@ from ragassay.counts import plural
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.results import MetricSummary
-    from ragassay.golden import GoldenSet
+    from ragassay.engine.results.summary import MetricSummary
+    from ragassay.golden.golden_folder import GoldenSet
 
 
 def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = False) -> None:
@@ -31,7 +31,8 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
         run: A run folder: its answers are scored by both sets, as far as no judge is asked.
         json: Print as JSON.
     """
-    from ragassay.golden import GoldenSet, difference, differing
+    from ragassay.golden.golden_diff import difference, differing
+    from ragassay.golden.golden_folder import GoldenSet
 
     sets = GoldenSet.open(old), GoldenSet.open(new)
     changes = list(difference(sets[0].items, sets[1].items))
@@ -60,7 +61,8 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
 
 def _misplaced(golden: GoldenSet) -> Iterator[str]:
     """The warnings of `run` about spans whose text does not stand at their place."""
-    from ragassay.golden import DOCUMENTS, misplaced
+    from ragassay.golden.golden_folder import DOCUMENTS
+    from ragassay.golden.golden_join import misplaced
 
     items = golden.with_status("accepted", "draft")
     has_documents = (golden.documents_in or golden.folder / DOCUMENTS).is_dir()

@@ -11,7 +11,7 @@ from ragassay.counts import few, plural, share
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import Status
+    from ragassay.golden.golden_item import Status
 
 
 def export(
@@ -45,15 +45,14 @@ def export(
         drafts: Also the items that nobody accepted yet.
     """
     from ragassay.files import write_bytes
-    from ragassay.golden import (
+    from ragassay.golden.exchange.golden_export import (
         EXPORTS,
-        GoldenSet,
-        check_output,
         export_format,
         exported,
         left_out,
         without_records,
     )
+    from ragassay.golden.golden_folder import GoldenSet, check_output
 
     check_output(output, folder)
     if pairs and format not in (None, "pairs"):

@@ -14,7 +14,7 @@ from ragassay.counts import FEW, plural
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import Placing
+    from ragassay.golden.exchange.gold_placing import Placing
 
 
 def import_(
@@ -51,13 +51,9 @@ def import_(
         skip_unreadable: Leave out documents that cannot be taken (encrypted, binary, empty, with
             the text of another one or its name but for the end); the golden set lists them.
     """
-    from ragassay.golden import (
-        GoldenSet,
-        check_output,
-        imported,
-        readable_documents,
-        with_contexts,
-    )
+    from ragassay.golden.documents import readable_documents
+    from ragassay.golden.exchange.golden_import import imported
+    from ragassay.golden.golden_folder import GoldenSet, check_output, with_contexts
 
     if documents is None:
         command = shlex.join(["ragassay", "golden", "import", str(data), "--documents"])
@@ -100,7 +96,7 @@ def import_(
 
 def _about_gold(gold: Sequence[Placing], data: Path) -> Iterator[str]:
     """Lines about the gold passages of a file: how each was placed in the documents."""
-    from ragassay.golden import differing
+    from ragassay.golden.golden_diff import differing
 
     def nearly(one: Placing) -> str:
         assert one.gold is not None

@@ -13,7 +13,8 @@ from ragassay.counts import plural
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import GoldenItem, GoldenSet
+    from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_item import GoldenItem
 
 
 def sample(
@@ -41,7 +42,8 @@ def sample(
         by: Fields that tell kinds apart, joined with commas.
         seed: Of the choice.
     """
-    from ragassay.golden import GoldenSet, sampled
+    from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_sampling import sampled
 
     golden = GoldenSet.open(folder)
     among = golden.with_status("accepted", "draft", where=where or ())
@@ -75,8 +77,9 @@ def split(
         by: Fields that tell kinds apart, joined with commas.
         seed: Of the division.
     """
-    from ragassay.engine.golden import groups
-    from ragassay.golden import GoldenSet, furthest, split as divide
+    from ragassay.engine.golden.golden_groups import groups
+    from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_sampling import furthest, split as divide
 
     golden = GoldenSet.open(folder)
     try:
@@ -132,7 +135,7 @@ def _save_part(
     Raises:
         UsageError: the folder is a golden set already.
     """
-    from ragassay.golden import GoldenSet, check_output
+    from ragassay.golden.golden_folder import GoldenSet, check_output
 
     if (place / "queries.jsonl").exists():
         raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from ragassay.cli.flags import Metrics, Switch, Where
 from ragassay.cli.output import show
-from ragassay.cli.serving import listening, needs_service, run_server
+from ragassay.cli.serving.serve_commands import listening, needs_service, run_server
 from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.review import Agreement, AnswerLabels, ReviewStore
+    from ragassay.review.answer_labels import AnswerLabels
+    from ragassay.review.review_agreement import Agreement
+    from ragassay.review.review_store import ReviewStore
 
 
 def review(
@@ -75,21 +77,17 @@ def review(
         suite: Suites of a file of answers, joined with commas.
         nuggets: File with the nuggets of each query, of a file of answers.
     """
-    from ragassay.golden import GoldenSet, relative_folder
-    from ragassay.review import (
-        LABELS,
-        ReviewStore,
-        read_label_sheet,
-        read_sheet,
-        write_label_sheet,
-        write_sheet,
-    )
+    from ragassay.golden.golden_folder import GoldenSet, relative_folder
+    from ragassay.review.label_log import LABELS
+    from ragassay.review.label_sheets import read_label_sheet, write_label_sheet
+    from ragassay.review.review_sheets import read_sheet, write_sheet
+    from ragassay.review.review_store import ReviewStore
 
     store = ReviewStore(folder)
     labels = None
     if answers is not None:
-        from ragassay.engine.golden import AnswersToLabel
-        from ragassay.review import AnswerLabels
+        from ragassay.engine.golden.label_questions import AnswersToLabel
+        from ragassay.review.answer_labels import AnswerLabels
 
         questions = AnswersToLabel.of(
             answers,
@@ -158,11 +156,9 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         folder: The reviewed golden set.
         json: Print as JSON.
     """
-    from ragassay.review import (
-        CALIBRATION,
-        LABELS,
-        LabelLog,
-        ReviewStore,
+    from ragassay.review.label_calibration import CALIBRATION
+    from ragassay.review.label_log import LABELS, LabelLog
+    from ragassay.review.review_agreement import (
         agreement as measured,
         disagreements,
         label_agreement,
@@ -170,6 +166,7 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         save_adjudication,
         tell_card,
     )
+    from ragassay.review.review_store import ReviewStore
 
     store = ReviewStore(folder)
     measures, differ = measured(store), disagreements(store)
@@ -245,7 +242,7 @@ def _serve(
     where: Sequence[str],
 ) -> None:
     needs_service()
-    from ragassay.review import create_review_app
+    from ragassay.review.review_page import create_review_app
 
     app = create_review_app(store, reviewer, labels, where)
     with listening("127.0.0.1", port) as socket:

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_options
 from ragassay.cli.golden.import_command import warn_of_left_out
-from ragassay.cli.output import ProgressBar, show
+from ragassay.cli.output import show
+from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.counts import few, grouped, plural
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import Document
-    from ragassay.synthesis import Outcome, Planned, Rejection, Wish
+    from ragassay.golden.documents import Document
+    from ragassay.synthesis.draft import Rejection
+    from ragassay.synthesis.wish import Outcome, Planned, Wish
 
 OFFLINE = "offline"
 _AGAIN = "Run the same command again"
@@ -95,8 +97,11 @@ def synthesize(
         json: Print as JSON.
     """
     import ragassay
-    from ragassay.engine.config import make_config
-    from ragassay.synthesis import Mix, Synthesis, Wish, read_query_generation
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.synthesis.mix import Mix
+    from ragassay.synthesis.query_generation import read_query_generation
+    from ragassay.synthesis.synthesizing import Synthesis
+    from ragassay.synthesis.wish import Wish
     from ragassay.yaml_files import text_of
 
     published = read_query_generation(documents) if is_config(documents) else None
@@ -157,7 +162,7 @@ def synthesize(
 
 
 def _warn_of_alike(documents: Mapping[str, Document]) -> None:
-    from ragassay.engine.golden import nearly_alike
+    from ragassay.engine.golden.document_checks import nearly_alike
 
     pairs = nearly_alike(documents)
     if pairs:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
-    from ragassay.engine.results import Comparison, GateResult, Result, Summary
+    from ragassay.engine.results import Result
+    from ragassay.engine.results.comparison_result import Comparison
+    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.summary import Summary
 
 
 def tell_of_run(shown: Result, *, as_json: bool) -> None:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ragassay.engine.results import GateResult, Result, Summary
-    from ragassay.engine.run import PreparedRun
+    from ragassay.engine.results import Result
+    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.summary import Summary
+    from ragassay.engine.run.prepared_run import PreparedRun
     from ragassay.formats import Placement
 
 MAX_WARNINGS = 12
@@ -143,7 +145,7 @@ def preview(
         Whether anything can be scored.
     """
     from ragassay.engine.plan import preview as previewed
-    from ragassay.reports.text import can_score, preview_table
+    from ragassay.reports.text.preview_text import can_score, preview_table
 
     with ProgressBar("reading", job.source.count) as progress:
         plan = previewed(job, progress, every_suite=every_suite)
@@ -251,7 +253,7 @@ def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = 
     """
     if any(gate.passed is False for gate in gates):
         return GATE_FAILED
-    from ragassay.engine.results import is_incomplete
+    from ragassay.engine.results.summary import is_incomplete
 
     is_undecided = any(gate.passed is None for gate in gates)
     lacking |= is_undecided or (bool(summaries) and is_incomplete(*summaries))
@@ -281,7 +283,7 @@ def exit_code_of(shown: Result) -> int:
     of_run = summaries(shown)
     code = exit_code(shown.gates, *of_run)
     if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
-        from ragassay.engine.results import missing_by_accident
+        from ragassay.engine.results.summary import missing_by_accident
 
         missing = missing_by_accident(*of_run)
         reasons = [f"{missing}: the run is incomplete."] if missing else []

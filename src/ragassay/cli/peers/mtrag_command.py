@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ragassay.cli.flags import Output, Switch, takes_options
-from ragassay.cli.output import ProgressBar, show
+from ragassay.cli.output import show
+from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.errors import UsageError
 
 SUITE = "mtrag"
@@ -74,11 +75,12 @@ def mtrag(
     from contextlib import ExitStack
 
     from ragassay import suites
-    from ragassay.compat.mtrag import StepOptions, run_steps
-    from ragassay.engine.config import make_config
-    from ragassay.engine.models import check_models, model_options
-    from ragassay.engine.run import open_session
-    from ragassay.judges import named_judges
+    from ragassay.compat.mtrag.mtrag_steps import StepOptions, run_steps
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.models.model_checks import check_models
+    from ragassay.engine.models.modelling import model_options
+    from ragassay.engine.run.judge_session import open_session
+    from ragassay.judges.python_words import named_judges
     from ragassay.reports.text import terminal
 
     words = judge_words(provider, judge_model, openai_key, azure_host)

@@ -13,7 +13,7 @@ from ragassay.errors import UsageError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ragassay.pipelines import Observer
+    from ragassay.pipelines.pipeline_run import Observer
 
 _MEAN = "avg_"
 
@@ -107,7 +107,7 @@ def run_pipeline(
 @contextmanager
 def _progress() -> Iterator[Observer]:
     """Shows on standard error which step runs, and a line for each that has ended."""
-    from ragassay.pipelines import Observer
+    from ragassay.pipelines.pipeline_run import Observer
 
     out = show.console(stderr=True)
     spinner = out.status("starting the servers")

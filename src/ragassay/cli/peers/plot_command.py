@@ -13,8 +13,8 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 
 if TYPE_CHECKING:
-    from ragassay.reports.charts import Spec
-    from ragassay.reports.plots import Sources
+    from ragassay.reports.charts.drawing import Spec
+    from ragassay.reports.plots.result_files.sources import Sources
 
 
 def plot(
@@ -64,7 +64,8 @@ def plot(
         force: With --compare: although the scores were not computed alike.
     """
     from ragassay.reports.charts import drawing
-    from ragassay.reports.plots import picture, sources
+    from ragassay.reports.plots import picture
+    from ragassay.reports.plots.result_files import sources
 
     drawing.renderer()  # before any work
     extra, wanted = added("plots"), listed("--metrics-to-plot", metrics_to_plot)

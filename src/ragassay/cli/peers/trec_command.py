@@ -16,8 +16,8 @@ from ragassay.errors import UsageError, called
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ragassay.compat.trec_eval import TrecScores
-    from ragassay.metrics.retrieval import TrecMeasure
+    from ragassay.compat.trec_eval.trec_evaluation import TrecScores
+    from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 _Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 """A file, or ``-``, which would otherwise be an option without a name."""
@@ -107,7 +107,7 @@ def trec(
         seed: Seed of the sign patterns.
         json: Print JSON.
     """
-    from ragassay.formats import standard_input
+    from ragassay.formats.sources import standard_input
     from ragassay.metrics.retrieval import trec_names
 
     del results, old_format
@@ -156,7 +156,7 @@ def trec(
     def score(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
         from ragassay.compat.trec_eval import trec_evaluation
         from ragassay.engine.run import ranked_runs
-        from ragassay.formats import read_scales
+        from ragassay.formats.trec.trec_preferences import read_scales
 
         with show.console(stderr=True).status(f"evaluating {_name(run)}"):
             scales = None if z_scores is None else read_scales(z_scores)
@@ -218,9 +218,9 @@ def _compare(
     import numpy as np
 
     from ragassay.compat.trec_eval import trec_printing as shown
-    from ragassay.engine.comparison import compare_arrays
-    from ragassay.engine.results import CONVERSATION_KEYS, conversations_of_ids
-    from ragassay.reports.text import full_comparison
+    from ragassay.engine.comparison.compared_arrays import compare_arrays
+    from ragassay.engine.results.clustering import CONVERSATION_KEYS, conversations_of_ids
+    from ragassay.reports.text.terminal import full_comparison
 
     measures = [
         m

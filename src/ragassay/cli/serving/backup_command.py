@@ -31,6 +31,6 @@ def backup(store: str, target: Path | None = None, /) -> None:
             "A PostgreSQL database is backed up by its own tool, also while it is served: "
             "pg_dump --format=custom --file=FILE postgresql://USER@HOST/DATABASE"
         )
-    from ragassay.service.operation import back_up
+    from ragassay.service.operation.backup import back_up
 
     show.lines(f"backup: {back_up(Path(store), target)}")

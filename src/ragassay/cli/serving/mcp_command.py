@@ -26,12 +26,12 @@ def mcp(folders: list[Path] | None = None, /, **run_options: Any) -> None:
     Args:
         folders: What the tools may read and write (default: the working directory).
     """
-    from ragassay.pipelines import needs_mcp
+    from ragassay.pipelines.mcp_servers import needs_mcp
 
     needs_mcp()
     for folder in folders or ():
         if not folder.is_dir():
             raise UsageError(f"There is no folder {folder}.")
-    from ragassay.mcp import McpOptions, create_server
+    from ragassay.mcp.mcp_server import McpOptions, create_server
 
     create_server(McpOptions(tuple(folders or [Path.cwd()]), run_options)).run("stdio")

@@ -19,9 +19,9 @@ from ragassay.cli.output import show
 from ragassay.errors import OptionError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.mcp import McpOptions
-    from ragassay.service.store import Store
-    from ragassay.service.worker import WorkerOptions
+    from ragassay.mcp.mcp_server import McpOptions
+    from ragassay.service.store.database import Store
+    from ragassay.service.worker.worker import WorkerOptions
 
 FOLDER = Path("ragassay-service")
 _LAST_PORT = 65_535
@@ -87,9 +87,10 @@ def serve(
     """
     keep_days = None if keep is None else _days(keep)
     opened, working = _opened(folder, store, judge, embedder)
-    from ragassay.service import ServiceOptions, create_app, create_sample
-    from ragassay.service.operation import start_log
-    from ragassay.service.worker import Worker
+    from ragassay.service.application import ServiceOptions, create_app
+    from ragassay.service.operation.service_log import start_log
+    from ragassay.service.sample_project import create_sample
+    from ragassay.service.worker.worker import Worker
 
     options = ServiceOptions(
         address=host,
@@ -143,8 +144,8 @@ def worker(
         log: As of 'ragassay serve --log'.
     """
     opened, options = _opened(folder, store, judge, embedder, must_exist=True)
-    from ragassay.service.operation import start_log
-    from ragassay.service.worker import Worker
+    from ragassay.service.operation.service_log import start_log
+    from ragassay.service.worker.worker import Worker
 
     start_log(log)
     job_worker = Worker(opened, options)
@@ -176,8 +177,8 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
     for folder in folders:
         if not folder.is_dir():
             raise OptionError("mcp", f"there is no folder {folder}")
-    from ragassay.mcp import McpOptions
-    from ragassay.pipelines import needs_mcp
+    from ragassay.mcp.mcp_server import McpOptions
+    from ragassay.pipelines.mcp_servers import needs_mcp
 
     needs_mcp()
     options = {"judge": None if judge is None else [judge], "budget": budget}
@@ -216,7 +217,7 @@ def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = Fal
     """
     import uvicorn
 
-    from ragassay.service import TimedProtocol
+    from ragassay.service.http_protocol import TimedProtocol
 
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, http=TimedProtocol,
@@ -239,8 +240,8 @@ def _opened(
     if folder is not None and store is not None:
         raise UsageError("A folder and --store both name a store. Keep one of them.")
     opened = open_store(store or folder, must_exist=must_exist)
-    from ragassay.service import NamedModels
-    from ragassay.service.worker import WorkerOptions
+    from ragassay.service.named_models import NamedModels
+    from ragassay.service.worker.worker import WorkerOptions
 
     opened.models = NamedModels.parse(judges or (), embedders or ())
 
@@ -262,7 +263,7 @@ def open_store(address: str | Path | None, *, must_exist: bool = False) -> Store
         UsageError: there is no store in the folder; the packages of the service are not installed.
     """
     needs_service()
-    from ragassay.service.store import Store, has_store
+    from ragassay.service.store.database import Store, has_store
 
     place = address or FOLDER
     if must_exist and not has_store(place):

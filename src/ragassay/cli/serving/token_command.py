@@ -50,7 +50,8 @@ def create(
     """
     # A service for others needs a token before it starts.
     with closing(open_store(store)) as opened:
-        from ragassay.service.store import create_token, list_projects
+        from ragassay.service.store.projects import list_projects
+        from ragassay.service.store.tokens import create_token
 
         key, expires = None, None if days is None else time.time() + days * DAY_S
         if project is not None:
@@ -71,7 +72,9 @@ def listing(*, store: At = None) -> None:
     """List the tokens: id, name, what they allow, until when, and when they were last used. The
     tokens themselves are not kept."""
     with closing(open_store(store, must_exist=True)) as opened:
-        from ragassay.service.store import is_closed, list_projects, list_tokens, shown_time
+        from ragassay.service.store.projects import list_projects
+        from ragassay.service.store.report_files import shown_time
+        from ragassay.service.store.tokens import is_closed, list_tokens
 
         names = {one.id: one.name for one in list_projects(opened)}
         tokens, closed = list_tokens(opened), is_closed(opened)
@@ -93,7 +96,7 @@ def revoke(key: str, /, *, store: At = None) -> None:
         key: The id of the token, as 'ragassay token list' prints it.
     """
     with closing(open_store(store, must_exist=True)) as opened:
-        from ragassay.service.store import list_tokens, revoke_token
+        from ragassay.service.store.tokens import list_tokens, revoke_token
 
         revoke_token(opened, key)
         is_last = not list_tokens(opened)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay import suites
 from ragassay.errors import InputError, did_you_mean
-from ragassay.metrics.core import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.yaml_files import text_of, value_of
 
 _FIELD_OF = {

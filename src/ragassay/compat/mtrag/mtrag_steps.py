@@ -19,24 +19,26 @@ from ragassay import strict, suites
 from ragassay.compat.mtrag.given_values import GivenValues, KeptValues, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
-from ragassay.engine.config import make_config, with_options
-from ragassay.engine.results import Summary
-from ragassay.engine.run import (
-    Accumulator,
-    judged_among,
-    record_warnings,
-    score_stream,
-    signature,
-    spending,
-)
+from ragassay.engine.config.metric_selection import with_options
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.results.summary import Summary
+from ragassay.engine.run.accumulator import Accumulator
+from ragassay.engine.run.judge_session import signature, spending
+from ragassay.engine.run.recorded_warnings import record_warnings
+from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.files import atomic
-from ragassay.formats import Mapper, Record, Tasks, extended, json_files, packed
-from ragassay.judges import Asker
-from ragassay.judges.offline import offline_asker
-from ragassay.metrics.core import Metric
-from ragassay.metrics.mtrag import Conditioned, UnderspecifiedEval
-from ragassay.models import ModelOptions, Models
+from ragassay.formats import Mapper
+from ragassay.formats.benchmarks.mtrag_records import Record, Tasks, extended
+from ragassay.formats.native import packed
+from ragassay.formats.sources import json_files
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline.offline_judge import offline_asker
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.mtrag.mtrag_conditioning import Conditioned
+from ragassay.metrics.mtrag.mtrag_judged import UnderspecifiedEval
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 

@@ -17,7 +17,3 @@ answer may be a text)::
      "passages": {"[1]": "Dune is by Frank Herbert."},
      "answer": [{"text": "Frank Herbert.", "citations": ["[1]"]}]}
 """
-
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)

@@ -32,7 +32,7 @@ from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
-    from ragassay.engine.run import Data
+    from ragassay.engine.run.source import Data
     from ragassay.judges import Judge
 
 
@@ -105,7 +105,8 @@ class Evaluator:
             UsageError: an unknown metric, or a picture that cannot be written.
         """
         from ragassay.reports.charts import drawing
-        from ragassay.reports.plots import picture, sources
+        from ragassay.reports.plots import picture
+        from ragassay.reports.plots.result_files import sources
 
         target = Path(output_file)
         drawing.renderer()
@@ -141,7 +142,7 @@ class TRECEvaluator(Evaluator):
         model: LLMJudgeModel | Judge | str = "offline",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        from ragassay.models.classifiers import HHEM
+        from ragassay.models.classifiers.hhem import HHEM
 
         chosen = dict(options or {})
         if chosen.get("k_values") is not None:
@@ -176,7 +177,7 @@ class TRECEvaluator(Evaluator):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables import write_trecrag
+        from ragassay.reports.tables.trecrag_csv import write_trecrag
 
         write_trecrag(result, path)
 
@@ -207,7 +208,7 @@ class ConsistencyEvaluator(Evaluator):
     plotted = "consistency"
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        from ragassay.engine.open_rag_eval_config import Similarities
+        from ragassay.engine.open_rag_eval_config.published_consistency import Similarities
 
         chosen = dict(options or {})
         listed = chosen.get("metrics") or list(Similarities.model_fields)

@@ -12,7 +12,7 @@ from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
-    from ragassay.engine.run import Data
+    from ragassay.engine.run.source import Data
     from ragassay.judges import Judge
 
 _RUNNING = ("models", "device", "dtype", "batch_size")
@@ -43,7 +43,7 @@ class Part:
         model_kwargs: Mapping[str, Any] | None = None,
         **parameters: Any,
     ) -> None:
-        from ragassay.engine.config import sampling_key
+        from ragassay.engine.config.run_config import sampling_key
         from ragassay.metrics.core import naming
 
         metrics = [naming.parse(name) for name in self.metrics]
@@ -71,9 +71,9 @@ class Part:
 
     def _compute(self, data: Any, names: Sequence[str]) -> Any:
         from ragassay.engine import evaluate
-        from ragassay.engine.results import by_sample
+        from ragassay.engine.results.score_rows import by_sample
         from ragassay.metrics.core import naming
-        from ragassay.reports.tables import SpecValues
+        from ragassay.reports.tables.ore_values import SpecValues
 
         single = isinstance(data, Mapping | Sample)
         metrics = [with_options(naming.parse(name), self.parameters) for name in names]

@@ -10,7 +10,7 @@ from ragassay.errors import InputError, UsageError, did_you_mean, warn_user
 from ragassay.yaml_files import Marked
 
 if TYPE_CHECKING:
-    from ragassay.metrics.core import Metric
+    from ragassay.metrics.core.metric import Metric
 
 K_VALUES = (1, 3, 5)
 
@@ -26,8 +26,8 @@ def translated(evaluator: str, options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: an unknown option, an impossible value, or what ragassay cannot do.
     """
-    from ragassay.engine.config import ConfigFile
-    from ragassay.engine.open_rag_eval_config import translate
+    from ragassay.engine.config.config_file import ConfigFile
+    from ragassay.engine.open_rag_eval_config.published_config import translate
 
     body = {"evaluator": {"name": evaluator, "options": dict(options)}}
     file = ConfigFile(Marked(body, {}), Path(), flags=("judge",))

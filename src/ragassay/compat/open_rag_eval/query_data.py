@@ -29,7 +29,7 @@ class RAGResultsLoader:
             InputError: a file cannot be read; with its line.
         """
         from ragassay import formats
-        from ragassay.engine.run import with_references
+        from ragassay.engine.run.expected_answers import with_references
 
         samples = formats.read(Path(self.csv_path))
         if self.queries_path is not None:
@@ -54,7 +54,8 @@ def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
 
 
 def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) -> None:
-    from ragassay.formats import FIELD_OF, folded
+    from ragassay.formats import folded
+    from ragassay.formats.records.aliases import FIELD_OF
 
     roots = {name.partition(".")[0] for name in FIELD_OF} | {*map(folded, columns.values())}
     fields = {FIELD_OF.get(folded(str(key))) for key in record} | {*columns}

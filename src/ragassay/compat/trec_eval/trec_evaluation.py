@@ -8,22 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.engine.run import JudgedRun, aggregate
+from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
 from ragassay.errors import UsageError
-from ragassay.formats import Moments
-from ragassay.metrics.retrieval import (
-    Floats,
-    GroupedRankings,
-    Mask,
-    NumQueries,
-    PreferenceMeasure,
-    Preferences,
-    RankBiasedResidual,
-    Rankings,
-    RelevanceString,
-    TrecMeasure,
-    Utility,
-)
+from ragassay.formats.trec.trec_preferences import Moments
+from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
+from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
+from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
+from ragassay.metrics.retrieval.retrieval_gains import RankBiasedResidual
+from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
+from ragassay.metrics.retrieval.retrieval_sets import NumQueries, Utility
+from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 Value = float | int | str
 NO_Z_SCORE = -1_000_000.0

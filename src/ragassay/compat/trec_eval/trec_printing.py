@@ -10,10 +10,10 @@ from rich.text import Text
 
 from ragassay.compat.trec_eval.trec_evaluation import NO_Z_SCORE, TrecScores, Value
 from ragassay.counts import either, plural, share
-from ragassay.metrics.retrieval import TrecMeasure
+from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 if TYPE_CHECKING:
-    from ragassay.engine.results import Comparison
+    from ragassay.engine.results.comparison_result import Comparison
 
 
 def table(scores: TrecScores, *, per_query: bool, summary: bool = True) -> Table:

@@ -1,6 +1,6 @@
 """UltraRAG's servers ``evaluation`` and ``benchmark`` as functions, and how they take part in its
 pipelines."""
 
-from ragassay.exports import exports
+import lazy_loader
 
-__getattr__, __dir__, __all__ = exports(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,7 +15,8 @@ import orjson
 
 from ragassay.compat.ultrarag.row_warnings import warn_of_rows
 from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
-from ragassay.errors import ArgumentError, InputError, json_problem, meant_or_all, system_problem
+from ragassay.errors import ArgumentError, InputError, meant_or_all
+from ragassay.errors.problem_words import json_problem, system_problem
 
 KEYS = tuple(PARAMETERS["benchmark"]["benchmark"])
 

@@ -18,11 +18,13 @@ from ragassay.compat.ultrarag.row_warnings import warn_of_rows
 from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
 from ragassay.counts import either
 from ragassay.engine import evaluate as evaluate_samples
-from ragassay.engine.comparison import compare_arrays
+from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.run import ranked_runs
-from ragassay.errors import ArgumentError, OptionError, UsageError, meant_or_all, shown_value
+from ragassay.errors import ArgumentError, OptionError, UsageError, meant_or_all
+from ragassay.errors.problem_words import shown_value
 from ragassay.files import atomic
-from ragassay.metrics.retrieval import TrecMeasure, trec_names
+from ragassay.metrics.retrieval import trec_names
+from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""

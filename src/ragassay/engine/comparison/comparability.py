@@ -8,7 +8,10 @@ import numpy as np
 
 from ragassay.counts import either, grouped, plural, share
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
-from ragassay.engine.results import Result, fingerprint, missing_by_accident, names_in
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import missing_by_accident
 
 SAME_NUGGETS = (
     "Measure both by the same nuggets: --nuggets pooled on one file with both systems, or "

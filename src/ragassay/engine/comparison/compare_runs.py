@@ -27,19 +27,16 @@ from ragassay.engine.comparison.pairs import MatchedRuns, rows_by_query
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
 from ragassay.engine.comparison.standing import judge_agreement, trusted
 from ragassay.engine.comparison.unpaired import compare_means
-from ragassay.engine.results import (
-    Comparison,
-    Difference,
-    GateResult,
-    MetricSummary,
-    Result,
-    Standing,
-    open_run,
-    shown,
-)
+from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
+from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.shown_names import shown
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import UsageError
 from ragassay.note import Note
-from ragassay.stats import Bounds, alpha_of, check_one_sided, check_options, compare_pairs
+from ragassay.stats.intervals import Bounds, alpha_of, check_one_sided, check_options
+from ragassay.stats.paired import compare_pairs
 
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
 FORCE = "Compare them without a verdict on what differs with the option force (--force)."

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.comparison.pairs import Mask, Matrix
-from ragassay.engine.results import Comparison, Difference, Standing
+from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.note import Note
-from ragassay.stats import Span, alpha_of, compare_pairs
+from ragassay.stats.intervals import Span, alpha_of
+from ragassay.stats.paired import compare_pairs
 
 RAW_ALPHA = 0.05
 """Level of ``significant``, which UltraRAG fixes."""

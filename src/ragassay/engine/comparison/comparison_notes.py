@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ragassay.engine.results import Comparison, Difference
+from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.note import Note, joined
-from ragassay.stats import EXACT_UP_TO, FEW_DIFFER
+from ragassay.stats.paired import FEW_DIFFER
+from ragassay.stats.sign_flip import EXACT_UP_TO
 
 
 def with_notes(comparison: Comparison, brought: Iterable[Note] = ()) -> Comparison:

@@ -14,17 +14,17 @@ from functools import partial
 
 import numpy as np
 
-from ragassay.engine.results import (
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.clustering import cluster_column
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summarising import (
     IntervalOptions,
-    MetricSummary,
-    Result,
-    ScoreRow,
     averaged_over,
-    cluster_column,
     count_incomplete,
-    fingerprint,
     summarise,
 )
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
 from ragassay.subsets import Subset, fields_of

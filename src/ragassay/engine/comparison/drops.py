@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 
 from ragassay.counts import either, plural
 from ragassay.engine.comparison.gates import NUMBER, Estimate, Gate, outermost, settled
-from ragassay.engine.results import Difference, GateResult, MetricSummary
+from ragassay.engine.results.comparison_result import Difference
+from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.stats import Bounds, PairedResult
+from ragassay.stats.intervals import Bounds
+from ragassay.stats.paired import PairedResult
 
 _GATE = "no drop "
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")

@@ -12,7 +12,8 @@ from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import MatchedRuns
-from ragassay.engine.results import Comparison, Difference, GateResult
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.gate_result import GateResult
 
 NOT_WORSE = "--fail-if-worse"
 """The gate on all tested metrics."""

@@ -12,19 +12,15 @@ import numpy as np
 
 from ragassay.counts import either, plural
 from ragassay.engine.comparison.standing import judge_agreement
-from ragassay.engine.results import (
-    GateResult,
-    IntervalOptions,
-    MetricSummary,
-    Result,
-    ScoreColumns,
-    Summary,
-    interval_of,
-    sample_clusters,
-    shown,
-)
+from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.shown_names import shown
+from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
+from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.errors import UsageError
-from ragassay.stats import Bounds, Span, check_one_sided, is_close, one_sided
+from ragassay.stats.intervals import Bounds, Span, check_one_sided, one_sided
+from ragassay.stats.units import is_close
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.counts import grouped
-from ragassay.engine.results import Result, cluster_column
+from ragassay.engine.results.clustering import cluster_column
+from ragassay.engine.results.result import Result
 from ragassay.scores import Reason
-from ragassay.stats import rounded_differences
+from ragassay.stats.paired import rounded_differences
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]

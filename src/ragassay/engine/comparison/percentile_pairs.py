@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.engine.comparison.pairs import MatchedRuns
-from ragassay.engine.results import Difference, Result
+from ragassay.engine.results.comparison_result import Difference
+from ragassay.engine.results.result import Result
 from ragassay.note import Note
-from ragassay.stats import percentile_difference, rounded_differences
+from ragassay.stats.paired import rounded_differences
+from ragassay.stats.percentiles.percentile_bootstrap import percentile_difference
 
 _BOUNDS = ("low", "high", "least", "most")
 _NONE = (

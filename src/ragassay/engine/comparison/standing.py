@@ -10,13 +10,14 @@ from functools import cache
 from ragassay import suites
 from ragassay.counts import grouped
 from ragassay.engine.comparison.agreement import Agreement, rows_of
-from ragassay.engine.results import MetricSummary
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.judges.offline import LABEL
-from ragassay.metrics.core import naming, uses_of
+from ragassay.judges.offline.offline_judge import LABEL
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.judged import uses_of
 from ragassay.note import Note
 from ragassay.scores import RECORD
-from ragassay.texts import word_lists
+from ragassay.texts.languages import word_lists
 
 OFFLINE = "offline-lexical/"
 """How the offline judge's label begins."""

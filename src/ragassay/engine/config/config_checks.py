@@ -20,12 +20,13 @@ from ragassay.engine.config.metric_selection import (
     with_options,
 )
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.consistency import templates
-from ragassay.engine.models import check_folders, check_names, models_used
+from ragassay.engine.consistency.consistency_plan import templates
+from ragassay.engine.models.model_checks import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError
-from ragassay.formats import canonical, encodings
-from ragassay.metrics.core import Metric
-from ragassay.user_code import has_module
+from ragassay.formats import encodings
+from ragassay.formats.records.chosen_columns import canonical
+from ragassay.metrics.core.metric import Metric
+from ragassay.user_code.object_loading import has_module
 from ragassay.yaml_files import Place
 
 Wrong = Callable[[Place, str], Exception]
@@ -106,8 +107,9 @@ def _cutoff(config: RunConfig, k: int) -> None:
 
 
 def _judge(config: RunConfig, word: str) -> None:
-    from ragassay.judges import address_of, kinds, names_object
-    from ragassay.transport import NO_KEY
+    from ragassay.judges.judge_factory import address_of, kinds
+    from ragassay.judges.python_words import names_object
+    from ragassay.transport.secrets import NO_KEY
 
     if names_object(word) and has_module(word):
         return  # the run imports it when it begins

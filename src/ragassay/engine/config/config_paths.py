@@ -12,8 +12,8 @@ from typing import Any
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.formats import standard_input
-from ragassay.models.weights import is_path
+from ragassay.formats.sources import standard_input
+from ragassay.models.weights.weight_files import is_path
 
 Change = Callable[[str], str]
 

@@ -121,7 +121,8 @@ class Judging(BaseModel):
     @field_validator("budget", "price")
     @classmethod
     def _readable(cls, value: str | None, info: ValidationInfo) -> str | None:
-        from ragassay.transport import Budget, Price
+        from ragassay.transport.budget import Budget
+        from ragassay.transport.prices import Price
 
         if value is not None:
             try:

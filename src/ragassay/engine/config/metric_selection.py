@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ragassay import suites
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.consistency import (
+from ragassay.engine.consistency.consistency_plan import (
     ConsistencyPlan,
     is_over_runs,
     is_wanted,
@@ -18,8 +18,11 @@ from ragassay.engine.consistency import (
     templates,
 )
 from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
-from ragassay.judges.rubrics import JudgePrompt, Rubric, read_judge_prompt, read_rubric
-from ragassay.metrics.core import Metric, choices_of, naming
+from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric
+from ragassay.judges.rubrics.rubric_files import read_judge_prompt, read_rubric
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric_parameters import choices_of
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {
@@ -240,7 +243,7 @@ def load_rubric(path: str | Path) -> Metric:
     Raises:
         InputError: the file cannot be read, is no rubric, or has the name of a built-in metric.
     """
-    from ragassay.metrics.rubric import rubric_metric
+    from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
     return _made(rubric_metric, read_rubric(path), path)
 
@@ -252,7 +255,7 @@ def load_judge_prompt(path: str | Path) -> Metric:
         InputError: the file cannot be read, holds no instructions, or has the name of a built-in
             metric.
     """
-    from ragassay.metrics.answer import with_prompt
+    from ragassay.metrics.answer.answer_match import with_prompt
 
     return _made(with_prompt, read_judge_prompt(path), path)
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, Option
 from ragassay.errors import UsageError
-from ragassay.models import check_device
+from ragassay.models.device import check_device
 
 
 class NeuralModels(BaseModel):

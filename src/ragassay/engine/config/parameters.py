@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, ONE_OR_MANY, Names, Option
 from ragassay.errors import InputError
-from ragassay.formats import timestamp
+from ragassay.formats.records.values.times import timestamp
 from ragassay.subsets import Subset
 
 _DAY = 86_400.0

@@ -10,7 +10,8 @@ from typing import Any
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.errors import UsageError
 from ragassay.files import write_bytes
-from ragassay.formats import Placement, standard_input
+from ragassay.formats import Placement
+from ragassay.formats.sources import standard_input
 
 _KEYS = ("format", "encoding", "sheet", "separator", "single_chunk", "system", "passages_from")
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay import suites
-from ragassay.engine.config import RunConfig
-from ragassay.engine.results import CONSISTENCY
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.results.result import CONSISTENCY
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency import OfMetric, RunsFlip
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.suites import Suite
 
 

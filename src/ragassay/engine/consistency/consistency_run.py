@@ -11,42 +11,29 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragassay.counts import either, share
-from ragassay.engine.config import RunConfig
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.consistency.consistency_plan import ConsistencyPlan
 from ragassay.engine.consistency.group_samples import StoredSamples, group_samples, rows_of
-from ragassay.engine.models import here
-from ragassay.engine.results import (
-    CONSISTENCY,
-    IN_CLUSTER,
-    NO_CLUSTERS,
-    FolderWriter,
-    Given,
-    Result,
-    ResultSink,
-    ScoreColumns,
-    Slice,
-    Summary,
-    cut,
-)
-from ragassay.engine.run import (
-    MODELLED_WINDOW,
-    Accumulator,
-    moved_config,
-    record_warnings,
-    score_stream,
-    signature,
-)
-from ragassay.metrics.consistency import (
-    AnswersMetric,
-    OfMetric,
-    RunsMean,
-    RunsMedian,
-    answer_text,
-)
-from ragassay.metrics.core import Metric
-from ragassay.models import Models
+from ragassay.engine.models.modelling import here
+from ragassay.engine.results.attribution import Given
+from ragassay.engine.results.clustering import IN_CLUSTER, NO_CLUSTERS
+from ragassay.engine.results.folders.result_sink import ResultSink
+from ragassay.engine.results.folders.run_folder import FolderWriter
+from ragassay.engine.results.result import CONSISTENCY, Result
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.summarising import cut
+from ragassay.engine.results.summary import Slice, Summary
+from ragassay.engine.run.accumulator import Accumulator
+from ragassay.engine.run.judge_session import signature
+from ragassay.engine.run.recorded_warnings import record_warnings
+from ragassay.engine.run.resolved_config import moved_config
+from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
+from ragassay.metrics.consistency.runs import AnswersMetric, answer_text
+from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
+from ragassay.metrics.core.metric import Metric
+from ragassay.models.run_models import Models
 from ragassay.samples import Sample
-from ragassay.stats import Components, variance_components
+from ragassay.stats.components import Components, variance_components
 
 _Part = TypeVar("_Part", Summary, Slice)
 

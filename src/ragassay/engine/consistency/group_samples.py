@@ -13,11 +13,12 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from ragassay.counts import grouped
-from ragassay.engine.results import ScoreColumns, fingerprint
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.errors import warn_user
 from ragassay.files import cannot_write
 from ragassay.formats import Mapper, to_record
-from ragassay.metrics.consistency import SCORES, UNSCORED
+from ragassay.metrics.consistency.runs import SCORES, UNSCORED
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 

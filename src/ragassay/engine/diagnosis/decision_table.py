@@ -26,7 +26,7 @@ from ragassay.engine.diagnosis.signals import (
 )
 from ragassay.errors import UsageError
 from ragassay.samples import Answerability, Sample
-from ragassay.stats import ROUNDING
+from ragassay.stats.units import ROUNDING
 
 Values = Mapping[str, float]
 """The signals of a sample that are known, by name."""

@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from ragassay.engine.comparison import judge_agreement
+from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
     NOTHING_LACKING,
@@ -30,18 +30,16 @@ from ragassay.engine.diagnosis.signals import (
     SignalValue,
     names_by_metric,
 )
-from ragassay.engine.results import (
-    SAMPLES,
-    MetricSummary,
-    Result,
-    Rows,
-    sample_clusters,
-    with_samples,
-)
+from ragassay.engine.results.folders.run_folder import SAMPLES
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_rows import Rows, with_samples
+from ragassay.engine.results.summarising import sample_clusters
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.printable import excerpt
 from ragassay.samples import Sample
-from ragassay.stats import ROUNDING, mean_interval
+from ragassay.stats.intervals import mean_interval
+from ragassay.stats.units import ROUNDING
 
 HEADLINES = (
     *("answer_match", "factual_correctness", "rb_llm", "rb_llm_idk", "contains_answer"),

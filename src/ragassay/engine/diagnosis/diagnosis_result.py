@@ -10,7 +10,7 @@ from typing import Any
 from ragassay.engine.diagnosis.decision_table import FaultClass, Thresholds
 from ragassay.engine.diagnosis.judged_signals import Judged, NotTelling
 from ragassay.engine.diagnosis.missing_signals import NotLookedAt
-from ragassay.engine.results import Displayed
+from ragassay.engine.results.summary import Displayed
 from ragassay.samples import Identity
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass
 from ragassay.engine.diagnosis.signals import CITED, Signal, canonical_name
-from ragassay.engine.results import MetricSummary
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.citation import citation_parser
 from ragassay.samples import Sample
 

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.comparison import aligned, differing_queries, incomparable_metrics
+from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
+from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
 from ragassay.engine.diagnosis.diagnosing import diagnose
 from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
-from ragassay.engine.results import Displayed, Result
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import Displayed
 from ragassay.errors import UsageError
-from ragassay.stats import compare_pairs
+from ragassay.stats.paired import compare_pairs
 
 FINE = "fine"
 """Stands for a sample that does not fail."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import inf
 
 from ragassay.counts import grouped
-from ragassay.engine.results import MetricSummary, Rows, ScoreRow
+from ragassay.engine.results.score_rows import Rows, ScoreRow
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.samples import ABSTAINING, Answerability, Sample
 
 Reading = Callable[[ScoreRow, Sample], float | None]

@@ -10,7 +10,8 @@ from itertools import combinations, pairwise
 from ragassay.counts import either, few, grouped, plural
 from ragassay.engine.golden.golden_findings import Remark
 from ragassay.engine.golden.golden_groups import plain
-from ragassay.golden import COPY, DOCUMENTS, MANIFEST, Document, GoldenSet
+from ragassay.golden.documents import COPY, Document
+from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
 from ragassay.texts import sentences
 
 _ALIKE = 0.8

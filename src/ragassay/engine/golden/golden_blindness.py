@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.counts import either, plural
 from ragassay.engine.golden.golden_groups import evidence, plain
-from ragassay.golden import GoldenItem
+from ragassay.golden.golden_item import GoldenItem
 
 Scorer = Callable[[Sequence[Mapping[str, Any]], str], dict[str, float]]
 """Gives the value of each answer that a metric (by its name) scores, by its id."""

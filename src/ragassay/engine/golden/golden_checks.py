@@ -12,7 +12,7 @@ from ragassay.engine.golden.golden_blindness import blindness_of
 from ragassay.engine.golden.golden_coverage import coverage, uncovered
 from ragassay.engine.golden.golden_findings import CheckOptions, Finding, Remark
 from ragassay.engine.golden.judged_checks import JudgedChecks
-from ragassay.golden import GoldenSet
+from ragassay.golden.golden_folder import GoldenSet
 
 
 @dataclass

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from rapidfuzz import fuzz
 
 from ragassay.engine.golden.golden_groups import alike_texts, plain
-from ragassay.golden import Document, GoldenItem
-from ragassay.judges.offline import n_words
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_item import GoldenItem
+from ragassay.judges.offline.words import n_words
 
 _FIELDS = ("type", "complexity", "source", "language", "answerability", "origin", "status")
 

@@ -10,8 +10,9 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from ragassay.counts import grouped
-from ragassay.engine.results import conversations_of_ids, named_conversation
-from ragassay.golden import Document, GoldenItem, GoldSpan
+from ragassay.engine.results.clustering import conversations_of_ids, named_conversation
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.texts import sentences
 
 _ALIKE = 92.0

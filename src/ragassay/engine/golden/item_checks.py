@@ -12,8 +12,11 @@ from itertools import combinations, islice
 from ragassay.counts import few, plural
 from ragassay.engine.golden.golden_findings import CheckOptions, Remark
 from ragassay.engine.golden.golden_groups import evidence, near_duplicates, plain
-from ragassay.golden import Document, GoldenItem, anchor, differing, excerpt
-from ragassay.judges.offline import content, spaced
+from ragassay.golden import anchor
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_diff import differing, excerpt
+from ragassay.golden.golden_item import GoldenItem
+from ragassay.judges.offline.words import content, spaced
 from ragassay.samples import Answerability
 
 _DISTINCTIVE = 20

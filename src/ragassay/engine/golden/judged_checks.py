@@ -12,12 +12,14 @@ from ragassay.counts import plural
 from ragassay.engine.golden.golden_findings import CheckOptions, Remark
 from ragassay.engine.golden.golden_groups import evidence
 from ragassay.engine.golden.item_checks import numbers
-from ragassay.engine.run import evaluate
+from ragassay.engine.run.evaluation import evaluate
 from ragassay.errors import CountedFact
-from ragassay.golden import Document, GoldenItem
-from ragassay.judges.offline import content, contradicted, spaced, tokens
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_item import GoldenItem
+from ragassay.judges.offline.questions import contradicted
+from ragassay.judges.offline.words import content, spaced, tokens
 from ragassay.samples import Answerability
-from ragassay.texts import code_of, language_of, without_yes_or_no
+from ragassay.texts.languages import code_of, language_of, without_yes_or_no
 
 _ANSWERS = 3.0
 """UMBRELA's grade of a passage that holds the answer."""

@@ -7,14 +7,15 @@ from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from ragassay.engine.config import RunConfig
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
 from ragassay.engine.models.run_embedder import is_endpoint
 from ragassay.errors import OptionError, UsageError, did_you_mean, warn_user
-from ragassay.metrics.core import Metric, ModelMetric, reached
-from ragassay.models import Unavailable, Weights
-from ragassay.models.embedders import DEFAULT
-from ragassay.models.weights import KNOWN, is_path, no_folder
+from ragassay.metrics.core.metric import Metric, reached
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.models.embedders.embedder import DEFAULT
+from ragassay.models.weights.known_models import KNOWN
+from ragassay.models.weights.weight_files import Unavailable, Weights, is_path, no_folder
 
 
 def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
@@ -39,7 +40,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
     if idle:
         warn_user(f"The folder for {', '.join(idle)} is not used: no metric of this run needs it.")
     if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
-        from ragassay.models import device_of
+        from ragassay.models.device import device_of
 
         device_of(model_options(config))
     for metric in reached(metrics):

@@ -12,10 +12,14 @@ from typing import NamedTuple
 from ragassay import suites
 from ragassay.engine.models.modelling import by_cosine, weights_among
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core import Metric, Window, naming
-from ragassay.models import ModelOptions, Models, Unavailable, Weights
-from ragassay.models.embedders import DEFAULT
-from ragassay.models.weights import KNOWN, KnownModel, facts, folder_of, place_of
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import Window
+from ragassay.models.embedders.embedder import DEFAULT
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.known_models import KNOWN, KnownModel
+from ragassay.models.weights.weight_files import Unavailable, Weights, facts, folder_of, place_of
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Score, Unscored
 
@@ -181,7 +185,7 @@ def _compared(model_facts: KnownModel, metric: Metric, score: Score, models: Mod
 
 def _tokenizer(options: ModelOptions) -> Checked:
     """A model of which only the tokenizer is needed."""
-    from ragassay.models.classifiers import tokenizer_of
+    from ragassay.models.classifiers.hhem import tokenizer_of
 
     try:
         tokenizer = tokenizer_of(options)

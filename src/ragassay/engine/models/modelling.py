@@ -7,11 +7,21 @@ from contextlib import suppress
 
 import numpy as np
 
-from ragassay.engine.config import RunConfig
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.errors import UsageError
-from ragassay.metrics.core import Metric, choices_of, naming, reached
-from ragassay.models import ModelOptions, Models, Unavailable, Weights, in_half
-from ragassay.models.weights import facts, folder_of, identity, place_of
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric, reached
+from ragassay.metrics.core.metric_parameters import choices_of
+from ragassay.models.model_options import ModelOptions, in_half
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import (
+    Unavailable,
+    Weights,
+    facts,
+    folder_of,
+    identity,
+    place_of,
+)
 from ragassay.scores import Unscored
 
 
@@ -31,7 +41,7 @@ def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float 
     Raises:
         UsageError: a package or the model is not available.
     """
-    from ragassay.models.embedders import LocalEmbedder
+    from ragassay.models.embedders.embedder import LocalEmbedder
 
     try:
         embedder = LocalEmbedder(model_options(config), Weights.parse(name))

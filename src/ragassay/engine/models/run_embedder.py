@@ -19,21 +19,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.config import RunConfig, make_absolute
+from ragassay.engine.config.config_paths import make_absolute
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import by_cosine, embedding_among, model_options
-from ragassay.engine.results import Spending
+from ragassay.engine.results.summary import Spending
 from ragassay.errors import UsageError, warn_user
-from ragassay.judges import Asker
-from ragassay.judges.offline import OfflineJudge
-from ragassay.metrics.core import Metric
-from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
-from ragassay.models.embedders import Embedder
-from ragassay.models.weights import is_path
-from ragassay.transport.endpoints import TIMEOUT_S
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline.offline_judge import OfflineJudge
+from ragassay.metrics.core.metric import Metric
+from ragassay.models.embedders.embedding import Embedder
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights, is_path
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 
 if TYPE_CHECKING:
-    from ragassay.engine.run import JudgeSession
-    from ragassay.judges import Address
+    from ragassay.engine.run.judge_session import JudgeSession
+    from ragassay.judges.judge_factory import Address
 
 _OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
 """Keys of a configuration that only an endpoint understands."""
@@ -76,8 +78,9 @@ def address_for(
         if idle is not None:
             raise UsageError(f"{idle!r} goes with an endpoint, and {word} is on this machine.")
         return None
-    from ragassay.judges import address_of
-    from ragassay.transport import protocols, secrets
+    from ragassay.judges.judge_factory import address_of
+    from ragassay.transport import secrets
+    from ragassay.transport.protocol_registry import protocols
 
     places = os.environ if environment is None else environment
     # No key is asked for where the address cannot be used.
@@ -106,7 +109,7 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    from ragassay.transport import aliases, providers
+    from ragassay.transport.protocol_registry import aliases, providers
 
     if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
@@ -169,7 +172,7 @@ def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
 
 def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
     """The embedder on this machine that a word names; the default one without it."""
-    from ragassay.models.embedders import DEFAULT, LocalEmbedder
+    from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
 
     weights = Weights.parse(word or DEFAULT)
     try:
@@ -196,10 +199,12 @@ def _endpoint(
     asker: Asker | None,
     session: JudgeSession | None,
 ) -> Embedder:
-    from ragassay.judges.ledger import DEFAULT, Ledger
-    from ragassay.models.embedders import TEXTS, EndpointEmbedder
-    from ragassay.transport import MOST, Budget, Limiter, price_of
-    from ragassay.transport.endpoints import OpenAIEmbeddings
+    from ragassay.judges.ledger.store import DEFAULT, Ledger
+    from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
+    from ragassay.transport.budget import Budget
+    from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
+    from ragassay.transport.limits import MOST, Limiter
+    from ragassay.transport.prices import price_of
 
     ledger = None if session is None else session.ledger
     budget = None if session is None else session.budget

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.config import SAMPLING, ConfigFile, RunConfig, found_from
+from ragassay.engine.config.config_file import SAMPLING, ConfigFile
+from ragassay.engine.config.config_paths import found_from
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.open_rag_eval_config.published_consistency import translate_consistency
 from ragassay.engine.open_rag_eval_config.published_judge import EvaluatorEntry, translate_golden
 from ragassay.engine.open_rag_eval_config.published_trec import translate_trec

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay import suites
-from ragassay.engine.config import ConfigFile, variable_of
+from ragassay.engine.config.config_file import ConfigFile
+from ragassay.engine.config.environment import variable_of
 from ragassay.errors import did_you_mean
-from ragassay.transport import OWN_KEY, aliases, providers
+from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.transport.provider_table import OWN_KEY
 from ragassay.yaml_files import Place
 
 Cutoff = Annotated[int, Field(ge=1)]

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from ragassay import suites
-from ragassay.engine.config import ConfigFile, found_from
+from ragassay.engine.config.config_file import ConfigFile
+from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.open_rag_eval_config.published_judge import (
     Cutoff,
     EvaluatorEntry,
@@ -17,7 +18,7 @@ from ragassay.engine.open_rag_eval_config.published_judge import (
 )
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
-from ragassay.models.classifiers import HHEM
+from ragassay.models.classifiers.hhem import HHEM
 from ragassay.yaml_files import Place
 
 

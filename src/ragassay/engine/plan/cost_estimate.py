@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.engine.config import RunConfig
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.judges import Judge
-from ragassay.transport import MOST, Budget
+from ragassay.transport.budget import Budget
+from ragassay.transport.limits import MOST
 
 if TYPE_CHECKING:
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger.store import Ledger
 
 SECONDS_A_CALL = 2.0
 """Assumed where no answer of the judge was timed yet."""

@@ -8,26 +8,22 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ragassay.engine.config import POOLED
+from ragassay.engine.config.judging import POOLED
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
 from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.planning import WINDOW, Planner
-from ragassay.engine.results import Displayed
-from ragassay.engine.run import (
-    Data,
-    PreparedRun,
-    Progress,
-    SuiteFit,
-    SuiteFits,
-    bank_metric,
-    batched,
-    dry_run,
-    pools_of,
-    record_warnings,
-)
-from ragassay.metrics.core import AllSamples
+from ragassay.engine.results.summary import Displayed
+from ragassay.engine.run.evaluation import dry_run
+from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
+from ragassay.engine.run.prepared_run import PreparedRun
+from ragassay.engine.run.progress_bar import Progress
+from ragassay.engine.run.recorded_warnings import record_warnings
+from ragassay.engine.run.scoring import batched
+from ragassay.engine.run.source import Data
+from ragassay.engine.run.suite_fit import SuiteFit, SuiteFits
+from ragassay.metrics.core.window import AllSamples
 from ragassay.samples import Sample
-from ragassay.transport import Price
+from ragassay.transport.prices import Price
 
 _NONE = Sample(id="none")
 PARTS = (

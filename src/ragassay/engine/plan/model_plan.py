@@ -10,18 +10,22 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ragassay.engine.config import RunConfig
-from ragassay.engine.models import model_options, weights_among
-from ragassay.engine.run import judged_among
-from ragassay.judges import Address, ledger
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.models.modelling import model_options, weights_among
+from ragassay.engine.run.scoring import judged_among
+from ragassay.judges.judge_factory import Address
+from ragassay.judges.ledger import store, vectors
 from ragassay.judges.llm import token_estimate
-from ragassay.metrics.core import AllSamples, Metric, Window
-from ragassay.models import ModelOptions, Models, Unavailable
-from ragassay.models.embedders import DEFAULT, Embedder, is_blank
-from ragassay.models.weights import needs_packages, place_of
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.models.embedders.embedder import DEFAULT
+from ragassay.models.embedders.embedding import Embedder, is_blank
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
-from ragassay.transport import price_of
+from ragassay.transport.prices import price_of
 
 I = TypeVar("I")  # noqa: E741
 _NOT_JUDGED = Unscored(Reason.UNSUPPORTED, "no judge is asked")
@@ -138,13 +142,13 @@ class EmbeddingPlanner:
         self._prefix = config.embedder_prefix or ""
         self._seen: set[bytes] = set()
         self._held, self._tokens = 0, 0.0
-        self._ledger: ledger.Ledger | None = None
-        self._store: ledger.VectorStore | None = None
-        place = config.ledger or ledger.DEFAULT
-        if ledger.is_there(place) and not config.refresh:
-            self._ledger = ledger.Ledger(place, create=False)
+        self._ledger: store.Ledger | None = None
+        self._store: vectors.VectorStore | None = None
+        place = config.ledger or store.DEFAULT
+        if store.is_there(place) and not config.refresh:
+            self._ledger = store.Ledger(place, create=False)
             space = (address.url, address.model, config.embedder_dimensions)
-            self._store = ledger.VectorStore(self._ledger, *space)
+            self._store = vectors.VectorStore(self._ledger, *space)
 
     def add(self, sample: Sample) -> None:
         """Takes in a sample."""

@@ -15,12 +15,14 @@ from operator import add, attrgetter
 
 from ragassay.counts import grouped
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range, Throughput, fit
-from ragassay.engine.run import batched, judged_among
-from ragassay.judges import NOT_ASKED, Demand, Judge, PlanningAsker, PlanningJudge
-from ragassay.metrics.core import JudgedMetric, Metric
+from ragassay.engine.run.scoring import batched, judged_among
+from ragassay.judges import Judge
+from ragassay.judges.planning_judge import NOT_ASKED, Demand, PlanningAsker, PlanningJudge
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-from ragassay.transport import Price
+from ragassay.transport.prices import Price
 
 WINDOW = 256
 """Samples that are walked together."""

@@ -9,12 +9,12 @@ import ragassay
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import Displayed
 from ragassay.note import Note
-from ragassay.stats import Doubt
+from ragassay.stats.paired import Doubt
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
     from ragassay.note import Note
-    from ragassay.reports import Chart
+    from ragassay.reports.charts.chart import Chart
 
 Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
 """``tested``: the verdict counts. ``exploratory``: the metric is not among the primary ones.

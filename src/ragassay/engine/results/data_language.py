@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ragassay.samples import Sample
-from ragassay.texts import language_in, language_of
+from ragassay.texts.languages import language_in, language_of
 
 _READ = 600
 """Characters of a text that are read."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ragassay.stats import is_close
+from ragassay.stats.units import is_close
 
 _THRESHOLD = re.compile(r"[<>]=?\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)$")
 """The threshold of a gate."""

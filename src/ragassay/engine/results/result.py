@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from ragassay.engine.results.comparison_result import Comparison
     from ragassay.formats import NuggetBank
-    from ragassay.reports import Chart, PlotKind
+    from ragassay.reports.charts.chart import Chart
+    from ragassay.reports.notebook import PlotKind
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder with its result in a run's folder: a run folder

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragassay.engine.results.clustering import CONVERSATION_KEYS
-from ragassay.formats import FIELD_OF, folded
+from ragassay.formats import folded
+from ragassay.formats.records.aliases import FIELD_OF
 from ragassay.samples import Sample
-from ragassay.texts import language_of
+from ragassay.texts.languages import language_of
 
 _LANGUAGE = "language"
 _READ = 600

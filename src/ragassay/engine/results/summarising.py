@@ -16,16 +16,11 @@ from ragassay.engine.results.clustering import CONVERSATION_KEYS
 from ragassay.engine.results.score_columns import Mask, ScoreColumns
 from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.scores import Reason
-from ragassay.stats import (
-    EFFECTIVE_N,
-    Bounds,
-    Interval,
-    Span,
-    mean_interval,
-    percentile_interval,
-)
+from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
+from ragassay.stats.percentiles.ordered_values import percentile_interval
 from ragassay.suites import Suite
 
 GEOMETRIC_FLOOR = 1e-5

@@ -12,10 +12,10 @@ from ragassay.counts import either, plural, share
 from ragassay.engine.results.shown_names import shown
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.stats import Components
+from ragassay.stats.components import Components
 
 if TYPE_CHECKING:
-    from ragassay.judges import Usage
+    from ragassay.judges.asking import Usage
 
 SCHEMA_VERSION = 1
 """Version of the run folder's contract (docs/run-folder.md)."""

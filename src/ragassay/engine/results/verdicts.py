@@ -12,9 +12,12 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ragassay.errors import InputError, validation_problem
+from ragassay.errors import InputError
+from ragassay.errors.problem_words import validation_problem
 from ragassay.formats.sources import unpacking
-from ragassay.judges import Asked, Provenance, to_record
+from ragassay.judges import Provenance
+from ragassay.judges.asking import Asked
+from ragassay.judges.recorded.verdict_records import to_record
 
 Record = Mapping[str, Any]
 """A verdict as `ragassay.judges.to_record` makes it."""

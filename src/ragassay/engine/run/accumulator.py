@@ -9,43 +9,40 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ragassay.counts import either, plural, share
-from ragassay.engine.config import RunConfig
-from ragassay.engine.results import (
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.attribution import Given, given_of, mixed
+from ragassay.engine.results.clustering import (
     CONVERSATION_KEYS,
     IN_CLUSTER,
-    DataLanguage,
-    Given,
-    IntervalOptions,
-    MetricSummary,
-    ScoreColumns,
-    Slicer,
-    Spending,
-    Summary,
-    all_failed,
-    averaged_over,
     cluster_column,
     cluster_of,
     conversations_of_ids,
+    named_conversation,
+)
+from ragassay.engine.results.data_language import DataLanguage
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.slicing import Slicer
+from ragassay.engine.results.summarising import (
+    IntervalOptions,
+    averaged_over,
     count_incomplete,
     crowded,
     describe,
-    fingerprint,
-    given_of,
     largest_of_uneven,
-    mixed,
-    named_conversation,
     slice_summaries,
     summarise,
     totals,
 )
+from ragassay.engine.results.summary import MetricSummary, Spending, Summary, all_failed
 from ragassay.engine.run.missing_scores import MissingScores
 from ragassay.errors import CountedFact, UsageError
-from ragassay.judges import IN_PART
-from ragassay.metrics.core import Metric
+from ragassay.judges.asking import IN_PART
+from ragassay.metrics.core.metric import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.suites import Suite
-from ragassay.texts import UNSPACED
+from ragassay.texts.scripts import UNSPACED
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 

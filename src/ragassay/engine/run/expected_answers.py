@@ -10,7 +10,8 @@ from pathlib import Path
 from ragassay import formats
 from ragassay.counts import either, plural
 from ragassay.errors import InputError, called, warn_user
-from ragassay.formats import delimited, opening
+from ragassay.formats import opening
+from ragassay.formats.sources import delimited
 from ragassay.samples import Sample
 
 _ID, _QUERY, _EXPECTED = "query_id", "query", "expected_answer"

@@ -11,24 +11,28 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragassay.counts import either, plural
-from ragassay.engine.config import Judging, RunConfig
-from ragassay.engine.models import cosine_of, identities
-from ragassay.engine.results import Given, Spending
+from ragassay.engine.config.judging import Judging
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.models.modelling import cosine_of, identities
+from ragassay.engine.results.attribution import Given
+from ragassay.engine.results.summary import Spending
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import UsageError
-from ragassay.judges import Asked, Asker, Judge, Question, Usage, check_judge_name
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges import Judge, Question
+from ragassay.judges.asking import Asked, Asker, Usage
+from ragassay.judges.offline.offline_judge import OfflineJudge
+from ragassay.judges.python_words import check_judge_name
 from ragassay.judges.questions import AssignNuggets
-from ragassay.metrics.core import Metric
-from ragassay.models import Models
+from ragassay.metrics.core.metric import Metric
+from ragassay.models.run_models import Models
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
     from ragassay.formats import NuggetBank
     from ragassay.judges import JudgeOptions
-    from ragassay.judges.ledger import Ledger
-    from ragassay.judges.llm import Reuse
-    from ragassay.transport import Budget
+    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.llm.ledger_lookup import Reuse
+    from ragassay.transport.budget import Budget
 
 OFFLINE = "offline"
 
@@ -135,9 +139,10 @@ def open_session(
     named = named or {}
     if [named.get(word, word) if isinstance(word, str) else word for word in words] == [OFFLINE]:
         return JudgeSession(OfflineJudge())
-    from ragassay.judges import make_judge
-    from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
-    from ragassay.transport import Budget
+    from ragassay.judges.judge_factory import make_judge
+    from ragassay.judges.ledger.ledger_file import MEMORY
+    from ragassay.judges.ledger.store import DEFAULT, Ledger, is_there
+    from ragassay.transport.budget import Budget
 
     published = [suite.default_model for suite in suites if suite.default_model]
     budget = None if config.budget is None else Budget.parse(config.budget)
@@ -171,7 +176,8 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
         config: with limits and sampling parameters.
         dry: nothing will be asked.
     """
-    from ragassay.judges import JudgeOptions, read_prompts
+    from ragassay.judges import JudgeOptions
+    from ragassay.judges.own_prompts import read_prompts
 
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
     names = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ragassay.counts import grouped
-from ragassay.engine.results import MetricSummary
-from ragassay.metrics.core import Metric, missing
-from ragassay.models.weights import BY_MODEL, Unavailable
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.metrics.core.metric import Metric, missing
+from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 

@@ -12,11 +12,13 @@ from dataclasses import replace
 
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.errors import InputError, UsageError, warn_user
-from ragassay.formats import NuggetBank, QueryNuggets
-from ragassay.judges import Asker, Unanswered
-from ragassay.metrics.core import Metric, passage_texts
-from ragassay.metrics.nuggets import NuggetOptions, Nuggets, make_nuggets
-from ragassay.metrics.relevance import earlier_queries, textless
+from ragassay.formats import NuggetBank
+from ragassay.formats.nugget_bank_file import QueryNuggets
+from ragassay.judges.asking import Asker, Unanswered
+from ragassay.metrics.core.metric import Metric, passage_texts
+from ragassay.metrics.nuggets.nugget_making import NuggetOptions, make_nuggets
+from ragassay.metrics.nuggets.nugget_recall import Nuggets
+from ragassay.metrics.relevance.umbrela import earlier_queries, textless
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason, Unscored
 

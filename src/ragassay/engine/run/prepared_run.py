@@ -14,20 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import formats
 from ragassay.engine.comparison import gates
-from ragassay.engine.config import OWN, POOLED, MetricSelection, RunConfig, make_plan, own_metrics
-from ragassay.engine.consistency import ConsistencyRun, GroupProgress, OnDisk, StoredSamples
-from ragassay.engine.models import address_for, check_models, here, models_for, spending_of
-from ragassay.engine.results import (
+from ragassay.engine.config.judging import OWN, POOLED
+from ragassay.engine.config.metric_selection import MetricSelection, make_plan, own_metrics
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.consistency.consistency_run import ConsistencyRun, GroupProgress
+from ragassay.engine.consistency.group_samples import OnDisk, StoredSamples
+from ragassay.engine.models.model_checks import check_models
+from ragassay.engine.models.modelling import here
+from ragassay.engine.models.run_embedder import address_for, models_for, spending_of
+from ragassay.engine.results.folders.result_sink import ResultSink
+from ragassay.engine.results.folders.run_folder import (
     NUGGETS,
     SAMPLES,
     VERDICTS,
     FolderWriter,
-    KeptVerdicts,
-    Result,
-    ResultSink,
-    VerdictFile,
     check_consistency,
 )
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.judge_session import (
     OFFLINE,
@@ -43,17 +47,21 @@ from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_str
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
 from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
-from ragassay.golden import check_output
-from ragassay.judges import Asker, Judge, read_prompts
-from ragassay.metrics.answer import AnswerMatches
-from ragassay.metrics.core import AllSamples, Metric, uses_of
-from ragassay.models.embedders import DEFAULT
+from ragassay.golden.golden_folder import check_output
+from ragassay.judges import Judge
+from ragassay.judges.asking import Asker
+from ragassay.judges.own_prompts import read_prompts
+from ragassay.metrics.answer.answer_match import AnswerMatches
+from ragassay.metrics.core.judged import uses_of
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import AllSamples
+from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.samples import Sample
-from ragassay.stats import check_one_sided
+from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.judges import Address
+    from ragassay.judges.judge_factory import Address
 
 
 def prepare(

@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ragassay.engine.results import GEOMETRIC_FLOOR
+from ragassay.engine.results.summarising import GEOMETRIC_FLOOR
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import qrels_and_runs, trec_preferences
-from ragassay.metrics.core import Metric, naming
-from ragassay.metrics.retrieval import (
-    Floats,
-    GroupedRankings,
-    Judgements,
-    PreferenceMeasure,
-    Preferences,
-    RankingMetric,
-    Rankings,
-    judgement_groups,
-    preferences,
-    ranking_sources,
-)
+from ragassay.formats.trec import qrels_and_runs, trec_preferences
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources
+from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
+from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
+from ragassay.metrics.retrieval.rankings import Floats, Rankings
+from ragassay.metrics.retrieval.trec_names import Judgements
 
 if TYPE_CHECKING:
     import polars as pl

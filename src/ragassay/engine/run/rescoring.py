@@ -10,42 +10,32 @@ from typing import Any
 
 import orjson
 
-from ragassay.engine.comparison import OFFLINE
-from ragassay.engine.config import own_metrics
-from ragassay.engine.models import models_again, weights_among
-from ragassay.engine.results import (
-    NUGGETS,
-    Record,
-    Result,
-    Rows,
-    ScoreRow,
-    Verdicts,
-    shown,
-    with_samples,
-)
+from ragassay.engine.comparison.standing import OFFLINE
+from ragassay.engine.config.metric_selection import own_metrics
+from ragassay.engine.models.modelling import weights_among
+from ragassay.engine.models.run_embedder import models_again
+from ragassay.engine.results.folders.run_folder import NUGGETS
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
+from ragassay.engine.results.shown_names import shown
+from ragassay.engine.results.verdicts import Record, Verdicts
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
-from ragassay.judges import (
-    Asker,
-    Failure,
-    Judge,
-    Provenance,
-    Question,
-    R_co,
-    Verdict,
-    Vote,
-    about_of,
-    combinable,
-    decided,
-    evidence_id,
-    rule_of,
-    vote_of,
-)
-from ragassay.judges.ledger import Ledger
-from ragassay.judges.offline import too_long
-from ragassay.metrics.core import AllSamples, Metric, naming
-from ragassay.models.embedders import DEFAULT
-from ragassay.models.weights import BY_MODEL
+from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
+from ragassay.judges.asking import Asker
+from ragassay.judges.combining import combinable
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.offline.offline_judge import too_long
+from ragassay.judges.panel import Vote, decided, rule_of
+from ragassay.judges.recorded.replay import vote_of
+from ragassay.judges.recorded.verdict_records import about_of
+from ragassay.judges.reply import R_co
+from ragassay.judges.verdict import evidence_id
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import AllSamples
+from ragassay.models.embedders.embedder import DEFAULT
+from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Reason
 from ragassay.strict import dumps

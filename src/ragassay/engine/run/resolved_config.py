@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import __version__, files
-from ragassay.engine.config import (
-    MetricSelection,
-    RunConfig,
-    make_absolute,
-    make_relative,
-    published_names,
-)
-from ragassay.engine.results import RUBRICS, Summary
+from ragassay.engine.config.config_paths import make_absolute, make_relative
+from ragassay.engine.config.metric_selection import MetricSelection, published_names
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.results.folders.run_folder import RUBRICS
+from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.source import Source
-from ragassay.metrics.core import FunctionMetric, Metric, naming
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.function_metrics import FunctionMetric
+from ragassay.metrics.core.metric import Metric
 
 
 def resolved_config(
@@ -92,7 +91,7 @@ def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
-    from ragassay.judges.rubrics import read_rubric
+    from ragassay.judges.rubrics.rubric_files import read_rubric
 
     keys: dict[str, Any] = {}
     if config.rubric:

@@ -16,9 +16,11 @@ from itertools import islice
 from typing import TypeVar
 
 from ragassay.errors import warn_user
-from ragassay.judges import Asker
-from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window, reached
-from ragassay.models import Models
+from ragassay.judges.asking import Asker
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric, reached
+from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.models.run_models import Models
 from ragassay.samples import ABSTAINING, Sample
 from ragassay.scores import Outcome, Reason, Unscored
 

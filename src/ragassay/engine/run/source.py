@@ -14,10 +14,11 @@ from typing import Any
 
 from ragassay import formats, golden
 from ragassay.counts import either, plural
-from ragassay.engine.config import RunConfig
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run import expected_answers
 from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
-from ragassay.formats import mlcube, standard_input
+from ragassay.formats.benchmarks import mlcube
+from ragassay.formats.sources import standard_input
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 from ragassay.subsets import Subset, fields_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ragassay import suites
-from ragassay.metrics.core import Metric, missing
+from ragassay.metrics.core.metric import Metric, missing
 from ragassay.samples import Sample
 
 LOOKED_AT = 2_000

@@ -10,7 +10,9 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, field_values, unpacked
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import field_values
+from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.samples import Sample
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, retrieved
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import retrieved
 from ragassay.formats.sources import json_files, opening
 from ragassay.samples import Sample
 

@@ -14,7 +14,9 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, folded, with_earlier_turns
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.sessions import with_earlier_turns
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.samples import Sample
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ragassay.formats import native
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.records.sample_records import Mapper
 from ragassay.samples import Sample
 
 

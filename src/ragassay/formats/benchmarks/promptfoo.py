@@ -8,8 +8,13 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, OptionWords, aliases, folded, retrieved
-from ragassay.formats.sources import json_files, shaped
+from ragassay.formats.records import aliases
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import retrieved
+from ragassay.formats.sources import json_files
+from ragassay.formats.sources.opening import shaped
 from ragassay.formats.traces import served
 from ragassay.samples import Sample
 

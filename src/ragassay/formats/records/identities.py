@@ -10,7 +10,7 @@ import orjson
 
 from ragassay.errors import InputError
 from ragassay.formats.records.option_words import OptionWords
-from ragassay.formats.records.values import texts_of
+from ragassay.formats.records.values.field_values import texts_of
 from ragassay.samples import Sample, Turn
 
 LINE = "@line"

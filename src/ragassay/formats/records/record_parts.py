@@ -8,7 +8,8 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import ALIASES, Keys
-from ragassay.formats.records.values import answer_values, field_values, passages, timestamp
+from ragassay.formats.records.values import answer_values, field_values, passages
+from ragassay.formats.records.values.times import timestamp
 from ragassay.samples import GoldPassage, Passage
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {

@@ -17,15 +17,14 @@ from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.record_turns import agreed, asked_in
 from ragassay.formats.records.source_notes import SourceNotes
 from ragassay.formats.records.values import (
-    ContextSplitter,
     answer_values,
     field_values,
-    in_zone,
-    lacks_zone,
     packed_lists,
     passages,
     retrieved,
 )
+from ragassay.formats.records.values.joined_chunks import ContextSplitter
+from ragassay.formats.records.values.times import in_zone, lacks_zone
 from ragassay.samples import Answer, Sample, Turn
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
+from ragassay.formats.records.aliases import FIELD_OF, SUBSTANCE, folded
 
 _OF_A_PART = frozenset({"text", "content", "value", "message", "type", "role"})
 """Names in an object that is a part of a record."""

@@ -14,8 +14,9 @@ from typing import Any, cast
 
 import orjson
 
-from ragassay.errors import InputError, json_problem
-from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
+from ragassay.errors import InputError
+from ragassay.errors.problem_words import json_problem
+from ragassay.formats.records.aliases import FIELD_OF, SUBSTANCE, folded
 from ragassay.formats.sources import column_wise, nested_lists
 from ragassay.formats.sources.kinds import unexpected
 from ragassay.formats.sources.opening import lines, opened, placed, read_all

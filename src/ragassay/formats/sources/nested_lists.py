@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragassay.formats.records import FIELD_OF, SUBSTANCE, all_texts, folded
+from ragassay.formats.records.aliases import FIELD_OF, SUBSTANCE, folded
+from ragassay.formats.records.texts_within import all_texts
 
 _DEEPEST = 4
 """Objects around a list that are looked into."""

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, field_values, unpacked
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import field_values
+from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.traces import request_spans as spans, served, step_contents
 from ragassay.formats.traces.span_rows import first_of
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader

@@ -9,8 +9,12 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, field_values, folded, unpacked
-from ragassay.formats.sources import kind, placed
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import field_values
+from ragassay.formats.records.values.retrieved import unpacked
+from ragassay.formats.sources.kinds import kind
+from ragassay.formats.sources.opening import placed
 from ragassay.formats.traces import python_cells, request_spans as spans, served, step_contents
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 from ragassay.formats.traces.trace_spans import tell_unread_reference

@@ -8,7 +8,9 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.traces import otel_records, request_spans as spans, step_contents
 from ragassay.formats.traces.tool_exports import Making, Row, reader
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.formats.records import unpacked
+from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.traces import attributes, served
 from ragassay.formats.traces.request_spans import Span
 from ragassay.formats.traces.span_rows import first_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import unpacked
+from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.traces import otel_records, request_spans as spans
 from ragassay.formats.traces.tool_exports import reader
 

@@ -7,7 +7,7 @@ import ast
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import unpacked
+from ragassay.formats.records.values.retrieved import unpacked
 
 _MOST = 1_000_000
 """Characters of a cell that is read as Python, whose parser takes some hundred times as much

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import LAST_TIME, timestamp
+from ragassay.formats.records.values.times import LAST_TIME, timestamp
 
 
 def number(value: Any) -> float | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.formats.records import field_values, messages, retrieved, unpacked
+from ragassay.formats.records.values import field_values, messages, retrieved
+from ragassay.formats.records.values.retrieved import unpacked
 
 _QUESTION = (
     *("question", "query", "user_input", "input", "user_query", "user_message", "message"),

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ragassay.formats.records import Mapper
+from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import opening
 from ragassay.formats.traces.span_rows import rows
 from ragassay.formats.traces.trace_spans import SpansOf, samples

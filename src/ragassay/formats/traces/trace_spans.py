@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import Mapper, retrieved
-from ragassay.formats.sources import shaped
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import retrieved
+from ragassay.formats.sources.opening import shaped
 from ragassay.formats.traces import served, step_contents
 from ragassay.formats.traces.request_spans import MODEL, OTHER, RERANK, RETRIEVAL, TOOL, Span
 from ragassay.samples import Sample

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
-from ragassay.formats.sources import json_files, placed
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.sources import json_files
+from ragassay.formats.sources.opening import placed
 from ragassay.formats.trec import qrels_and_runs, trec_run
 from ragassay.samples import GoldPassage, Passage, Sample
 

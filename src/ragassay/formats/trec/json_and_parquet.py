@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import json_files, opened, opening, standard_input, unexpected
+from ragassay.formats.sources import json_files, opening, standard_input
+from ragassay.formats.sources.kinds import unexpected
+from ragassay.formats.sources.opening import opened
 
 if TYPE_CHECKING:
     import polars as pl

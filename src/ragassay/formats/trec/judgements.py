@@ -9,7 +9,7 @@ from pathlib import Path
 from ragassay.counts import plural
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.trec.json_and_parquet import chosen
 from ragassay.samples import Sample
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragassay.counts import share
 from ragassay.errors import InputError, called, warn_user
-from ragassay.formats.sources import opened
+from ragassay.formats.sources.opening import opened
 from ragassay.formats.trec.json_and_parquet import read_other
 from ragassay.formats.trec.trec_tables import NUMBER, Layout, fields_of, read_table, second_line
 

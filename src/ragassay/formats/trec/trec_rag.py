@@ -13,7 +13,8 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, field_values
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import field_values
 from ragassay.formats.sources import json_files, opening
 from ragassay.samples import Answer, Passage, Sample, Statement
 

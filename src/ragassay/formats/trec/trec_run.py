@@ -12,8 +12,9 @@ from pathlib import Path
 from ragassay.counts import either, plural
 from ragassay.errors import InputError, warn_user
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, OptionWords
-from ragassay.formats.sources import opened
+from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.sources.opening import opened
 from ragassay.formats.trec.json_and_parquet import chosen, is_mapping
 from ragassay.samples import GoldPassage, Passage, Sample
 

@@ -14,7 +14,8 @@ import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
-from ragassay.texts import CHARACTERS, ends_sentence
+from ragassay.texts.scripts import CHARACTERS
+from ragassay.texts.sentence_cutting import ends_sentence
 
 _TOKEN = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+|[^\w\s]")
 _KNOWN = 3

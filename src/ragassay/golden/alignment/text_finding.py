@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 from ragassay.golden.alignment.chunk_alignment import LEAST_ALIKE, PIECE, squeezed
 from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
 from ragassay.golden.documents import Document
-from ragassay.texts import CHARACTERS
+from ragassay.texts.scripts import CHARACTERS
 
 Likeness = Literal["exact", "but for white space", "but for markup", "nearly"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragassay.counts import few
 from ragassay.errors import InputError
-from ragassay.golden.alignment import MOST_SIGHTED, Likeness, TextFinder
+from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import Document, fault_lines, text_at
 from ragassay.samples import GoldPassage
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from ragassay import formats
 from ragassay.errors import InputError
 from ragassay.formats import Columns
-from ragassay.golden.alignment import TextFinder
+from ragassay.golden.alignment.text_finding import TextFinder
 from ragassay.golden.documents import Document, names_of
 from ragassay.golden.exchange.gold_placing import (
     Placing,

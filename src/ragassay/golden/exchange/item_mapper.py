@@ -9,7 +9,8 @@ from typing import Any
 
 from ragassay.counts import few, plural
 from ragassay.errors import InputError, UsageError, did_you_mean
-from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
+from ragassay.formats import Columns, Mapper, field_values, folded
+from ragassay.formats.records.aliases import FIELD_OF, FieldKeys
 from ragassay.golden.golden_item import negatives_in, tags_in
 from ragassay.samples import Answerability, Identity, Sample
 

@@ -24,7 +24,8 @@ from typing import Annotated, Any, get_type_hints
 import orjson
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from ragassay.errors import RagassayError, validation_problem
+from ragassay.errors import RagassayError
+from ragassay.errors.problem_words import validation_problem
 from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
 from ragassay.judges.ledger.ledger_file import MEMORY, LedgerFile, damaged
 from ragassay.scores import Reason

@@ -6,13 +6,13 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from ragassay.judges.ledger import PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import ReplyInParts
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
-from ragassay.transport.endpoints import Message
+from ragassay.transport.endpoints.endpoint import Message
 
 Reuse = Literal["all", "answers", "nothing"]
 """Which entries a run uses: all; only answers (failures are asked again); none."""

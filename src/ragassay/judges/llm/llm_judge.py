@@ -23,7 +23,7 @@ from typing import Any
 from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger import PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
@@ -33,19 +33,13 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
-from ragassay.transport import (
-    BACKOFF_S,
-    INTERRUPTED,
-    Budget,
-    Limiter,
-    Price,
-    PricedAccount,
-    Sender,
-    SendRequest,
-    Stopped,
-    Tally,
-)
-from ragassay.transport.endpoints import TIMEOUT_S, Completion, Endpoint, EndpointError, Message
+from ragassay.transport.accounts import PricedAccount, Stopped
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""

@@ -14,8 +14,9 @@ import orjson
 from ragassay import strict
 from ragassay.judges.llm import token_estimate
 from ragassay.judges.question import Question
-from ragassay.texts import code_of, held, language_of
-from ragassay.transport.endpoints import SYSTEM, Endpoint, Message, Mode, Prompt
+from ragassay.texts.languages import code_of, held, language_of
+from ragassay.transport.endpoints import Endpoint, Prompt
+from ragassay.transport.endpoints.endpoint import SYSTEM, Message, Mode
 
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
 

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from ragassay.judges.question import Question
-from ragassay.transport.endpoints import Message
+from ragassay.transport.endpoints.endpoint import Message
 
 ASCII, ALPHABETIC, WIDE = 4.0, 2.0, 1.0
 """Characters a token."""

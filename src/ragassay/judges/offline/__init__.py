@@ -5,7 +5,3 @@ It answers what three signals can tell: coverage of a text by the best window of
 classifier of refusals (`refusal`). `questions` says which question is answered by what; to the rest
 the judge says ``unsupported``.
 """
-
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)

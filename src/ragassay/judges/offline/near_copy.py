@@ -25,7 +25,7 @@ from ragassay.judges.offline.words import (
     tokens,
     weight,
 )
-from ragassay.texts import listed
+from ragassay.texts.languages import listed
 
 Kind = Literal["negation", "opposite", "number", "unit", "name", "roles"]
 

@@ -24,7 +24,8 @@ from ragassay.judges.offline.words import (
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, Reply
 from ragassay.scores import Reason
-from ragassay.texts import ends_sentence, held as in_languages, likely_languages
+from ragassay.texts.languages import held as in_languages, likely_languages
+from ragassay.texts.sentence_cutting import ends_sentence
 
 FULL, PARTIAL = 0.75, 0.4
 """Smallest coverage of a statement for full and for partial support."""

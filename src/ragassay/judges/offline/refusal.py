@@ -23,7 +23,7 @@ from ragassay.judges.offline.words import (
     tokens,
     weight,
 )
-from ragassay.texts import held
+from ragassay.texts.languages import held
 
 _REFUSALS, _SMALL_TALK = any_of("\n".join(held("refusals").values())), pattern("small_talk")
 _COURTESIES, _PLACES = pattern("courtesies"), pattern("places")

@@ -16,7 +16,8 @@ from importlib import resources
 from itertools import takewhile
 
 from ragassay import discovery, texts
-from ragassay.texts import SIGNS, UNSPACED, folded
+from ragassay.texts.numbers import SIGNS, folded
+from ragassay.texts.scripts import UNSPACED
 
 LISTS = discovery.word_lists("ragassay.judges.offline", "data/words.txt")
 LONGEST = 200_000

@@ -24,16 +24,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ragassay.errors import (
-    InputError,
-    did_you_mean,
-    json_problem,
-    meant_or_all,
-    mistakes,
-    system_problem,
-)
+from ragassay.errors import InputError, did_you_mean, meant_or_all
+from ragassay.errors.problem_words import json_problem, mistakes, system_problem
 from ragassay.judges.question import Question
-from ragassay.judges.questions import kinds
+from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.reply import Reply
 from ragassay.scores import Reason
 

@@ -5,9 +5,10 @@ Both metrics read one question, so they agree with each other and cost one call.
 
 from __future__ import annotations
 
-from ragassay.judges import Ask
+from ragassay.judges.asking import Ask
 from ragassay.judges.questions import AnswerContent
-from ragassay.metrics.core import JudgedMetric, conversation, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import conversation, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, ClassVar
 
-from ragassay.judges import Ask, Question
+from ragassay.judges import Question
+from ragassay.judges.asking import Ask
 from ragassay.judges.questions import AnswerMatch
-from ragassay.judges.rubrics import JudgePrompt
-from ragassay.metrics.core import JudgedMetric, not_applicable, own, param, register
+from ragassay.judges.rubrics.rubric import JudgePrompt
+from ragassay.metrics.core import own
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import not_applicable, register
+from ragassay.metrics.core.metric_parameters import param
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 

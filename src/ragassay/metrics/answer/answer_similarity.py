@@ -8,8 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ragassay.metrics.core import ModelMetric, Window, cosine_matrix, register
-from ragassay.models.embedders import Embedded, is_blank
+from ragassay.metrics.core.chunk_matching import cosine_matrix
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.metrics.core.window import Window
+from ragassay.models.embedders.embedding import Embedded, is_blank
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

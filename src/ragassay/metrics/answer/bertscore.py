@@ -7,21 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core import Metric, ModelMetric, Window, param, part, register
-from ragassay.models import Weights
-from ragassay.models.encoders import (
-    RECOMMENDED,
-    Baseline,
-    Encoder,
-    Idf,
-    Pair,
-    ReadTexts,
-    TokenMatch,
-    baseline,
-    compare,
-    layer_for,
-)
-from ragassay.models.weights import missing_folder
+from ragassay.metrics.core.metric import Metric, register
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.metrics.core.window import Window
+from ragassay.models.encoders.baselines import Baseline, baseline
+from ragassay.models.encoders.encoder import Encoder
+from ragassay.models.encoders.layers import RECOMMENDED, layer_for
+from ragassay.models.encoders.model_reading import ReadTexts
+from ragassay.models.encoders.token_matching import Idf, Pair, TokenMatch, compare
+from ragassay.models.weights.weight_files import Weights, missing_folder
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError
 from ragassay.metrics.answer.references import ReferencedAnswer, ReferenceMetric, plain
-from ragassay.metrics.core import Window, param, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ragassay.judges import Ask
+from ragassay.judges.asking import Ask
 from ragassay.judges.questions import AnswerAttempted
-from ragassay.metrics.core import JudgedMetric, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score
 

@@ -14,11 +14,17 @@ from ragassay.metrics.answer.text import (
     rouge_tokens,
     ultrarag_normal,
 )
-from ragassay.metrics.citation import Citable, marks, without_citations
-from ragassay.metrics.core import Metric, Window, missing
+from ragassay.metrics.citation.citable import Citable
+from ragassay.metrics.citation.citation_marks import marks
+from ragassay.metrics.citation.citation_parser import without_citations
+from ragassay.metrics.core.metric import Metric, missing
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-from ragassay.texts import UNSPACED, folded, language_in, words
+from ragassay.texts.languages import language_in
+from ragassay.texts.numbers import folded
+from ragassay.texts.scripts import UNSPACED
+from ragassay.texts.word_cutting import words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:

@@ -25,10 +25,12 @@ from ragassay.metrics.answer.references import (
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, best_score, overlap_prf
 from ragassay.metrics.answer.text import encode
-from ragassay.metrics.core import Window, param, part, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
-from ragassay.texts import language_in
+from ragassay.texts.languages import language_in
 
 
 class _Published(ReferenceMetric[ReferencedAnswer]):

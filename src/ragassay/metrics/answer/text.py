@@ -19,7 +19,7 @@ import string
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
 
-from ragassay.texts import stemmed
+from ragassay.texts.word_cutting import stemmed
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")

@@ -27,17 +27,10 @@ from ragassay.metrics.chunks.chunk_vectors import (
     lacks_vectors,
     texts_of,
 )
-from ragassay.metrics.core import (
-    Metric,
-    Window,
-    credited,
-    cutoff,
-    likeness,
-    missing,
-    param,
-    register,
-    same_chunks,
-)
+from ragassay.metrics.core.chunk_matching import credited, likeness, same_chunks
+from ragassay.metrics.core.metric import Metric, missing, register
+from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

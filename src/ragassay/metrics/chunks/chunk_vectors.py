@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.counts import either, share
-from ragassay.metrics.core import Window, vectors
-from ragassay.models import Unavailable
-from ragassay.models.embedders import Embedded, is_blank
+from ragassay.metrics.core.chunk_matching import vectors
+from ragassay.metrics.core.window import Window
+from ragassay.models.embedders.embedding import Embedded, is_blank
+from ragassay.models.weights.weight_files import Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 

@@ -26,8 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.errors import ArgumentError
-from ragassay.metrics.answer import MEASURES, rouge, sentence_bleu
-from ragassay.metrics.core import cosine_matrix, harmonic
+from ragassay.metrics.answer.bleu import sentence_bleu
+from ragassay.metrics.answer.rouge_metrics import MEASURES, rouge
+from ragassay.metrics.core.chunk_matching import cosine_matrix
+from ragassay.metrics.core.metric import harmonic
 
 Embeddings = Sequence[Sequence[float]] | Sequence[NDArray[np.floating]] | NDArray[np.floating]
 """One vector for each chunk."""

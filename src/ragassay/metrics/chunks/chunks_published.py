@@ -20,16 +20,10 @@ from ragassay.metrics.chunks.chunk_vectors import (
     SampleVectors,
     texts_of,
 )
-from ragassay.metrics.core import (
-    Metric,
-    SampleMetric,
-    Window,
-    cutoff,
-    likeness,
-    param,
-    register,
-    same_chunks,
-)
+from ragassay.metrics.core.chunk_matching import likeness, same_chunks
+from ragassay.metrics.core.metric import Metric, SampleMetric, register
+from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ragassay.samples import Passage
-from ragassay.texts import DocumentNames, held
+from ragassay.texts.document_names import DocumentNames
+from ragassay.texts.languages import held
 
 _NUMBER = r"(?:n[°ºr.]|no\.|№)"
 PREFIX = rf"(?:{'|'.join(held('sources').values())})"

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from ragassay.discovery import word_lists
 from ragassay.metrics.citation.citable import BEFORE, PREFIX, bare, is_source
-from ragassay.texts import held, numerals
+from ragassay.texts.languages import held
+from ragassay.texts.numbers import numerals
 
 _BRACKETED = re.compile(
     r"(?:<sup>\s*)?\^?\\?(?:\[\[|[\[【［〔])(?P<inside>[^\[\]【】［］〔〕\n]{1,200}?)\\?(?:\]\]|[\]】］〕])\^?"

@@ -25,7 +25,8 @@ from typing import NamedTuple
 from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_marks import Mark, marks
 from ragassay.samples import Answer, Passage, Statement
-from ragassay.texts import begins_sentence, ends_sentence, sentences as sentence_spans
+from ragassay.texts import sentences as sentence_spans
+from ragassay.texts.sentence_cutting import begins_sentence, ends_sentence
 
 _BULLET = re.compile(r"\s*(?:[-*•–+>]\s+|#+\s+|\d{1,3}[.)]\s+)?")
 _LONE_BULLET = re.compile(r"[-*•–+>#]+|\d{1,3}[.)]")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ragassay.metrics.core import harmonic
+from ragassay.metrics.core.metric import harmonic
 
 
 class CitationWorth(NamedTuple):

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.counts import either, plural
 from ragassay.errors import CountedFact, UsageError
-from ragassay.judges import Ask
+from ragassay.judges.asking import Ask
 from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, is_source, passage_keys
@@ -39,7 +39,10 @@ from ragassay.metrics.citation.citation_scores import (
     over_passages,
     published_scores,
 )
-from ragassay.metrics.core import JudgedMetric, Window, param, part, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

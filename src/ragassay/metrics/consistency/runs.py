@@ -15,8 +15,10 @@ from operator import attrgetter
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from ragassay.counts import either, share
-from ragassay.metrics.citation import text_for_models, without_citations
-from ragassay.metrics.core import Metric, Window, not_applicable, param
+from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
+from ragassay.metrics.core.metric import Metric, not_applicable
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from ragassay.metrics.answer import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
+from ragassay.metrics.answer.bertscore import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
     PARTS_TITLES,
@@ -15,8 +15,10 @@ from ragassay.metrics.consistency.runs import (
     Pairwise,
     answers,
 )
-from ragassay.metrics.core import Window, param, part, register
-from ragassay.models.encoders import TokenMatch
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.window import Window
+from ragassay.models.encoders.token_matching import TokenMatch
 from ragassay.scores import Outcome, Reason, Unscored
 
 DEFAULT = "xlm-roberta-large"

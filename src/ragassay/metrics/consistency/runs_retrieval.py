@@ -12,10 +12,12 @@ from ragassay.metrics.consistency.runs import (
     comparable,
     in_pairs,
 )
-from ragassay.metrics.core import Window, param, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Reason, Unscored
-from ragassay.stats import jaccard, rank_biased_overlap
+from ragassay.stats.overlap import jaccard, rank_biased_overlap
 
 _PLACES = "passages are told apart by their texts, for an id stands for different ones"
 _CLASH = "one id stands for different passages, and some have no text to tell them apart by"

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragassay.metrics.answer import PARTS, PRF, Measure, compare, encode, tokeniser
+from ragassay.metrics.answer.references import tokeniser
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare
+from ragassay.metrics.answer.text import encode
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
     PARTS_TITLES,
@@ -18,7 +20,9 @@ from ragassay.metrics.consistency.runs import (
     answers,
     in_pairs,
 )
-from ragassay.metrics.core import Window, param, part, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.window import Window
 from ragassay.scores import Reason, Unscored
 
 Tokens = Literal["unicode", "rouge"]

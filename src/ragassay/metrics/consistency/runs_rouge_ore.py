@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
-from ragassay.metrics.answer import PARTS, PRF
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF
 from ragassay.metrics.consistency.runs import (
     AnswersMetric,
     Citations,
@@ -19,7 +19,9 @@ from ragassay.metrics.consistency.runs import (
     answers,
     in_pairs,
 )
-from ragassay.metrics.core import Window, part, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import part
+from ragassay.metrics.core.window import Window
 from ragassay.scores import Reason, Unscored
 
 _TINY = 1e-8

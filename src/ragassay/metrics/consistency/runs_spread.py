@@ -13,10 +13,12 @@ from typing import Any, ClassVar
 
 from ragassay.counts import either, share
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED, RunsMetric
-from ragassay.metrics.core import Window, not_applicable, param, register
+from ragassay.metrics.core.metric import not_applicable, register
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
-from ragassay.stats import Spread, spread
+from ragassay.stats.dispersion import Spread, spread
 
 _ORE = "Open RAG Eval, as its tool computes it"
 _SPEC = "Open RAG Eval, metrics page (consistency)"

@@ -21,7 +21,9 @@ from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
-from ragassay.user_code import described, is_async, is_python_word, load_object, run
+from ragassay.user_code.background_loop import run
+from ragassay.user_code.object_calls import described, is_async
+from ragassay.user_code.object_loading import is_python_word, load_object
 
 F = TypeVar("F", bound=Callable[..., Any])
 

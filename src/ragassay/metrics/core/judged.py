@@ -28,12 +28,13 @@ from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import InputError, LedgerError, UsageError
-from ragassay.judges import Ask, Question, Scope, Unanswered
+from ragassay.judges import Question
+from ragassay.judges.asking import Ask, Scope, Unanswered
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window, failed
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
-from ragassay.texts import stated_language
+from ragassay.texts.languages import stated_language
 
 
 class JudgedMetric(Metric):
@@ -102,7 +103,7 @@ class JudgedMetric(Metric):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Asks the window's judge about all samples concurrently."""
-        from ragassay.judges.offline import offline_asker
+        from ragassay.judges.offline.offline_judge import offline_asker
 
         with offline_asker() if window.asker is None else nullcontext(window.asker) as asker:
             scope = asker.scope()

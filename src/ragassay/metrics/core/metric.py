@@ -37,7 +37,7 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 if TYPE_CHECKING:
-    from ragassay.models import Weights
+    from ragassay.models.weights.weight_files import Weights
 
 M = TypeVar("M", bound="Metric")
 Need = Literal[

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
-from ragassay.models import Unavailable
+from ragassay.models.weights.weight_files import Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 

@@ -10,9 +10,9 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 
 if TYPE_CHECKING:
-    from ragassay.judges import Asker
+    from ragassay.judges.asking import Asker
     from ragassay.metrics.core.metric import Metric
-    from ragassay.models import Models
+    from ragassay.models.run_models import Models
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class Window(Remembering):
     def models(self) -> Models:
         """The run's models, or models with every default where the run gave none."""
         if self._models is None:
-            from ragassay.models import Models
+            from ragassay.models.run_models import Models
 
             self._models = Models()
         return self._models

@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ragassay.judges import Ask, Question
+from ragassay.judges import Question
+from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ClaimSupport, ExtractClaims
-from ragassay.metrics.answer import blank_references
-from ragassay.metrics.core import JudgedMetric, harmonic, part, register
+from ragassay.metrics.answer.answer_match import blank_references
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import harmonic, register
+from ragassay.metrics.core.metric_parameters import part
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ragassay.metrics.citation import passage_keys, sentences, text_for_models
-from ragassay.metrics.core import (
-    ModelMetric,
-    Window,
-    missing,
-    param,
-    passage_texts,
-    register,
-    textless_passage,
-)
-from ragassay.metrics.mtrag import given_value, no_contexts
-from ragassay.models.classifiers import FOUNDATION, HHEM, HhemModel
+from ragassay.metrics.citation.citable import passage_keys
+from ragassay.metrics.citation.citation_parser import sentences, text_for_models
+from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.metrics.core.window import Window
+from ragassay.metrics.mtrag.mtrag_given import given_value
+from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
+from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -9,11 +9,12 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ragassay.errors import ArgumentError, CountedFact
-from ragassay.metrics.core import Metric, Window, missing, register, scored
+from ragassay.metrics.core.metric import Metric, missing, register, scored
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag.mtrag_given import READ, bounded, given_value, impossible
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
-from ragassay.models.weights import BY_MODEL
+from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from ragassay.counts import plural
 from ragassay.errors import CountedFact
-from ragassay.metrics.answer import (
+from ragassay.metrics.answer.bertscore import (
     EMPTY,
     RESCALE,
     BertScoring,
@@ -26,20 +26,13 @@ from ragassay.metrics.answer import (
     cut_note,
     grouped,
 )
-from ragassay.metrics.core import (
-    Need,
-    Window,
-    missing,
-    param,
-    part,
-    passage_texts,
-    register,
-    textless_passage,
-)
+from ragassay.metrics.core.metric import Need, missing, passage_texts, register, textless_passage
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, bounded, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
-from ragassay.models import Unavailable
-from ragassay.models.encoders import TokenMatch
+from ragassay.models.encoders.token_matching import TokenMatch
+from ragassay.models.weights.weight_files import Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

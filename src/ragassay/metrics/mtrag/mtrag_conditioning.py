@@ -30,8 +30,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from ragassay.errors import CountedFact
-from ragassay.formats import METRICS_RULE
-from ragassay.metrics.core import Metric, Window, missing, param, register
+from ragassay.formats.benchmarks.mtrag_records import METRICS_RULE
+from ragassay.metrics.core.metric import Metric, missing, register
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore
 from ragassay.metrics.mtrag.mtrag_given import (
@@ -50,7 +52,7 @@ from ragassay.metrics.mtrag.mtrag_judged import (
     ReferencelessFaithfulness,
     UnderspecifiedEval,
 )
-from ragassay.models.weights import BY_MODEL
+from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.samples import ABSTAINING, Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

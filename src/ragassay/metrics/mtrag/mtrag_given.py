@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ragassay.errors import CountedFact
-from ragassay.metrics.core import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.samples import Sample
 from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 

@@ -16,28 +16,24 @@ from statistics import median
 from typing import Any, ClassVar
 
 from ragassay.errors import CountedFact
-from ragassay.judges import Ask, Failure, Question, Unanswered, Verdict
-from ragassay.judges.questions import (
-    ClaimSupport,
-    ExtractClaims,
-    ReferenceRating,
-    SaysIdk,
-    SaysUnderspecified,
-)
-from ragassay.metrics.core import (
-    JudgedMetric,
+from ragassay.judges import Failure, Question, Verdict
+from ragassay.judges.asking import Ask, Unanswered
+from ragassay.judges.questions import ClaimSupport, ExtractClaims, ReferenceRating, SaysIdk
+from ragassay.judges.questions.answering import SaysUnderspecified
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import (
     Need,
-    Window,
     conversation,
     earlier_turns,
     missing,
     not_applicable,
-    param,
     passage_texts,
     register,
     scored,
     textless_passage,
 )
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_given import (
     GIVEN,
     READ,

@@ -10,32 +10,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from ragassay.metrics.answer import (
-    Compared,
-    ReferencedAnswer,
-    ReferenceMetric,
-    bare_words,
-    compare,
-    compared,
-    encode,
-    overlap,
-    plain,
-    rouge_tokens,
-    squad_normal,
-)
-from ragassay.metrics.core import (
+from ragassay.metrics.answer.references import ReferencedAnswer, ReferenceMetric, plain
+from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
+from ragassay.metrics.answer.text import bare_words, encode, rouge_tokens, squad_normal
+from ragassay.metrics.core.metric import (
     SampleMetric,
-    Window,
     missing,
-    param,
     passage_texts,
     register,
     scored,
     textless_passage,
 )
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-from ragassay.texts import words
+from ragassay.texts.word_cutting import words
 
 SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
 

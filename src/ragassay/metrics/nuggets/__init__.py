@@ -1,5 +1,1 @@
 """Nuggets: making them, and how many of them an answer holds."""
-
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)

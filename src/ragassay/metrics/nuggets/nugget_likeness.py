@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ragassay.texts import words
+from ragassay.texts.word_cutting import words
 
 _EMPTY_WORDS = frozenset({
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am",

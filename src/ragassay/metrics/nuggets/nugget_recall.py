@@ -12,16 +12,19 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_args
 
 from ragassay.counts import plural
-from ragassay.formats import Importance, Nugget, QueryNuggets
-from ragassay.judges import Ask, Question
+from ragassay.formats.nugget_bank_file import Importance, Nugget, QueryNuggets
+from ragassay.judges import Question
+from ragassay.judges.asking import Ask
 from ragassay.judges.questions import (
-    Assignment,
     AssignNuggets,
     ExtractNuggets,
     NuggetImportance,
     RelevanceGrade,
 )
-from ragassay.metrics.core import JudgedMetric, missing, part, passage_texts, register
+from ragassay.judges.questions.nuggets import Assignment
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import missing, passage_texts, register
+from ragassay.metrics.core.metric_parameters import part
 from ragassay.metrics.nuggets.nugget_making import (
     NuggetOptions,
     batched,
@@ -30,7 +33,7 @@ from ragassay.metrics.nuggets.nugget_making import (
     placeholders,
 )
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
-from ragassay.metrics.relevance import earlier_queries, textless
+from ragassay.metrics.relevance.umbrela import earlier_queries, textless
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ragassay.formats import Importance
-from ragassay.judges.questions import Assignment
+from ragassay.formats.nugget_bank_file import Importance
+from ragassay.judges.questions.nuggets import Assignment
 
 NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict"]
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.counts import either, share
-from ragassay.judges import Ask
+from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RelevanceGrade
-from ragassay.metrics.citation import passage_keys
-from ragassay.metrics.core import JudgedMetric, param, passage_texts, register
+from ragassay.metrics.citation.citable import passage_keys
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import passage_texts, register
+from ragassay.metrics.core.metric_parameters import param
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.judges import Ask
-from ragassay.metrics.core import cutoff, param, register
+from ragassay.judges.asking import Ask
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.relevance.umbrela import GradesMetric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score

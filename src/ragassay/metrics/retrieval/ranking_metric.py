@@ -9,7 +9,9 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import CountedFact, warn_user
-from ragassay.metrics.core import Metric, Window, cutoff, missing, not_applicable, param
+from ragassay.metrics.core.metric import Metric, missing, not_applicable
+from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import Floats, Rankings
 from ragassay.samples import ABSTAINING, Passage, Sample

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.core import Remembering
+from ragassay.metrics.core.window import Remembering
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ragassay.errors import UsageError
-from ragassay.metrics.core import Window, cutoff, param, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, running
 from ragassay.samples import Sample

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragassay.errors import UsageError
-from ragassay.metrics.core import Window, cutoff, param, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.precision import judged_above
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level, tabulate
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, nth_of_query, share

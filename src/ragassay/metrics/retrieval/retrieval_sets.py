@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ragassay.metrics.core import cutoff, param, register
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 

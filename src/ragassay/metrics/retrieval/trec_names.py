@@ -15,7 +15,8 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.retrieval.preferences import MEASURES as PREFERENCES, PreferenceMeasure
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.retrieval_levels import RelevanceString

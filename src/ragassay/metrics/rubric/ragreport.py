@@ -13,22 +13,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import CountedFact
-from ragassay.judges import Ask, Question
-from ragassay.judges.questions import (
-    ContextReport,
-    Contradiction,
-    ReportOnContext,
-    Satisfaction,
-)
-from ragassay.metrics.core import (
-    JudgedMetric,
-    Window,
-    param,
-    passage_texts,
-    register,
-    scored,
-    textless_passage,
-)
+from ragassay.judges import Question
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions import ContextReport, ReportOnContext
+from ragassay.judges.questions.context_report import Contradiction, Satisfaction
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import passage_texts, register, scored, textless_passage
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 

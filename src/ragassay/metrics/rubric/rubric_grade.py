@@ -10,11 +10,16 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
 
-from ragassay.judges import Ask, Question
-from ragassay.judges.questions import Parts, RubricGrade
-from ragassay.judges.rubrics import Rubric, RubricPart, bundled
-from ragassay.metrics.answer import accepted
-from ragassay.metrics.core import JudgedMetric, own, register, textless_passage
+from ragassay.judges import Question
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions import RubricGrade
+from ragassay.judges.questions.rubrics import Parts
+from ragassay.judges.rubrics.rubric import Rubric, RubricPart
+from ragassay.judges.rubrics.rubric_files import bundled
+from ragassay.metrics.answer.answer_match import accepted
+from ragassay.metrics.core import own
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import register, textless_passage
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import CountedFact
-from ragassay.metrics.core import SampleMetric, Window, not_applicable, param, part, register
+from ragassay.metrics.core.metric import SampleMetric, not_applicable, register
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -21,12 +21,13 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors import json_problem
+from ragassay.errors.problem_words import json_problem
 from ragassay.models.classifiers.windows import Span, windows
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
-from ragassay.models.encoders import padded, tensors_of
+from ragassay.models.encoders.tensors import tensors_of
+from ragassay.models.encoders.token_rows import padded
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights import (
+from ragassay.models.weights.weight_files import (
     CONFIG,
     Unavailable,
     Unusable,

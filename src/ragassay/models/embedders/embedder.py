@@ -16,9 +16,10 @@ from ragassay.counts import either, share
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
 from ragassay.models.embedders.embedding import Embedded, Embedder
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
-from ragassay.models.encoders import load_encoder, padded, tokenizer_of
+from ragassay.models.encoders.loading import load_encoder, tokenizer_of
+from ragassay.models.encoders.token_rows import padded
 from ragassay.models.model_options import ModelOptions, in_half
-from ragassay.models.weights import (
+from ragassay.models.weights.weight_files import (
     Weights,
     folder_of,
     identity,

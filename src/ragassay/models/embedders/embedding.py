@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.models.encoders import ByteCache, text_key
+from ragassay.models.encoders.memory import ByteCache, text_key
 from ragassay.scores import Unscored
 
 if TYPE_CHECKING:
-    from ragassay.judges import Usage
+    from ragassay.judges.asking import Usage
 
 Vector = NDArray[np.float32]
 

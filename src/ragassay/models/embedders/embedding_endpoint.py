@@ -19,29 +19,20 @@ import numpy as np
 
 from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
-from ragassay.judges import Usage
-from ragassay.judges.ledger import KIND, Ledger, Paid, VectorStore
+from ragassay.judges.asking import Usage
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.vectors import KIND, Paid, VectorStore
 from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedding import Embedded, Embedder, Vector
 from ragassay.scores import Reason, Unscored
-from ragassay.transport import (
-    BACKOFF_S,
-    INTERRUPTED,
-    Budget,
-    Limiter,
-    Price,
-    PricedAccount,
-    Sender,
-    SendRequest,
-    Tally,
-)
-from ragassay.transport.endpoints import (
-    TIMEOUT_S,
-    Completion,
-    EndpointError,
-    OpenAIEmbeddings,
-    VectorReply,
-)
+from ragassay.transport.accounts import PricedAccount
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints import Completion, EndpointError
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S
+from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
 
 TEXTS = 64
 """Most texts in a request, unless a batch size is given."""

@@ -1,5 +1,1 @@
 """Encoders of tokens, and BERTScore over them."""
-
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)

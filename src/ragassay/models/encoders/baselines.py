@@ -13,9 +13,9 @@ from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 
-from ragassay.errors import system_problem
+from ragassay.errors.problem_words import system_problem
 from ragassay.models.encoders.layers import listed_name
-from ragassay.models.weights import Unusable
+from ragassay.models.weights.weight_files import Unusable
 
 _HEADER = ["LAYER", "P", "R", "F"]
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
-from ragassay.models.embedders import VectorFile
+from ragassay.models.embedders.vector_file import VectorFile
 from ragassay.models.encoders.loading import load_encoder, tokenizer_of
 from ragassay.models.encoders.memory import ByteCache
 from ragassay.models.encoders.token_rows import padded
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights import Weights, folder_of, needs_packages
+from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
 
 if TYPE_CHECKING:
     import torch

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 
-from ragassay.models.weights import Weights
+from ragassay.models.weights.weight_files import Weights
 
 
 def layer_for(model: str) -> int | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import first_line
 from ragassay.models.device import out_of_memory
-from ragassay.models.weights import CONFIG, WEIGHT_FILES, Unavailable, Unusable
+from ragassay.models.weights.weight_files import CONFIG, WEIGHT_FILES, Unavailable, Unusable
 
 if TYPE_CHECKING:
     import torch

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ragassay.counts import either, share
 from ragassay.models.encoders.memory import text_key
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights import Weights, label_of
+from ragassay.models.weights.weight_files import Weights, label_of
 
 
 class ReadTexts:

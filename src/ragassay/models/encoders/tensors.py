@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragassay.errors import first_line
 from ragassay.models.device import out_of_memory
-from ragassay.models.weights import Unusable
+from ragassay.models.weights.weight_files import Unusable
 
 if TYPE_CHECKING:
     from torch import Tensor

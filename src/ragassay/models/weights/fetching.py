@@ -25,7 +25,7 @@ from ragassay.models.weights.weight_files import (
     folder_of,
     place_of,
 )
-from ragassay.transport.endpoints import causes
+from ragassay.transport.endpoints.endpoint_errors import causes
 
 TOKENIZERS = (
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),

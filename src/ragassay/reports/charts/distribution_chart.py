@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.engine.results import MetricSummary
+from ragassay.engine.results.summary import MetricSummary
 
 Values = NDArray[np.float64]
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from ragassay import files, printable
-from ragassay.engine.comparison import GatedComparison, gates
-from ragassay.engine.results import Result, shown
+from ragassay.engine.comparison import gates
+from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.results import Result
+from ragassay.engine.results.shown_names import shown
 from ragassay.errors import UsageError
 from ragassay.reports.text import wording
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ragassay import printable
-from ragassay.engine.results import GateResult, Summary
+from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.summary import Summary
 from ragassay.files import cannot_write
 from ragassay.reports.ci.junit_xml import lack_of
 
@@ -52,7 +53,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 def gate_list(results: Iterable[GateResult]) -> str:
     """What gates found, as Markdown."""
-    from ragassay.reports.text import escape
+    from ragassay.reports.text.markdown import escape
 
     marks = {True: "✅", False: "❌", None: "⚠"}
     return "".join(f"- {marks[one.passed]} {escape(one.sentence)}\n" for one in results)

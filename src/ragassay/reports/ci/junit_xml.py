@@ -12,16 +12,13 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from ragassay import files, printable
-from ragassay.engine.comparison import GatedComparison, drops, gates
-from ragassay.engine.results import (
-    Difference,
-    GateResult,
-    MetricSummary,
-    Result,
-    ScoreRow,
-    Summary,
-    missing_by_accident,
-)
+from ragassay.engine.comparison import drops, gates
+from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Difference
+from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summary import MetricSummary, Summary, missing_by_accident
 from ragassay.reports.text import wording
 
 WORST = 5

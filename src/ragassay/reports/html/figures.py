@@ -9,8 +9,10 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING
 
-from ragassay.engine.results import Difference, MetricSummary
-from ragassay.reports.charts import Values, distribution_chart
+from ragassay.engine.results.comparison_result import Difference
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.charts import distribution_chart
+from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.text import wording
 
 if TYPE_CHECKING:

@@ -19,17 +19,15 @@ import numpy as np
 import ragassay
 from ragassay import files, printable
 from ragassay.counts import grouped
-from ragassay.engine.comparison import aligned, query_differences
-from ragassay.engine.diagnosis import Diagnosis, Moved, diagnose, headline_of, moved
-from ragassay.engine.results import (
-    Comparison,
-    IntervalOptions,
-    MetricSummary,
-    Result,
-    Slice,
-    missing_by_accident,
-    slice_summaries,
-)
+from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.engine.comparison.pairs import query_differences
+from ragassay.engine.diagnosis.diagnosing import diagnose, headline_of
+from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.moved_classes import Moved, moved
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
+from ragassay.engine.results.summary import MetricSummary, Slice, missing_by_accident
 from ragassay.reports.html import figures
 from ragassay.reports.html.query_browser import FAULT_NUMBERS, ComparisonBrowser, RunBrowser
 from ragassay.reports.tables import consistency_table

@@ -7,9 +7,13 @@ from typing import Any
 
 from ragassay import printable
 from ragassay.counts import grouped
-from ragassay.engine.comparison import query_matrix, rows_by_query
-from ragassay.engine.diagnosis import CLASSES, UNEXPLAINED, Diagnosis, Moved
-from ragassay.engine.results import Comparison, MetricSummary, Result
+from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
+from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
+from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.moved_classes import Moved
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
 from ragassay.reports.html.packing import TextPool, packed
 from ragassay.samples import Identity

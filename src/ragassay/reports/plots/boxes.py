@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ragassay.engine.comparison import judge_agreement
-from ragassay.engine.results import MetricSummary
-from ragassay.reports.charts import INK, MUTED, Spec, distribution_chart
+from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.charts import distribution_chart
+from ragassay.reports.charts.drawing import INK, MUTED, Spec
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import Channel, mark
 from ragassay.reports.plots.series import PlotPanel, Series

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragassay.counts import few
-from ragassay.engine.comparison import OWN_NUGGETS
-from ragassay.engine.results import MetricSummary, names_in
-from ragassay.reports.plots.result_files import BY_FILE, PAGE, UNKNOWN, by_two_formulas
+from ragassay.engine.comparison.comparability import OWN_NUGGETS
+from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.plots.result_files.evaluator_tables import (
+    BY_FILE,
+    PAGE,
+    UNKNOWN,
+    by_two_formulas,
+)
 from ragassay.reports.plots.series import Series
 from ragassay.reports.text import grouping
 

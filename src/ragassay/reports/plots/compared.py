@@ -15,15 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.comparison import aligned, query_differences
-from ragassay.engine.results import Comparison, Difference, MetricSummary, Result
+from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.engine.comparison.pairs import query_differences
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.reports.charts import INK, MUTED, PALETTE, Spec, Values, distribution_chart
+from ragassay.reports.charts import distribution_chart
+from ragassay.reports.charts.distribution_chart import Values
+from ragassay.reports.charts.drawing import INK, MUTED, PALETTE, Spec
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.series import PlotPanel, bare
 from ragassay.reports.plots.sheet import NORMAL, SMALL
-from ragassay.reports.text import footnotes, grouping, wording
+from ragassay.reports.text import grouping, wording
+from ragassay.reports.text.footnotes import comparison_footnotes
 
 _WIDTHS, _ROWS = (300.0, 340.0), (48.0, 105.0)
 """The least and the greatest width of a line's two panels, and height of it: three lines of small
@@ -157,8 +163,8 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"Compared on {wording.compared_on(comparison)}. {_test(comparison)}",
         *(str(note) for note in comparison.notes if note.kind == "clustered"),
-        *footnotes.comparison_lines(comparison).warnings,
-        *footnotes.comparison_lines(comparison).notes,
+        *comparison_footnotes.comparison_lines(comparison).warnings,
+        *comparison_footnotes.comparison_lines(comparison).notes,
     ]
     if any(line.difference.standing in UNSETTLED for line in lines):
         notes.append(DASHED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragassay.reports.charts import INK, Spec
+from ragassay.reports.charts.drawing import INK, Spec
 from ragassay.reports.text import wording
 
 Channel = Mapping[str, Any]

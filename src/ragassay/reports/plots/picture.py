@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragassay.engine.comparison import compare, judge_agreement
-from ragassay.engine.results import Comparison
+from ragassay.engine.comparison.compare_runs import compare
+from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.errors import UsageError
 from ragassay.note import Note, joined
-from ragassay.reports.charts import Spec
+from ragassay.reports.charts.drawing import Spec
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.result_files import Sources, Tables
+from ragassay.reports.plots.result_files.evaluator_tables import Tables
+from ragassay.reports.plots.result_files.sources import Sources
 from ragassay.reports.plots.series import PlotPanel, Series
-from ragassay.reports.tables import run_numbers
+from ragassay.reports.tables.rows_by_sample import run_numbers
 from ragassay.reports.text import grouping, wording
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.engine.results import MetricSummary, Result
-from ragassay.reports.charts import Values
+from ragassay.engine.results import Result
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.text import wording
 
 

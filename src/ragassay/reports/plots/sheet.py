@@ -11,7 +11,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from ragassay.errors import UsageError
-from ragassay.reports.charts import INK, PALETTE, Spec, drawing
+from ragassay.reports.charts import drawing
+from ragassay.reports.charts.drawing import INK, PALETTE, Spec
 from ragassay.reports.text import wording
 
 WIDTH, HEIGHT = 1280.0, 720.0

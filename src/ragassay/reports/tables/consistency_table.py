@@ -14,30 +14,23 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragassay.engine.results import CONSISTENCY, MetricSummary, Result, Summary
+from ragassay.engine.results import Result
+from ragassay.engine.results.result import CONSISTENCY
+from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency import (
-    OfMetric,
-    RunsBertScore,
-    RunsOverlap,
-    RunsRbo,
-    RunsRouge1,
-    RunsRouge2,
-    RunsRougeL,
-    RunsRougeOre,
-)
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
+from ragassay.metrics.consistency.runs_retrieval import RunsOverlap, RunsRbo
+from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
+from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
+from ragassay.metrics.consistency.runs_spread import OfMetric
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.reports.tables.rows_by_sample import consistency_of
-from ragassay.reports.text import (
-    escape,
-    fit_table,
-    grouping,
-    notes_below,
-    responsive,
-    table,
-    wording,
-)
-from ragassay.stats import Components
+from ragassay.reports.text import grouping, wording
+from ragassay.reports.text.markdown import escape, table
+from ragassay.reports.text.responsive_table import fit_table, responsive
+from ragassay.reports.text.terminal import notes_below
+from ragassay.stats.components import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
     RunsBertScore: ("answers: BERTScore", "consistency_bert_score"),

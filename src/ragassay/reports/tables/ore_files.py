@@ -30,10 +30,15 @@ import numpy as np
 import orjson
 
 from ragassay import files
-from ragassay.engine.results import ORE as FILES, Result, Rows
+from ragassay.engine.results import Result
+from ragassay.engine.results.folders.run_folder import ORE as FILES
+from ragassay.engine.results.score_rows import Rows
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency import OfMetric, RunsBertScore, RunsRougeOre
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
+from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
+from ragassay.metrics.consistency.runs_spread import OfMetric
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.reports.tables.ore_values import (
     COLUMNS,
     GENERATION,

@@ -10,21 +10,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragassay.engine.results import Record, Result, Rows, ScoreRow
+from ragassay.engine.results import Result
+from ragassay.engine.results.score_rows import Rows, ScoreRow
+from ragassay.engine.results.verdicts import Record
 from ragassay.errors import UsageError
-from ragassay.metrics.answer import Answered, NoAnswer
-from ragassay.metrics.citation import Citable, Citation, CitationOre, citation_parser, passage_keys
-from ragassay.metrics.core import Metric, naming
-from ragassay.metrics.grounding import Hhem
-from ragassay.metrics.nuggets import (
-    LENIENT,
-    Nuggets,
-    NuggetScore,
-    NuggetsOre,
-    published_nugget_score,
-)
-from ragassay.metrics.relevance import (
-    Umbrela,
+from ragassay.metrics.answer.no_answer import Answered, NoAnswer
+from ragassay.metrics.citation import citation_parser
+from ragassay.metrics.citation.citable import Citable, passage_keys
+from ragassay.metrics.citation.citation_support import Citation, CitationOre
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.grounding.hallucination import Hhem
+from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
+from ragassay.metrics.nuggets.nugget_scores import LENIENT, NuggetScore, published_nugget_score
+from ragassay.metrics.relevance.umbrela import Umbrela
+from ragassay.metrics.relevance.umbrela_ranking import (
     UmbrelaAP,
     UmbrelaMRR,
     UmbrelaPrecision,

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.results import Result, with_samples
+from ragassay.engine.results import Result
+from ragassay.engine.results.score_rows import with_samples
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.rows_by_sample import gaps

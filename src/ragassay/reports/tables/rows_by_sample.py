@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from ragassay.counts import grouped
-from ragassay.engine.results import Result, Rows, with_samples
+from ragassay.engine.results import Result
+from ragassay.engine.results.score_rows import Rows, with_samples
 from ragassay.samples import Identity, Sample
 
 Made = TypeVar("Made")

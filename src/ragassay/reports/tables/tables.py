@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay import files, printable
-from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow, by_sample, names_in
+from ragassay.engine.results import Result
+from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample
 from ragassay.reports.tables.rows_by_sample import gaps
 from ragassay.scores import AND, label_of
 from ragassay.strict import dumps

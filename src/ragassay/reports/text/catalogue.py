@@ -15,11 +15,13 @@ from rich.text import Text
 
 from ragassay import discovery, suites
 from ragassay.counts import grouped
-from ragassay.engine.comparison import agreements
+from ragassay.engine.comparison.standing import agreements
 from ragassay.errors import UsageError
-from ragassay.judges import placeholders
-from ragassay.judges.questions import kinds
-from ragassay.metrics.core import JudgedMetric, Metric, naming
+from ragassay.judges.own_prompts import placeholders
+from ragassay.judges.questions.question_kinds import kinds
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric
 from ragassay.reports.text import wording
 from ragassay.reports.text.worked_examples import example_of, worked_example
 

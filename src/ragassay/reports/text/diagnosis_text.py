@@ -10,15 +10,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ragassay.counts import either, grouped
-from ragassay.engine.diagnosis import (
-    CLASSES,
-    FINE,
-    UNEXPLAINED,
-    ClassFound,
-    Diagnosis,
-    Judged,
-    Moved,
-)
+from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
+from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis
+from ragassay.engine.diagnosis.judged_signals import Judged
+from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.text import wording
 from ragassay.reports.text.responsive_table import fit_table, responsive
 

@@ -12,16 +12,17 @@ from rich.rule import Rule
 from rich.table import Column, Table
 from rich.text import Text
 
-from ragassay.engine.comparison import OFFLINE, agreements
-from ragassay.engine.results import ScoreRow
-from ragassay.engine.run import Evidence, Explained
-from ragassay.judges.offline import LABEL, LONGEST
+from ragassay.engine.comparison.standing import OFFLINE, agreements
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.run.rescoring import Evidence, Explained
+from ragassay.judges.offline.offline_judge import LABEL
+from ragassay.judges.offline.words import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces
 from ragassay.samples import Sample
 from ragassay.strict import dumps
-from ragassay.texts import language_in
+from ragassay.texts.languages import language_in
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
 """The mark and colour of a piece of the answer: supported, in part, not."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from ragassay.counts import grouped as grouped
-from ragassay.engine.results import MetricSummary, Slice
+from ragassay.engine.results.summary import MetricSummary, Slice
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ragassay import suites
-from ragassay.engine.results import Comparison, Summary
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.summary import Summary
 
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:

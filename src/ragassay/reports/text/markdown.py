@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ragassay.engine.results import (
-    Comparison,
-    Difference,
-    MetricSummary,
-    Slice,
-    Summary,
-    missing_by_accident,
-)
-from ragassay.reports.text import footnotes, grouping, wording
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.summary import MetricSummary, Slice, Summary, missing_by_accident
+from ragassay.reports.text import grouping, wording
+from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _MENTION = re.compile(r"(?<!\w)@(?=\w)")
@@ -40,19 +35,21 @@ def summary(run_summary: Summary) -> str:
         lines += ["", f"<details><summary>By {escape(column)}</summary>", ""]
         lines += _slice_table(column, pieces)
         lines += ["", "</details>"]
-    notes = footnotes.summary_notes(run_summary) + footnotes.label_notes(run_summary)
+    notes = summary_footnotes.summary_notes(run_summary) + summary_footnotes.label_notes(
+        run_summary
+    )
     return _finish(lines, notes, run_summary.warnings)
 
 
 def comparison(compared: Comparison) -> str:
     """A comparison as Markdown (GitHub's dialect)."""
-    lines = [f"**{escape(footnotes.verdict_line(compared))}**", ""]
+    lines = [f"**{escape(comparison_footnotes.verdict_line(compared))}**", ""]
     if rows := compared.with_scores:
         heads = ["metric", *wording.compared(rows[0])]
         lines += table(heads, "lrrrrrrrlrr", map(_difference_cells, rows))
-    for gate in footnotes.gate_notes(compared):
+    for gate in comparison_footnotes.gate_notes(compared):
         lines += ["", escape(gate)]
-    warnings, notes = footnotes.every_line(compared)
+    warnings, notes = comparison_footnotes.every_line(compared)
     return _finish(lines, notes, warnings)
 
 

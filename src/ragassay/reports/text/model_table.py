@@ -12,8 +12,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from ragassay.counts import few
-from ragassay.engine.models import Surveyed
-from ragassay.models.weights import readable
+from ragassay.engine.models.model_survey import Surveyed
+from ragassay.models.weights.fetching import readable
 
 _SHOWN = 4
 """Metrics that are named in the table; the rest is counted."""

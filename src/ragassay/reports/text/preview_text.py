@@ -11,11 +11,13 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from ragassay.engine.plan import Amount, CallPlan, EmbeddingPlan, Preview, Range
+from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range
+from ragassay.engine.plan.data_preview import Preview
+from ragassay.engine.plan.model_plan import EmbeddingPlan
 from ragassay.reports.text import wording
 from ragassay.reports.text.grouping import sentences
 from ragassay.reports.text.responsive_table import responsive, ruled
-from ragassay.transport import as_of
+from ragassay.transport.prices import as_of
 
 _FITS = {"fits": "green", "may not fit": "yellow", "does not fit": "red"}
 """Styles of the verdicts of a budget; that of the others is yellow."""

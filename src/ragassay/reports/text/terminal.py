@@ -9,16 +9,11 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragassay.engine.results import (
-    Comparison,
-    Difference,
-    MetricSummary,
-    Slice,
-    Summary,
-    missing_by_accident,
-)
-from ragassay.reports.text import footnotes, grouping, wording
-from ragassay.reports.text.footnotes import Lines
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.summary import MetricSummary, Slice, Summary, missing_by_accident
+from ragassay.reports.text import grouping, wording
+from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
+from ragassay.reports.text.footnotes.comparison_footnotes import Lines
 from ragassay.reports.text.responsive_table import Name, responsive, ruled, table_width
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
@@ -89,9 +84,11 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
         yield notes_below((), summary.warnings, plain)
         return
     yield Padding(table, (0, 0, 0, 1))
-    notes = footnotes.summary_notes(summary, judged_marked=wide) + footnotes.label_notes(summary)
+    notes = summary_footnotes.summary_notes(
+        summary, judged_marked=wide
+    ) + summary_footnotes.label_notes(summary)
     if not wide:
-        notes += [f"Unscored: {note}." for note in footnotes.unscored_notes(summary)]
+        notes += [f"Unscored: {note}." for note in summary_footnotes.unscored_notes(summary)]
     yield notes_below(notes, summary.warnings, plain)
     if summary.incomplete:
         where = " (see 'unscored')" if summary.n_missing else ""
@@ -115,14 +112,14 @@ def slices_table(summary: Summary, width: int, plain: bool) -> Iterator[Renderab
 def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The differences between two runs: means, difference, interval and verdict, and what must be
     known to read them."""
-    lines = footnotes.comparison_lines(comparison, width - 2)
+    lines = comparison_footnotes.comparison_lines(comparison, width - 2)
     yield from _comparison(comparison, _COMPARED, lines, width, plain)
 
 
 @responsive
 def full_comparison(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The differences between two runs with their tests, and how they were made."""
-    lines = footnotes.every_line(comparison)
+    lines = comparison_footnotes.every_line(comparison)
     yield from _comparison(comparison, _EVERYTHING, lines, width, plain)
 
 
@@ -164,7 +161,9 @@ def _comparison(
         table.add_row(name, *row)
     if rows:
         yield Padding(table, (0, 0, 0, 1))
-    yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
+    yield Padding(
+        Text(wording.one_line(comparison_footnotes.verdict_line(comparison)), "bold"), (0, 1)
+    )
     yield notes_below(lines.notes, lines.warnings, plain)
 
 

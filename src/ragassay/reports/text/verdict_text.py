@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragassay.judges import short
+from ragassay.judges.recorded.verdict_records import short
 from ragassay.samples import Sample
 
 NUGGETS = ("nuggets", "labels", "assignments")

@@ -6,14 +6,9 @@ import re
 from collections.abc import Mapping
 
 from ragassay.counts import plural as plural
-from ragassay.engine.comparison import judge_agreement
-from ragassay.engine.results import (
-    Comparison,
-    Difference,
-    MetricSummary,
-    Spending,
-    Summary,
-)
+from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 from ragassay.printable import one_line as one_line
 from ragassay.scores import AND, Value, label_of
 

@@ -15,11 +15,14 @@ from typing import Any, NamedTuple, TypeVar, cast
 from ragassay import discovery, suites
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.formats import from_records
-from ragassay.metrics.consistency import OfMetric
-from ragassay.metrics.core import Metric, Window, naming
-from ragassay.models import Models
-from ragassay.models.classifiers import HhemModel
-from ragassay.models.encoders import Encoder, WordVectors
+from ragassay.metrics.consistency.runs_spread import OfMetric
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import Window
+from ragassay.models.classifiers.hhem import HhemModel
+from ragassay.models.encoders.encoder import Encoder
+from ragassay.models.encoders.word_vectors import WordVectors
+from ragassay.models.run_models import Models
 from ragassay.reports.text import wording
 from ragassay.samples import Sample
 from ragassay.scores import Score

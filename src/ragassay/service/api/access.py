@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragassay.errors import RagassayError
 from ragassay.service.api.problems import UNAVAILABLE, Answer, sentence_of
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json, within
-from ragassay.service.store import Store, Token, TokenScope, find_token, is_closed
+from ragassay.service.store.database import Store
+from ragassay.service.store.tokens import Token, TokenScope, find_token, is_closed
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 

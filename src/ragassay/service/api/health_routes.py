@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from ragassay import __version__
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import Allowed, InStore
-from ragassay.service.operation import METRICS_TYPE, metrics_text
-from ragassay.service.store import count_store
+from ragassay.service.operation.prometheus import METRICS_TYPE, metrics_text
+from ragassay.service.store.jobs import count_store
 
 router = APIRouter(tags=["health"])
 at_the_root = APIRouter(include_in_schema=False)

@@ -12,19 +12,13 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from ragassay.client.shapes import Status
 from ragassay.errors import RagassayError
 from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore
-from ragassay.service.store import (
-    Job,
-    NotThere,
-    Status,
-    Store,
-    TokenScope,
-    cancel_job,
-    get_job,
-    list_jobs,
-    retry_job,
-)
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import Job, cancel_job, get_job, list_jobs, retry_job
+from ragassay.service.store.store_errors import NotThere
+from ragassay.service.store.tokens import TokenScope
 
 router = APIRouter(tags=["jobs"])
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import BeforeValidator, Field
 
+from ragassay.client.shapes import Line, Name, Project
 from ragassay.service.api.route_parts import (
     READS,
     WRITES,
@@ -14,15 +15,12 @@ from ragassay.service.api.route_parts import (
     Body,
     InStore,
     MadeId,
-    Name,
     ProjectToRead,
     ProjectToWrite,
     TaskToRead,
     TaskToWrite,
 )
-from ragassay.service.store import (
-    Line,
-    Project,
+from ragassay.service.store.projects import (
     Task,
     TaskOptions,
     change_task,

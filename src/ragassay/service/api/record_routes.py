@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from ragassay.client.shapes import Ingested
 from ragassay.formats import Notes
 from ragassay.service.api.paging import Cursor, Limit, Page, decoded, encoded
 from ragassay.service.api.route_parts import READS, WRITES, Body, InStore, TaskToRead, TaskToWrite
-from ragassay.service.store import (
-    Ingested,
+from ragassay.service.store.records import (
     StoredRecord,
     add_records,
     delete_records,

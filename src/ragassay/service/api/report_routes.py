@@ -11,6 +11,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BeforeValidator, Field
 
+from ragassay.client.shapes import Name, Report, ReportPreview, Started
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import (
     BINARY,
@@ -20,7 +21,6 @@ from ragassay.service.api.route_parts import (
     Body,
     InStore,
     MadeId,
-    Name,
     ReportToRead,
     ReportToWrite,
     SentFile,
@@ -28,24 +28,19 @@ from ragassay.service.api.route_parts import (
     TaskToWrite,
     report_for,
 )
-from ragassay.service.store import (
+from ragassay.service.store.report_files import (
     MEDIA_TYPES,
     ComparisonForm,
-    Report,
     ReportForm,
-    ReportPreview,
-    Started,
     WrittenFile,
-    create_report,
-    delete_report,
     keep_uploaded_run,
-    list_reports,
-    preview_report,
-    run_archive,
     write_report,
     write_report_comparison,
 )
-from ragassay.service.views import Views, make_file, repacked_apart
+from ragassay.service.store.report_preview import preview_report
+from ragassay.service.store.reports import create_report, delete_report, list_reports, run_archive
+from ragassay.service.views.separate_process import make_file, repacked_apart
+from ragassay.service.views.view_folders import Views
 
 router = APIRouter(tags=["reports"])
 

@@ -13,18 +13,14 @@ from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from ragassay.client import Name as Name
+from ragassay.client.shapes import Name, Report
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
-from ragassay.service.store import (
-    Report,
-    Store,
-    Task,
-    TokenScope,
-    get_report,
-    get_task,
-    keyed_id,
-)
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import Task, get_task
+from ragassay.service.store.reports import get_report
+from ragassay.service.store.request_keys import keyed_id
+from ragassay.service.store.tokens import TokenScope
 
 
 class Body(BaseModel):

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
+from ragassay.client.shapes import FilePreview, Ingested
 from ragassay.service.api.route_parts import (
     BINARY,
     WRITES,
@@ -19,16 +20,13 @@ from ragassay.service.api.route_parts import (
     TaskToWrite,
     task_for,
 )
-from ragassay.service.store import (
-    FilePreview,
-    Ingested,
+from ragassay.service.store.imports import import_upload, preview_upload
+from ragassay.service.store.uploads import (
     Upload,
     create_upload,
     delete_upload,
     fill_upload,
     get_upload,
-    import_upload,
-    preview_upload,
 )
 
 router = APIRouter(tags=["uploads"])

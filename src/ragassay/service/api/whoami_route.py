@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from ragassay.service.api.route_parts import READS, Allowed
-from ragassay.service.store import TokenScope
+from ragassay.service.store.tokens import TokenScope
 
 router = APIRouter(tags=["access"])
 

@@ -10,7 +10,8 @@ import orjson
 
 from ragassay.errors import InputError
 from ragassay.samples import Sample
-from ragassay.service.store import Task, read_batch
+from ragassay.service.store.projects import Task
+from ragassay.service.store.records import read_batch
 
 TEMPLATE: Sequence[Mapping[str, Any]] = (
     {"name": "id", "role": "id", "data_type": "string"},

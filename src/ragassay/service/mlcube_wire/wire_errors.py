@@ -11,10 +11,11 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from ragassay.errors import RagassayError, mistakes
-from ragassay.service.api import RETRY_S, sentence_of
-from ragassay.service.operation import log_problem
-from ragassay.service.store import Conflict, NotThere, StoreUnavailable
+from ragassay.errors import RagassayError
+from ragassay.errors.problem_words import mistakes
+from ragassay.service.api.problems import RETRY_S, sentence_of
+from ragassay.service.operation.requests_seen import log_problem
+from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 
 _CODES = {NotThere: (404, "NOT_FOUND"), Conflict: (409, "CONFLICT")}
 

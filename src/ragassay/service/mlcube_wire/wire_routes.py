@@ -12,8 +12,10 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
+from ragassay.client.shapes import Report, Status
 from ragassay.errors import UsageError
-from ragassay.service.api import (
+from ragassay.service.api.report_routes import report_file
+from ragassay.service.api.route_parts import (
     BINARY,
     Allowed,
     InStore,
@@ -21,38 +23,33 @@ from ragassay.service.api import (
     ReportToRead,
     TaskToRead,
     TaskToWrite,
-    report_file,
     task_for,
 )
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
 from ragassay.service.mlcube_wire.wire_errors import WireRoute, wire_error
-from ragassay.service.store import (
-    Job,
-    NotThere,
-    Report,
-    Status,
-    Store,
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import Job, add_done_job, list_jobs
+from ragassay.service.store.projects import (
     Task,
     TaskOptions,
-    add_done_job,
-    add_records,
     change_task,
     create_model,
     create_project,
-    create_report,
     create_task,
+    get_model,
+    get_project,
+    list_models,
+    list_projects,
+    list_tasks,
+)
+from ragassay.service.store.records import add_records
+from ragassay.service.store.reports import create_report, get_report, list_reports
+from ragassay.service.store.store_errors import NotThere
+from ragassay.service.store.uploads import (
     create_upload,
     delete_upload,
     fill_upload,
-    get_model,
-    get_project,
-    get_report,
     get_upload,
-    list_jobs,
-    list_models,
-    list_projects,
-    list_reports,
-    list_tasks,
     upload_on_disk,
 )
 

@@ -10,8 +10,9 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragassay.errors import UsageError, system_problem
-from ragassay.service.store import has_store
+from ragassay.errors import UsageError
+from ragassay.errors.problem_words import system_problem
+from ragassay.service.store.database import has_store
 
 
 def back_up(folder: Path, target: Path | None = None) -> Path:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragassay.service.operation.requests_seen import RequestCounts
-from ragassay.service.store import StoreCounts
+from ragassay.service.store.jobs import StoreCounts
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from ragassay.judges.ledger import Ledger, Selection, is_there, ledger_admin
-from ragassay.service.store import (
-    NotThere,
-    Project,
-    Store,
-    delete_records_before,
-    delete_report,
-    list_projects,
-    list_reports,
-    list_tasks,
-)
+from ragassay.client.shapes import Project
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.ledger_selection import Selection
+from ragassay.judges.ledger.store import Ledger, is_there
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import list_projects, list_tasks
+from ragassay.service.store.records import delete_records_before
+from ragassay.service.store.reports import delete_report, list_reports
+from ragassay.service.store.store_errors import NotThere
 
 DAY_S = 86_400.0
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ragassay import formats
-from ragassay.client import FilePreview, Ingested
+from ragassay.client.shapes import FilePreview, Ingested
 from ragassay.errors import InputError
-from ragassay.formats import MapperOptions, Notes, PlacingMapper, to_record
+from ragassay.formats import MapperOptions, Notes, to_record
+from ragassay.formats.placement import PlacingMapper
 from ragassay.formats.sources import unpacking
 from ragassay.samples import Sample
 from ragassay.service.store.database import Store

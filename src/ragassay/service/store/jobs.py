@@ -22,7 +22,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, func, insert, select, update
 
-from ragassay.client import Progress, Status, shapes
+from ragassay.client import shapes
+from ragassay.client.shapes import Progress, Status
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.schema import jobs, projects, records, tasks
 from ragassay.service.store.store_errors import Conflict, NotThere

@@ -19,9 +19,11 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
 
 from ragassay import strict
-from ragassay.client import Ingested
+from ragassay.client.shapes import Ingested
 from ragassay.errors import InputError
-from ragassay.formats import Notes, from_records, map_records, to_record, with_earlier_turns
+from ragassay.formats import Notes, from_records, to_record
+from ragassay.formats.reading import map_records
+from ragassay.formats.records.sessions import with_earlier_turns
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task

@@ -13,10 +13,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator
 from sqlalchemy.exc import IntegrityError
 
-from ragassay.client import Report
-from ragassay.engine.comparison import compare
+from ragassay.client.shapes import Report
+from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results import Result
-from ragassay.reports import full_name, report_formats, write_comparison, write_reports
+from ragassay.reports.run_reports import full_name, report_formats, write_comparison, write_reports
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.reports import add_report, get_report, keep_run, run_archive

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from ragassay.client import ReportPreview
-from ragassay.engine.config import make_config
-from ragassay.engine.plan import CallPlan, preview
-from ragassay.engine.run import prepare, record_warnings
+from ragassay.client.shapes import ReportPreview
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.plan import preview
+from ragassay.engine.plan.cost_estimate import CallPlan
+from ragassay.engine.run.prepared_run import prepare
+from ragassay.engine.run.recorded_warnings import record_warnings
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import count_records, read_samples

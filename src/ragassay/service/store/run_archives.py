@@ -22,8 +22,10 @@ from typing import IO, Any, cast
 import yaml
 
 from ragassay import files
-from ragassay.engine.config import RunConfig, options_of
-from ragassay.engine.results import RUN, SAMPLES, SUMMARY, Result, open_run
+from ragassay.engine.config.option import options_of
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.results import Result, open_run
+from ragassay.engine.results.folders.run_folder import RUN, SAMPLES, SUMMARY
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.sources import unpacking
 

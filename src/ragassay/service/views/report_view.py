@@ -21,28 +21,16 @@ from typing import Any, NamedTuple
 import orjson
 
 from ragassay import files, printable
-from ragassay.engine.results import (
-    SAMPLES,
-    SCORES,
-    VERDICTS,
-    Result,
-    ScoreRow,
-    VerdictFile,
-    open_run,
-)
+from ragassay.engine.results import Result, open_run
+from ragassay.engine.results.folders.run_folder import SAMPLES, SCORES, VERDICTS
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.verdicts import VerdictFile
 from ragassay.errors import UsageError
 from ragassay.formats import from_records
-from ragassay.reports.html import (
-    Limits,
-    details_of,
-    environment,
-    headline,
-    metric_entry,
-    report_parts,
-    script_json,
-    tag,
-)
-from ragassay.service.store import as_report
+from ragassay.reports.html.browse import Limits, details_of, headline, script_json
+from ragassay.reports.html.pages import environment, report_parts
+from ragassay.reports.html.query_browser import metric_entry, tag
+from ragassay.service.store.run_archives import as_report
 from ragassay.service.views.text_search import rows_with, texts_in, write_texts
 from ragassay.strict import dumps
 

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ragassay.errors import RagassayError
-from ragassay.service.store import StoreUnavailable
+from ragassay.service.store.store_errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from ragassay.service.store import Store, WrittenFile
+    from ragassay.service.store.database import Store
+    from ragassay.service.store.report_files import WrittenFile
 
 LARGE = 5_000
 """Records of reports from which a process is worth the second that it takes to start."""
@@ -47,7 +48,8 @@ def make_file(
         NotThere: there is no such report.
         RagassayError: as the function raises it.
     """
-    from ragassay.service.store import WrittenFile, get_report
+    from ragassay.service.store.report_files import WrittenFile
+    from ragassay.service.store.reports import get_report
 
     headlines = [get_report(store, key).headline or {} for key in reports]
     n = sum(max((one["n_total"] for one in metrics.values()), default=0) for metrics in headlines)
@@ -65,7 +67,7 @@ def make_file(
 
 def _named_content(address: str, module: str, name: str, reports: Any, arguments: Any) -> bytes:
     """The file that a function makes of reports: its name in a line of JSON, then its content."""
-    from ragassay.service.store import Store
+    from ragassay.service.store.database import Store
 
     file = getattr(importlib.import_module(module), name)(Store(address), *reports, **arguments)
     return json.dumps(file.name).encode() + b"\n" + bytes(file.content)
@@ -92,7 +94,7 @@ def repacked_apart(archive: IO[bytes]) -> tuple[bytes, dict[str, Any]]:
 
 def _repacked_file(sent: str, kept: str) -> bytes:
     """The headline of a run folder in a file; it is packed into another file."""
-    from ragassay.service.store import repacked_run
+    from ragassay.service.store.run_archives import repacked_run
 
     with Path(sent).open("rb") as archive:
         content, headline = repacked_run(archive)

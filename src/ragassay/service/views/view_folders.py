@@ -14,17 +14,11 @@ from functools import partial
 from pathlib import Path
 
 from ragassay.errors import RagassayError
-from ragassay.service.store import (
-    Conflict,
-    NotThere,
-    Store,
-    WrittenFile,
-    report_facts,
-    run_archive,
-    run_kept,
-    unpack_folder,
-    write_report,
-)
+from ragassay.service.store.database import Store
+from ragassay.service.store.report_files import WrittenFile, report_facts, write_report
+from ragassay.service.store.reports import run_archive, run_kept
+from ragassay.service.store.run_archives import unpack_folder
+from ragassay.service.store.store_errors import Conflict, NotThere
 from ragassay.service.views.report_view import PIECES, RUN, ReportView, build_view
 from ragassay.service.views.separate_process import make_file, run_in_process
 from ragassay.service.views.text_search import PLACES

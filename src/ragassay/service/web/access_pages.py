@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import Body, HTTPException, Request, Response
 
-from ragassay.service.api import EXPIRED, SESSION, InStore
-from ragassay.service.store import find_token
+from ragassay.service.api.access import EXPIRED, SESSION
+from ragassay.service.api.route_parts import InStore
+from ragassay.service.store.tokens import find_token
 from ragassay.service.web.page_parts import page, page_router
 
 router = page_router()

@@ -9,15 +9,10 @@ from functools import partial
 from fastapi import Depends, Response
 from fastapi.responses import RedirectResponse
 
-from ragassay.service.api import InStore, ProjectToWrite, ReportToWrite, TaskToWrite
-from ragassay.service.store import (
-    delete_project,
-    delete_records,
-    delete_report,
-    delete_task,
-    get_project,
-    get_task,
-)
+from ragassay.service.api.route_parts import InStore, ProjectToWrite, ReportToWrite, TaskToWrite
+from ragassay.service.store.projects import delete_project, delete_task, get_project, get_task
+from ragassay.service.store.records import delete_records
+from ragassay.service.store.reports import delete_report
 from ragassay.service.web.page_parts import Crumbs, crumbs_of, page, page_router
 
 router = page_router()

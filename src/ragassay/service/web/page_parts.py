@@ -13,9 +13,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ragassay import printable
-from ragassay.reports.html import environment
-from ragassay.service.api import Access, problem_of
-from ragassay.service.store import Store, Task, get_project, shown_time
+from ragassay.reports.html.pages import environment
+from ragassay.service.api.access import Access
+from ragassay.service.api.problems import problem_of
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import Task, get_project
+from ragassay.service.store.report_files import shown_time
 
 
 def duration(seconds: float) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
-from ragassay.reports.html import ASSETS
-from ragassay.service.api import answer_with_problems
+from ragassay.reports.html.pages import ASSETS
+from ragassay.service.api.problems import answer_with_problems
 from ragassay.service.web import (
     access_pages,
     deletion_pages,

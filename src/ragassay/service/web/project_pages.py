@@ -6,15 +6,11 @@ from collections.abc import Sequence
 
 from fastapi import Response
 
-from ragassay.service.api import Allowed, InStore, ProjectToRead
-from ragassay.service.store import (
-    Report,
-    count_records,
-    get_project,
-    list_projects,
-    list_reports,
-    list_tasks,
-)
+from ragassay.client.shapes import Report
+from ragassay.service.api.route_parts import Allowed, InStore, ProjectToRead
+from ragassay.service.store.projects import get_project, list_projects, list_tasks
+from ragassay.service.store.records import count_records
+from ragassay.service.store.reports import list_reports
 from ragassay.service.web.page_parts import page, page_router
 
 router = page_router()

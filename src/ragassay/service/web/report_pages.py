@@ -10,31 +10,27 @@ from urllib.parse import urlencode
 from fastapi import Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from ragassay.engine.comparison import FORCE, UNPAIRED, compare
+from ragassay.engine.comparison.compare_runs import FORCE, UNPAIRED, compare
 from ragassay.errors import RagassayError, UsageError
-from ragassay.reports.html import comparison_parts, script_json
-from ragassay.service.api import (
+from ragassay.reports.html.browse import script_json
+from ragassay.reports.html.pages import comparison_parts
+from ragassay.service.api.report_routes import download, report_file
+from ragassay.service.api.route_parts import (
     Allowed,
     InStore,
     ReportToRead,
     ReportToWrite,
-    download,
-    report_file,
     report_for,
 )
-from ragassay.service.store import (
-    NotThere,
-    ReportForm,
-    Store,
-    WrittenFile,
-    cancel_job,
-    get_job,
-    get_report,
-    get_task,
-    opened_report,
-    retry_job,
-)
-from ragassay.service.views import RowQuery, Views, make_file
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import cancel_job, get_job, retry_job
+from ragassay.service.store.projects import get_task
+from ragassay.service.store.report_files import ReportForm, WrittenFile, opened_report
+from ragassay.service.store.reports import get_report
+from ragassay.service.store.store_errors import NotThere
+from ragassay.service.views.report_view import RowQuery
+from ragassay.service.views.separate_process import make_file
+from ragassay.service.views.view_folders import Views
 from ragassay.service.web.page_parts import (
     crumbs_of,
     page,

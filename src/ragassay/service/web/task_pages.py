@@ -7,23 +7,18 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import Query, Response
 
-from ragassay.engine.results import KeptVerdicts
+from ragassay.client.shapes import Report
+from ragassay.engine.results.verdicts import KeptVerdicts
 from ragassay.errors import UsageError
 from ragassay.formats import from_records
-from ragassay.reports.html import Limits, details_of, script_json
-from ragassay.service.api import Allowed, InStore, TaskToRead, TaskToWrite, decoded, encoded
-from ragassay.service.store import (
-    DEFAULT_SUITE,
-    Report,
-    Store,
-    Task,
-    count_records,
-    list_reports,
-    read_page,
-    read_versions,
-    time_span,
-)
-from ragassay.service.views import TEXT_OF_ONE
+from ragassay.reports.html.browse import Limits, details_of, script_json
+from ragassay.service.api.paging import decoded, encoded
+from ragassay.service.api.route_parts import Allowed, InStore, TaskToRead, TaskToWrite
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import Task
+from ragassay.service.store.records import count_records, read_page, read_versions, time_span
+from ragassay.service.store.reports import DEFAULT_SUITE, list_reports
+from ragassay.service.views.report_view import TEXT_OF_ONE
 from ragassay.service.web.page_parts import crumbs_of, page_router, task_page
 from ragassay.suites import all_suites
 

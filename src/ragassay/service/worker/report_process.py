@@ -23,14 +23,17 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.counts import either, plural
-from ragassay.engine.config import make_config
-from ragassay.engine.results import Result, is_incomplete
-from ragassay.engine.run import PreparedRun, prepare, record_warnings
-from ragassay.errors import LedgerError, RagassayError, system_problem
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.results import Result
+from ragassay.engine.results.summary import is_incomplete
+from ragassay.engine.run.prepared_run import PreparedRun, prepare
+from ragassay.engine.run.recorded_warnings import record_warnings
+from ragassay.errors import LedgerError, RagassayError
+from ragassay.errors.problem_words import system_problem
 from ragassay.scores import Reason
-from ragassay.service.store import headline_of
-from ragassay.service.views import build_view
-from ragassay.transport.endpoints import hide_replies
+from ragassay.service.store.run_archives import headline_of
+from ragassay.service.views.report_view import build_view
+from ragassay.transport.endpoints.endpoint_errors import hide_replies
 
 SECONDS = 1.0
 """Between two lines about how far it is."""

@@ -17,33 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ragassay.engine.results import SUMMARY
-from ragassay.errors import RagassayError, system_problem
-from ragassay.formats import write
+from ragassay.client.shapes import Progress
+from ragassay.engine.results.folders.run_folder import SUMMARY
+from ragassay.errors import RagassayError
+from ragassay.errors.problem_words import system_problem
+from ragassay.formats.native import write
 from ragassay.samples import Sample
-from ragassay.service.operation import log_event
-from ragassay.service.store import (
-    BEAT_S,
-    CANCELLED,
-    LEASE_S,
-    Job,
-    Progress,
-    Queue,
-    Store,
-    StoreUnavailable,
-    detach_run,
-    get_report,
-    get_task,
-    keep_run,
-    packed_folder,
-    read_samples,
-    report_facts,
-    run_options,
-    samples_of_task,
-    samples_where,
-    worker_name,
-)
-from ragassay.service.views import Views
+from ragassay.service.operation.service_log import log_event
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import BEAT_S, CANCELLED, LEASE_S, Job, Queue, worker_name
+from ragassay.service.store.projects import get_task
+from ragassay.service.store.records import read_samples, samples_of_task
+from ragassay.service.store.report_files import report_facts
+from ragassay.service.store.reports import get_report, keep_run, run_options, samples_where
+from ragassay.service.store.run_archives import detach_run, packed_folder
+from ragassay.service.store.store_errors import StoreUnavailable
+from ragassay.service.views.view_folders import Views
 
 POLL_S = 1.0
 """Seconds between two looks into an empty queue."""

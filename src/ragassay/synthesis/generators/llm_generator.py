@@ -10,9 +10,10 @@ from dataclasses import replace
 from itertools import cycle, zip_longest
 
 from ragassay.errors import UsageError
-from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
-from ragassay.judges import Ask, Failure
-from ragassay.judges.questions import WriteAnswer, WriteQuery
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.judges import Failure
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.samples import Sample
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import WORDS, ill_formed

@@ -14,8 +14,8 @@ from typing import Any
 
 from ragassay import discovery
 from ragassay.errors import UsageError
-from ragassay.golden import NegativeReference
-from ragassay.judges.offline import LISTS, stem
+from ragassay.golden.golden_item import NegativeReference
+from ragassay.judges.offline.words import LISTS, stem
 from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section

@@ -8,11 +8,18 @@ from typing import Any
 
 import orjson
 
-from ragassay.judges import JudgeOptions, LLMJudge, kinds
-from ragassay.judges.ledger import Ledger
-from ragassay.targets import AskOptions, Request, Stopwatch, Target, make_targets
-from ragassay.transport import Budget, Limiter, Price, aliases, providers
-from ragassay.transport.endpoints import SAMPLING, Completion, Endpoint, Prompt
+from ragassay.judges import JudgeOptions
+from ragassay.judges.judge_factory import kinds
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.targets.target import Request, Stopwatch, Target
+from ragassay.targets.target_factory import AskOptions, make_targets
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints import Completion, Endpoint, Prompt
+from ragassay.transport.endpoints.endpoint import SAMPLING
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+from ragassay.transport.protocol_registry import aliases, providers
 
 _KINDS = ("command", "mcp", "vectara")
 _FILE = re.compile(r"(?:[\w.-]+=)?\S+\.ya?ml", re.IGNORECASE)

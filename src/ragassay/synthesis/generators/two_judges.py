@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.judges import Failure, Judge, JudgeGroup, Question, R_co, Verdict
-from ragassay.judges.questions import WriteAnswer, WriteQuery
+from ragassay.judges import Failure, Judge, Question, Verdict
+from ragassay.judges.panel import JudgeGroup
+from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
+from ragassay.judges.reply import R_co
 
 WRITES = (WriteQuery, WriteAnswer)
 """What the generator is asked; the checker is asked everything else."""

@@ -8,7 +8,8 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
-from ragassay.judges.ledger import Ledger, SystemAnswers
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.samples import Sample
 from ragassay.targets.asking.asked_queries import request_of
 from ragassay.targets.asking.measurements import read

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragassay.judges.ledger import SystemAnswers
+from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Reason
 from ragassay.targets.asking.ask_summary import MOST_WAYS, distinct_failures
@@ -19,8 +19,9 @@ from ragassay.targets.target import (
     Request,
     Target,
 )
-from ragassay.transport import INTERRUPTED, Sender, Stopped, Tally
+from ragassay.transport.accounts import Stopped
 from ragassay.transport.endpoints import EndpointError
+from ragassay.transport.sending import INTERRUPTED, Sender, Tally
 
 Key = tuple[int, str, int]
 """Number of a system, id of a query, repeat."""

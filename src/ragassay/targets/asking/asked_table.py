@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ragassay.counts import plural
-from ragassay.reports.text import fit_table, responsive
+from ragassay.reports.text.responsive_table import fit_table, responsive
 from ragassay.targets.asking.ask_summary import MOST_WAYS, AskSummary
 
 HEADS = (

@@ -7,8 +7,10 @@ from typing import Any
 
 from ragassay.scores import Reason
 from ragassay.targets.target import SystemReply
-from ragassay.transport import Budget, Price, Reservation, Stopped
+from ragassay.transport.accounts import Stopped
+from ragassay.transport.budget import Budget, Reservation
 from ragassay.transport.endpoints import Completion
+from ragassay.transport.prices import Price
 
 _CHARACTERS = 3.0
 """Of a request, to a token: rather too few than too many."""

@@ -19,7 +19,7 @@ from ragassay.samples import Sample
 from ragassay.targets.asking.ask_summary import AskSummary, summarise
 from ragassay.targets.asking.asked_table import HEADS, ask_table, cells, lines_below
 from ragassay.targets.asking.systems_run import SystemsRun
-from ragassay.user_code import run
+from ragassay.user_code.background_loop import run
 
 LOOK_EVERY_S = 0.1
 """Seconds between two reports of progress, and between two looks for new samples."""

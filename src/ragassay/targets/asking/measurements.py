@@ -11,7 +11,7 @@ import orjson
 from ragassay import formats
 from ragassay.samples import Sample, Turn
 from ragassay.targets.target import SystemReply
-from ragassay.transport import Tally
+from ragassay.transport.sending import Tally
 
 ASKED = "asked"
 """The key of the metadata."""

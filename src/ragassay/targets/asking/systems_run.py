@@ -15,7 +15,8 @@ import orjson
 from ragassay import __version__
 from ragassay.errors import InputError, UsageError
 from ragassay.formats import native
-from ragassay.judges.ledger import KeptFailure, Ledger, SystemAnswers
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
 from ragassay.samples import Sample, Turn
 from ragassay.scores import Reason
 from ragassay.targets.asking.asked_queries import request_of
@@ -31,16 +32,11 @@ from ragassay.targets.asking.measurements import (
 )
 from ragassay.targets.target import SystemReply, Target, foreign
 from ragassay.targets.target_factory import AskOptions
-from ragassay.transport import (
-    INTERRUPTED,
-    Budget,
-    Limiter,
-    Sender,
-    SendRequest,
-    Stopped,
-    Tally,
-)
+from ragassay.transport.accounts import Stopped
+from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, EndpointError
+from ragassay.transport.limits import Limiter
+from ragassay.transport.sending import INTERRUPTED, Sender, SendRequest, Tally
 
 
 class SystemsRun:

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
 from ragassay.targets.target import RefusedAddressError, refuse_endless
-from ragassay.transport.endpoints import CONNECT_S, redirected
+from ragassay.transport.endpoints.endpoint import CONNECT_S
+from ragassay.transport.endpoints.endpoint_errors import redirected
 
 if TYPE_CHECKING:
     import aiohttp

@@ -48,8 +48,11 @@ from ragassay.targets.target import (
     foreign,
     shown,
 )
-from ragassay.transport import NO_KEY, Price, Secret, from_environment
-from ragassay.transport.endpoints import EndpointError, parsed, retry_after, unreached
+from ragassay.transport.endpoints import EndpointError
+from ragassay.transport.endpoints.endpoint_errors import retry_after, unreached
+from ragassay.transport.endpoints.http_endpoint import parsed
+from ragassay.transport.prices import Price
+from ragassay.transport.secrets import NO_KEY, Secret, from_environment
 
 if TYPE_CHECKING:
     import aiohttp

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from ragassay import discovery
-from ragassay.errors import system_problem
+from ragassay.errors.problem_words import system_problem
 from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import SAMPLING, SYSTEM, EndpointError
 from ragassay.transport.secrets import Secret

@@ -28,7 +28,7 @@ from ragassay.transport.endpoints.endpoint import (
 from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
 from ragassay.transport.endpoints.openai_chat import text_of
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.user_code import described, in_thread, is_async
+from ragassay.user_code.object_calls import described, in_thread, is_async
 
 _METHODS = (
     ("ainvoke", "messages"),

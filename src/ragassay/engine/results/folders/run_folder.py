@@ -18,7 +18,8 @@ from ragassay.engine.results.summary import Summary
 from ragassay.errors import UsageError
 from ragassay.extensions import added
 from ragassay.formats import to_record
-from ragassay.judges import Asked, to_record as verdict_record
+from ragassay.judges.asking import Asked
+from ragassay.judges.recorded.verdict_records import to_record as verdict_record
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 

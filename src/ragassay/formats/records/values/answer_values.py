@@ -16,7 +16,7 @@ from ragassay.formats.records.values.field_values import (
     refuse_object,
     text,
 )
-from ragassay.formats.sources import kind, unexpected
+from ragassay.formats.sources.kinds import kind, unexpected
 from ragassay.samples import Answer, Answerability, Statement
 
 _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))

@@ -18,7 +18,8 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import refuse_repeats, unexpected
+from ragassay.formats.sources.json_files import refuse_repeats
+from ragassay.formats.sources.kinds import unexpected
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]]|(?:None|nan|null)\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")

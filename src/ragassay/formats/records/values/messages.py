@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.values.field_values import text
-from ragassay.formats.sources import unexpected
+from ragassay.formats.sources.kinds import unexpected
 from ragassay.samples import Answer, Turn
 
 _TURN_PARTS = (

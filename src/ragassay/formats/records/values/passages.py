@@ -21,7 +21,7 @@ from ragassay.formats.records.values.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.sources import kind, unexpected
+from ragassay.formats.sources.kinds import kind, unexpected
 from ragassay.samples import GoldPassage, Passage
 
 P = TypeVar("P", Passage, GoldPassage)

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ragassay.engine.results import MetricSummary
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.core import naming
 from ragassay.reports.plots.result_files.evaluator_tables import LEVEL, Tables, plain
 from ragassay.reports.plots.result_files.results_cell import Cell
 from ragassay.reports.tables import consistency_csv
-from ragassay.stats import spread
+from ragassay.stats.dispersion import spread
 
 PREFIX = "consistency_"
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragassay import suites
-from ragassay.engine.results import MetricSummary, describe
+from ragassay.engine.results.summarising import describe
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.core import naming
 from ragassay.reports.plots.result_files.results_cell import Cell
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import json_files, kind
+from ragassay.formats import kind
+from ragassay.formats.sources import json_files
 
 
 @dataclass(frozen=True)

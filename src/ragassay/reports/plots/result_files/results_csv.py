@@ -6,17 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragassay.engine.results import (
-    IntervalOptions,
-    MetricSummary,
-    Result,
-    ScoreColumns,
-    Summary,
-    averaged_over,
-    summarise,
-)
+from ragassay.engine.results import Result
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
+from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.errors import InputError
-from ragassay.formats import Row, delimited, opening
+from ragassay.formats import opening
+from ragassay.formats.sources import delimited
+from ragassay.formats.sources.delimited import Row
 from ragassay.reports.plots.result_files.evaluator_tables import (
     BY_FILE,
     LEVEL,
@@ -30,7 +27,7 @@ from ragassay.reports.plots.result_files.evaluator_tables import (
     by_two_formulas,
 )
 from ragassay.reports.plots.result_files.results_cell import Cell
-from ragassay.reports.tables import COLUMNS
+from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.samples import Identity
 from ragassay.scores import Reason, Score, Unscored
 

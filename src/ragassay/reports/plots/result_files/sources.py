@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from ragassay.engine.comparison import by_system
-from ragassay.engine.results import CONSISTENCY, Result, holds_consistency, open_run, shown
+from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.results import Result, open_run
+from ragassay.engine.results.folders.run_folder import holds_consistency
+from ragassay.engine.results.result import CONSISTENCY
+from ragassay.engine.results.shown_names import shown
 from ragassay.errors import InputError, UsageError
 from ragassay.reports.plots import file_labels
 from ragassay.reports.plots.result_files import results_csv
@@ -17,7 +20,8 @@ from ragassay.reports.plots.result_files.evaluator_tables import Tables
 from ragassay.reports.plots.result_files.golden_evaluator import GoldenTables
 from ragassay.reports.plots.result_files.trec_evaluator import TrecTables
 from ragassay.reports.plots.series import Series
-from ragassay.reports.tables import consistency_csv, consistency_of
+from ragassay.reports.tables import consistency_csv
+from ragassay.reports.tables.rows_by_sample import consistency_of
 
 Evaluator = Literal["trec", "consistency", "golden_answer"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)

@@ -14,7 +14,7 @@ from ragassay import suites
 from ragassay.formats import kind
 from ragassay.reports.plots.result_files.evaluator_tables import OF_PAGE, Tables
 from ragassay.reports.plots.result_files.results_cell import Cell
-from ragassay.reports.tables import COLUMNS, NUMBERS
+from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS
 
 _NUMBERS = {column: name for name, column in NUMBERS.items()} | {
     "generation_score_no_answer_score": "answered"

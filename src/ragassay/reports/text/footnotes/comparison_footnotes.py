@@ -7,7 +7,7 @@ from itertools import accumulate
 from textwrap import wrap
 from typing import NamedTuple
 
-from ragassay.engine.results import Comparison
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.text import wording
 from ragassay.reports.text.note_sentences import all_said
 

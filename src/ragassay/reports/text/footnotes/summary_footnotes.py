@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from ragassay.counts import share
-from ragassay.engine.comparison import judge_agreement, trusted
-from ragassay.engine.results import Spending, Summary, lacks_no_sample, names_in, plain
+from ragassay.engine.comparison.standing import judge_agreement, trusted
+from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.summarising import lacks_no_sample, plain
+from ragassay.engine.results.summary import Spending, Summary
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.note import joined

@@ -1,1 +1,0 @@
-from .mtrag_steps import StepOptions as StepOptions, run_steps as run_steps

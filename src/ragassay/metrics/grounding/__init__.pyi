@@ -1,2 +1,0 @@
-from .contradicted import Contradicted as Contradicted
-from .hallucination import Hhem as Hhem

@@ -1,1 +1,0 @@
-from .page_routes import add_pages as add_pages

@@ -1,1 +1,0 @@
-from .worker import Worker as Worker, WorkerOptions as WorkerOptions
