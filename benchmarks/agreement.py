@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 from benchmarks.fit_refusals import trained
 from benchmarks.offline_judge import cross_fitted
 from ragassay import evaluate, load
+from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.engine import comparison
 from ragassay.engine.comparison.agreement import Agreement, rows
 from ragassay.judges import Verdict
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.questions import CitationSupport, ExtractClaims
-from ragassay.samples import Answer, Passage, Sample, Turn
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
 FILE = Path(comparison.__file__).with_name("agreement.yaml")

@@ -24,7 +24,7 @@ from statistics import median
 
 import aiohttp
 
-from ragassay.samples import Sample
+from ragassay.base.sample import Sample
 from ragassay.targets.ask_run import ask
 
 IN_FLIGHT = 64

@@ -12,9 +12,9 @@ import resource
 import sys
 import time
 
+from ragassay.base.sample import Passage
 from ragassay.golden.alignment.chunk_alignment import ChunkAligner
 from ragassay.golden.documents import Document
-from ragassay.samples import Passage
 
 LEAST_FOUND = 0.999
 

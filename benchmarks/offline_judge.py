@@ -33,12 +33,12 @@ from numpy.typing import NDArray
 
 from benchmarks.perturbations import perturbed
 from ragassay import load
+from ragassay.base.sample import Answerability, Sample
+from ragassay.base.score import Score
 from ragassay.judges.offline.questions import answer_to, supported_share
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
 from ragassay.metrics.core.metric import Metric, conversation
 from ragassay.metrics.mtrag.mtrag_judged import IdkEval, ReferenceJudge, ReferencelessFaithfulness
-from ragassay.samples import Answerability, Sample
-from ragassay.scores import Score
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
 ASPECTS = ("faithfulness", "appropriateness", "completeness")

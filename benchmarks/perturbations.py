@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ragassay.base.sample import Sample
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.questions import AssignNuggets, CitationSupport, ClaimSupport, ExtractClaims
-from ragassay.samples import Sample
 
 PER_PASSAGE = 4
 """Sentences of a passage that are changed in one way at most."""

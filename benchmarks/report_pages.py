@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import ragassay
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Statement
 from ragassay.engine.results import Result
 from ragassay.examples import METRICS, documents, path_of
 from ragassay.reports.html import pages
-from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]

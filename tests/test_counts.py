@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragassay.counts import either, plural, share
+from ragassay.base.counts import either, plural, share
 from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.reports.text.footnotes import comparison_footnotes
 from reports_examples import pair

@@ -11,8 +11,8 @@ import orjson
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from ragassay.base.problem_words import json_problem, mistakes, system_problem, validation_problem
 from ragassay.cli.command_line import call
-from ragassay.errors.problem_words import json_problem, mistakes, system_problem, validation_problem
 
 
 class Inner(BaseModel):

@@ -11,12 +11,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Answerability, Sample
+from ragassay.base.score import Score
 from ragassay.examples import NAMES, documents, path_of
 from ragassay.formats import load, native
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Answerability, Sample
-from ragassay.scores import Score
 from ragassay.suites import get
 
 SUITE = get("chunks")

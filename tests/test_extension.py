@@ -11,7 +11,7 @@ import pytest
 
 import ragassay
 from ragassay import formats, metrics, suites
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.metrics.core import metric, naming
 
 METRIC = '''

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragassay import files
-from ragassay.errors import UsageError
+from ragassay.base import files
+from ragassay.base.errors import UsageError
 
 
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
-from ragassay.errors import InputError
-from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn
+from ragassay.base.errors import InputError
+from ragassay.base.sample import (
+    Answer,
+    Answerability,
+    GoldPassage,
+    Passage,
+    Sample,
+    Statement,
+    Turn,
+)
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf])

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import GROUPS
-from ragassay.samples import Sample
 from ragassay.service.mlcube_wire import wire_routes
 from ragassay.service.store.projects import TaskOptions
 

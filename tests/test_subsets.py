@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 import ragassay
+from ragassay.base.errors import UsageError
+from ragassay.base.subsets import Subset, fields_of
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.subsets import Subset, fields_of
 
 RECORDS: list[dict[str, Any]] = [
     {"name": "a", "source": "user log", "tags": ["hard", "long, odd"], "hops": 2, "old": True},

@@ -14,7 +14,8 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from ragassay import open_run, printable
+from ragassay import open_run
+from ragassay.base import printable
 from ragassay.cli.command_line import call
 from ragassay.cli.output.console import HarmlessConsole
 from ragassay.reports.run_reports import write_reports

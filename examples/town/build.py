@@ -15,8 +15,7 @@ from typing import Any
 import yaml
 
 import retrieval
-from ragassay.formats import native
-from ragassay.samples import (
+from ragassay.base.sample import (
     Answer,
     Answerability,
     GoldPassage,
@@ -25,6 +24,7 @@ from ragassay.samples import (
     Statement,
     Turn,
 )
+from ragassay.formats import native
 
 HERE = Path(__file__).parent
 TARGET = HERE.parents[1] / "src" / "ragassay" / "examples" / "town"

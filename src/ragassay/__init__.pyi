@@ -2,7 +2,6 @@ from . import (
     client as client,
     compat as compat,
     engine as engine,
-    errors as errors,
     examples as examples,
     formats as formats,
     golden as golden,
@@ -12,13 +11,31 @@ from . import (
     models as models,
     pipelines as pipelines,
     reports as reports,
-    samples as samples,
-    scores as scores,
     stats as stats,
     suites as suites,
     targets as targets,
     testing as testing,
     transport as transport,
+)
+from .base.errors import (
+    InputError as InputError,
+    RagassayError as RagassayError,
+    UsageError as UsageError,
+)
+from .base.sample import (
+    Answer as Answer,
+    Answerability as Answerability,
+    GoldPassage as GoldPassage,
+    Passage as Passage,
+    Sample as Sample,
+    Statement as Statement,
+    Turn as Turn,
+)
+from .base.score import (
+    Outcome as Outcome,
+    Reason as Reason,
+    Score as Score,
+    Unscored as Unscored,
 )
 from .client.clients import AsyncClient as AsyncClient, Client as Client
 from .compat.open_rag_eval.evaluators import (
@@ -50,23 +67,8 @@ from .engine.results.folders.folder_reading import open_run as open_run
 from .engine.results.folders.run_folder import save_run as save_run
 from .engine.results.result import Result as Result
 from .engine.run.ranked_runs import evaluate_run as evaluate_run
-from .errors.user_errors import (
-    InputError as InputError,
-    RagassayError as RagassayError,
-    UsageError as UsageError,
-)
 from .formats.reading import load as load
 from .metrics.core.function_metrics import metric as metric
-from .samples import (
-    Answer as Answer,
-    Answerability as Answerability,
-    GoldPassage as GoldPassage,
-    Passage as Passage,
-    Sample as Sample,
-    Statement as Statement,
-    Turn as Turn,
-)
-from .scores import Reason as Reason, Score as Score, Unscored as Unscored
 from .targets.ask_run import ask as ask
 from .targets.asking.asking_thread import Answers as Answers
 from .targets.evaluate_system import evaluate as evaluate

@@ -256,7 +256,7 @@ def test_wrong_words_exit_two(data: Path, capsys) -> None:
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
-    from ragassay.errors import RagassayError
+    from ragassay.base.errors import RagassayError
 
     with pytest.raises(RagassayError):
         call(["run", str(tmp_path / "absent.jsonl"), "--debug"])

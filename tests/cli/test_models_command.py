@@ -14,10 +14,10 @@ import pytest
 
 import tiny_hhem
 from hub_server import HubServer
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.models import model_survey
 from ragassay.engine.models.model_survey import check, survey
-from ragassay.errors import UsageError
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models

@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 import ragassay
+from ragassay.base.sample import GoldPassage, Passage, Sample
+from ragassay.base.score import Unscored
 from ragassay.cli.command_line import call
 from ragassay.formats import place
 from ragassay.metrics.core.naming import parse
-from ragassay.samples import GoldPassage, Passage, Sample
-from ragassay.scores import Unscored
 
 LONG = "Emma is a novel by Jane Austen that was published in 1815 by John Murray in London."
 ODD = [

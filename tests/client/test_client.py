@@ -19,10 +19,10 @@ from service_process import Service, records, serving
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 openpyxl = pytest.importorskip("openpyxl")
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.client.client_errors import JobIncomplete, JobTimeout, RequestRefused
 from ragassay.client.clients import AsyncClient, Client
-from ragassay.errors import UsageError
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from ragassay import (
     UMBRELAMetric,
     UsageError,
 )
-from ragassay.errors import RagassayWarning
+from ragassay.base.errors import RagassayWarning
 from ragassay.models.classifiers.hhem import HHEM
 
 PARTS = [{"text": "Frank Herbert wrote Dune.", "citations": ["[1]"]}]

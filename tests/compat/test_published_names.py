@@ -13,9 +13,9 @@ import pytest
 
 import ragassay
 from ragassay import suites
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.run.ranked_runs import evaluate_run
-from ragassay.errors import UsageError
 from ragassay.metrics.chunks import chunks_datapizza
 from ragassay.metrics.core import naming
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from ragassay.base.errors import ArgumentError, InputError, RagassayWarning
 from ragassay.compat import ultrarag
-from ragassay.errors import ArgumentError, InputError, RagassayWarning
 
 MOON = ["14 December 1972 UTC", "December 1972"]
 NAMES = ("acc", "em", "stringem", "coverem", "f1", "rouge-1", "rouge-2", "rouge-l")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay import InputError, Sample, UsageError
-from ragassay.errors import did_you_mean
+from ragassay.base.errors import did_you_mean
 from ragassay.formats import Notes, from_records, load
 
 RECORDS = [

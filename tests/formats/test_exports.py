@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import ragassay
 from ragassay import InputError, Sample
-from ragassay.errors import RagassayError, UsageError
+from ragassay.base.errors import RagassayError, UsageError
+from ragassay.base.sample import Turn
 from ragassay.formats import Notes, detect, load, place
-from ragassay.samples import Turn
 
 Q, A = "Who wrote Emma?", "Jane Austen."
 DOCS = [("d1", "Emma is a novel by Jane Austen."), ("d2", "It appeared in 1815.")]

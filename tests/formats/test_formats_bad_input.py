@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.formats import Notes, detect, load, read
 
 LINE = '{"id": "%d", "query": "q%d", "answer": "a"}\n'

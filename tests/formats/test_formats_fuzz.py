@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats import Notes, all_formats, from_records, load, to_record
 from ragassay.formats.native import dump
 from ragassay.formats.records import aliases

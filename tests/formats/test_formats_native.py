@@ -10,10 +10,8 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ragassay.errors import InputError, UsageError
-from ragassay.formats import detect, load, read, schema, to_record
-from ragassay.formats.native import write
-from ragassay.samples import (
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import (
     Answer,
     Answerability,
     GoldPassage,
@@ -22,6 +20,8 @@ from ragassay.samples import (
     Statement,
     Turn,
 )
+from ragassay.formats import detect, load, read, schema, to_record
+from ragassay.formats.native import write
 
 text = st.text(max_size=12)
 name = st.text(min_size=1, max_size=6)

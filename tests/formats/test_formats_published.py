@@ -10,10 +10,18 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay.base.sample import (
+    Answer,
+    Answerability,
+    GoldPassage,
+    Passage,
+    Sample,
+    Statement,
+    Turn,
+)
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.formats import Notes, all_formats, detect, load
-from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn
 
 
 def jsonl(tmp_path: Path, *records: dict[str, Any]) -> Path:

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.formats import Notes, from_records, load
-from ragassay.formats.native import write
-from ragassay.formats.records import aliases
-from ragassay.samples import (
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay.base.sample import (
     Answer,
     Answerability,
     GoldPassage,
@@ -20,6 +17,9 @@ from ragassay.samples import (
     Statement,
     Turn,
 )
+from ragassay.formats import Notes, from_records, load
+from ragassay.formats.native import write
+from ragassay.formats.records import aliases
 
 # The names of ../shared/reference/peers.md, section 6: field, names, a value, what comes of it.
 PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Answer, GoldPassage, Passage, Sample, Statement
 from ragassay.formats import Notes, detect, from_records, load, to_record
-from ragassay.samples import Answer, GoldPassage, Passage, Sample, Statement
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "question": "a", "contexts": ["x", "y"], "answer": "b", "ground_truths": ["c"]},

@@ -18,11 +18,11 @@ from pydantic import BaseModel
 
 import ragassay
 from ragassay import InputError, Sample, UsageError
+from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.source import open_source
 from ragassay.formats import Notes, from_records, load, place
-from ragassay.samples import Passage
 
 ROWS = [
     {"id": "1", "question": "Who wrote Emma?", "contexts": ["By Austen."], "answer": "Austen"},

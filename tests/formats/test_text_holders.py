@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats import from_records, load
-from ragassay.samples import Sample
 
 
 class Document:

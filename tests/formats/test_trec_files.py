@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.engine.run.ranked_runs import read_judged
-from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats.trec import qrels_and_runs, trec_run
 
 RUN = "q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 1.5 tag\nq2 Q0 a 1 -3e-2 tag\n"

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import ragassay
-from ragassay.errors import InputError, RagassayWarning
+from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.formats.trec import qrels_and_runs
 
 RUN = {"q 1": {"depot guide 2021": 3.5, "faq": 1.0}, "q2": {"faq": -2.0}}

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from ragassay.base.sample import Passage
 from ragassay.golden.alignment.chunk_alignment import ChunkAligner
 from ragassay.golden.documents import Document, load_documents
-from ragassay.samples import Passage
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 

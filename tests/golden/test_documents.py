@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError
 from ragassay.golden.documents import load_documents, readable_documents
 from ragassay.golden.golden_folder import GoldenSet
 from written_pdf import pdf

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
 from ragassay.engine.golden.golden_checks import Checked, check
 from ragassay.engine.golden.golden_findings import CheckOptions
 from ragassay.golden import anchor
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
-from ragassay.samples import Answerability
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 

@@ -13,14 +13,14 @@ import jsonschema
 import pytest
 
 import ragassay
+from ragassay.base.errors import InputError
+from ragassay.base.sample import GoldPassage
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError
 from ragassay.golden import joined, schema
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_sampling import sampled, split
 from ragassay.review.review_store import ReviewStore, version_of
-from ragassay.samples import GoldPassage
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from ragassay import formats
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
 from ragassay.engine.run.expected_answers import with_references
-from ragassay.errors import InputError, UsageError
 from ragassay.golden.documents import Document
 from ragassay.golden.exchange.golden_export import EXPORTS, export_format, exported, left_out
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
-from ragassay.samples import Sample
 
 TEXT = "The tower is 330 metres high. It stands in Paris, by the river."
 DOCUMENTS = {"tower": Document("tower", "tower.txt", TEXT, "0" * 64, "text 1")}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.golden.isolated_run import isolated
-from ragassay.errors import UsageError
 
 
 def run(folder: Path, answers: str) -> ragassay.Result:

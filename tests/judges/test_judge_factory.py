@@ -11,7 +11,7 @@ import pytest
 
 from llm_judging import KEY, ask_one, failed, grades
 from llm_server import LLMServer
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.store import Ledger

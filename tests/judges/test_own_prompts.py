@@ -10,8 +10,8 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.judges.own_prompts import placeholders, read_prompts
 from ragassay.judges.questions import ClaimSupport
 from ragassay.judges.questions.answering import SaysIdk

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from question_examples import ANSWER, EXAMPLES, PASSAGE, QUERY, name_of
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker, Usage
 from ragassay.judges.combining import combinable, combine
 from ragassay.judges.judge import Judge
@@ -22,7 +23,6 @@ from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
 from ragassay.judges.reply import Lost, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)

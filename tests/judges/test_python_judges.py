@@ -19,8 +19,8 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.python_judge import identity_of

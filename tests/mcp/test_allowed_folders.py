@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
-from ragassay.errors import ArgumentError
+from ragassay.base.errors import ArgumentError
 from ragassay.mcp.allowed_folders import AllowedFolders
 
 

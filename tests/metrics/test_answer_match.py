@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Answer, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import load_judge_prompt
-from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.llm.replies import read
@@ -21,8 +23,6 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Answer, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 SAMPLE = Sample(
     id="q",

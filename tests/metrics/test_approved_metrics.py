@@ -17,6 +17,8 @@ import pytest
 
 import ragassay
 from approved import check, number, result
+from ragassay.base.sample import Sample
+from ragassay.base.score import Score
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citation_marks import marks
@@ -27,8 +29,6 @@ from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources, trec_names
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.models.weights.weight_files import BY_MODEL
-from ragassay.samples import Sample
-from ragassay.scores import Score
 from ragassay.texts import sentences as sentence_spans
 
 APPROVED = Path(__file__).parent / "approved"

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="models need torch: pip install 'rag
 import ragassay
 from mtrag_records import FIELDS, SAID, lines, record, written
 from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suites
+from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.run.scoring import score_stream
 from ragassay.metrics.core import naming
@@ -23,7 +24,6 @@ from ragassay.models.encoders.token_matching import compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Weights
-from ragassay.scores import Reason
 from scripted_judge import Scripted
 from tiny_models import SENTENCES, tiny_encoder
 

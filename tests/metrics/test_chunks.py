@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import GoldPassage, Passage, Sample
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_overlap import hybrid_score, log_rank_scores
 from ragassay.metrics.chunks.chunks_datapizza import hybrid_log_rank_score_exact, log_rank_score
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.chunk_matching import cosine_matrix, credited, likeness, same_chunks
 from ragassay.metrics.core.window import Window
-from ragassay.samples import GoldPassage, Passage, Sample
-from ragassay.scores import Reason, Score, Unscored
 from ragassay.suites import get
 
 SUITE = get("chunks")

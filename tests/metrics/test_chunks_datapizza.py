@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.metrics.chunks import chunks_datapizza
 from ragassay.metrics.chunks.chunks_datapizza import (
     bleu_score,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored, UsageError
+from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.formats import load
 from ragassay.judges.asking import Asker
@@ -28,7 +29,6 @@ from ragassay.metrics.citation.citation_scores import (
     published_scores,
 )
 from ragassay.metrics.core import naming
-from ragassay.scores import Outcome
 from scripted_judge import Scripted
 
 FIVE = tuple(Passage(f"text {at}", id=f"[{at}]") for at in range(1, 6))

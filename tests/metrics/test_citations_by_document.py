@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.sample import Passage
 from ragassay.formats import from_records
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable
-from ragassay.samples import Passage
 
 TEXT = "The depot is in Leeds."
 

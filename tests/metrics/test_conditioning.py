@@ -9,6 +9,8 @@ import pytest
 
 import ragassay
 from ragassay import Answer, InputError, Passage, Reason, Sample, Score, Unscored, formats, suites
+from ragassay.base.sample import Answerability
+from ragassay.base.score import AND, RECORD
 from ragassay.cli.command_line import call
 from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asker
@@ -19,8 +21,6 @@ from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of
 from ragassay.metrics.mtrag.mtrag_given import givers
 from ragassay.metrics.mtrag.mtrag_idk_table import Idk, Rule, idk_cell, idk_condition
-from ragassay.samples import Answerability
-from ragassay.scores import AND, RECORD
 from scripted_judge import Scripted
 
 SUITE = suites.get("mtrag")

@@ -11,6 +11,8 @@ import pytest
 pytest.importorskip("torch", reason="models are not installed")
 
 import ragassay
+from ragassay.base.sample import Sample
+from ragassay.base.score import Score, Unscored
 from ragassay.engine.run.rescoring import rescore
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
@@ -19,8 +21,6 @@ from ragassay.models.encoders.token_matching import compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Weights
-from ragassay.samples import Sample
-from ragassay.scores import Score, Unscored
 from tiny_models import SENTENCES, tiny_encoder
 
 XLM = "xlm-roberta-large"

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Answer, Passage, Sample, Statement
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.rouge_metrics import rouge
 from ragassay.metrics.consistency.runs import answer_text
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Answer, Passage, Sample, Statement
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 WORDS = st.lists(st.sampled_from(["ape", "bee", "cat", "dog"]), max_size=6).map(" ".join)
 

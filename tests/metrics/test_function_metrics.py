@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Passage, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.metrics import parse
 from ragassay.metrics.answer.string_matching import ExactMatch
 from ragassay.metrics.core.function_metrics import as_metric, own_names
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Passage, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 FULL = Sample(
     id="1",

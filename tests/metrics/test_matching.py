@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
-from ragassay.errors import RagassayWarning
+from ragassay.base.errors import RagassayWarning
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 
@@ -222,7 +222,7 @@ words = st.lists(st.sampled_from(["red", "bus", "The", "a", "北", "京", "x"]),
 
 
 @given(words, st.lists(words, min_size=1, max_size=3))
-@pytest.mark.filterwarnings("ignore::ragassay.errors.RagassayWarning")
+@pytest.mark.filterwarnings("ignore::ragassay.base.errors.RagassayWarning")
 def test_the_corrected_metrics_order_themselves(answer: list[str], golds: list[list[str]]) -> None:
     one = sample(" ".join(answer), *map(" ".join, golds))
     window = Window([one])

@@ -14,6 +14,8 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
+from ragassay.base.sample import GoldPassage, Turn
+from ragassay.base.score import RECORD
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -26,8 +28,6 @@ from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.reports.text.footnotes import summary_footnotes
-from ragassay.samples import GoldPassage, Turn
-from ragassay.scores import RECORD
 from scripted_judge import Scripted
 from valid_answers import largest, smallest
 

@@ -6,7 +6,9 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Turn
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.core import metric as registry, naming
 from ragassay.metrics.core.metric import Metric, Need, harmonic, missing
 from ragassay.metrics.core.metric_parameters import cutoff, part
@@ -14,8 +16,6 @@ from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.metrics.serving import serving_metrics
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
-from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
-from ragassay.scores import Reason, Score, Unscored
 from ragassay.suites import all_suites
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
@@ -16,7 +17,6 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.nuggets.nugget_likeness import Distinct
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score
 from ragassay.reports.tables.ore_values import published_nugget_score
-from ragassay.scores import Outcome
 from scripted_judge import Scripted
 
 ALL: tuple[NuggetScore, ...] = (

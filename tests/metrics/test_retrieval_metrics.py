@@ -24,8 +24,8 @@ from ragassay import (
     UsageError,
     suites,
 )
+from ragassay.base.errors import RagassayWarning
 from ragassay.engine.run.ranked_runs import evaluate_run
-from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from ragassay import Answer, Reason, Sample, Score, Unscored, UsageError
-from ragassay.errors import RagassayWarning
+from ragassay.base.errors import RagassayWarning
 from ragassay.metrics.answer.rouge_metrics import MEASURES, PRF, rouge
 from ragassay.metrics.answer.text import ultrarag_normal
 from ragassay.metrics.core import naming

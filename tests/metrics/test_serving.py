@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.sample import Answer, Sample
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics import parse
-from ragassay.samples import Answer, Sample
-from ragassay.scores import Reason, Score, Unscored
 
 
 def sample(**asked: Any) -> Sample:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import GoldPassage, Passage, Sample
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.chunks.spans import Span, covered, overlaps
 from ragassay.metrics.core import naming
-from ragassay.samples import GoldPassage, Passage, Sample
-from ragassay.scores import Reason, Score, Unscored
 
 ALL = (
     *("SpanP@3", "SpanR@3", "SpanF1@3", "SpanHit@3"),

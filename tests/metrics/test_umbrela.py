@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay import Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
@@ -19,7 +20,6 @@ from ragassay.metrics.relevance.umbrela_ranking import (
     precision_at,
     reciprocal_rank,
 )
-from ragassay.scores import Outcome
 from scripted_judge import Scripted
 
 GRADES = st.lists(st.integers(0, 3), min_size=1, max_size=12)

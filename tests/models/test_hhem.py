@@ -16,6 +16,8 @@ from hypothesis import given as drawn, strategies as st
 import ragassay
 import tiny_hhem
 from ragassay import HallucinationMetric, Reason, TRECEvaluator, UsageError
+from ragassay.base.sample import Answer, Passage, Sample, Statement
+from ragassay.base.score import Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
@@ -25,8 +27,6 @@ from ragassay.models.device import Batches, threads
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable
-from ragassay.samples import Answer, Passage, Sample, Statement
-from ragassay.scores import Score, Unscored
 
 NEEDS = "the extra 'models' is not installed"
 PASSAGES = (Passage("Iron is heavy.", id="[1]"), Passage("Wool is light.", id="[2]"))

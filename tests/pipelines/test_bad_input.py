@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ragassay import pipelines
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, UsageError
 
 SERVERS = "servers: {evaluation: servers/evaluation, benchmark: servers/benchmark}\n"
 STEPS = f"{SERVERS}pipeline:\n- benchmark.get_data\n- evaluation.evaluate\n"

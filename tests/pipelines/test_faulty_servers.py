@@ -276,7 +276,8 @@ def test_an_interrupt_leaves_no_server(number: signal.Signals, again: bool, tmp_
     write(with_fault("hangs"))
     running = subprocess.Popen(
         [sys.executable, "-c", "import signal; signal.signal(signal.SIGINT, "
-         "signal.default_int_handler); from ragassay.cli.start import main; main(['run', 'p.yaml'])"],
+         "signal.default_int_handler); from ragassay.cli.start import main; "
+         "main(['run', 'p.yaml'])"],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert running.stderr is not None

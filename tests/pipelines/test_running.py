@@ -18,8 +18,8 @@ import pytest
 
 from pipeline_servers import server_folder
 from ragassay import pipelines
+from ragassay.base.errors import RagassayError
 from ragassay.cli.output import interrupt
-from ragassay.errors import RagassayError
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ragassay import pipelines
-from ragassay.errors import RagassayError
+from ragassay.base.errors import RagassayError
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.counts import plural
-from ragassay.note import Note
+from ragassay.base.counts import plural
+from ragassay.base.note import Note
 from ragassay.reports.text import note_sentences
 
 SOURCES = Path(ragassay.__file__).parent

@@ -13,9 +13,9 @@ import polars
 import pytest
 
 import ragassay
+from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.engine.run import progress_bar
-from ragassay.errors import UsageError
 from ragassay.reports.text import wording
 from ragassay.targets.asking.ask_summary import AskSummary
 from ragassay.targets.asking.asked_table import ask_table

@@ -11,8 +11,8 @@ import pytest
 import plot_files
 import ragassay
 from plot_reading import drawn, words
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.reports.plots import picture
 from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.result_files import consistency_evaluator, sources

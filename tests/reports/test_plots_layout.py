@@ -10,11 +10,11 @@ import pytest
 
 import plot_files
 from plot_reading import drawn, labels, overlaps, walk
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.reports.charts import drawing
 from ragassay.reports.plots import boxes, sheet
 from ragassay.reports.plots.result_files import consistency_evaluator
 from ragassay.reports.plots.series import PlotPanel, Series
-from ragassay.scores import Outcome, Reason, Unscored
 from reports_examples import Kind, result, samples
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import plot_files
+from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError
 from ragassay.reports.plots.result_files import sources
 
 

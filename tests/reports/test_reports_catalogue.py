@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 from ragassay import suites
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.cli.output import show
-from ragassay.errors import InputError, UsageError
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import catalogue
 from ragassay.reports.text.worked_examples import worked_example

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from hypothesis import example as tried, given, strategies as st
 
+from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.score import Score
 from ragassay.engine.results.result import Result
-from ragassay.errors import RagassayWarning, UsageError
 from ragassay.reports.charts import distribution_chart, drawing
 from ragassay.reports.plots import run_charts as charts
 from ragassay.reports.plots.boxes import MAX_POINTS
 from ragassay.reports.plots.compared import MAX_BARS, overview
-from ragassay.scores import Score
 from reports_examples import (
     HOSTILE,
     Kind,

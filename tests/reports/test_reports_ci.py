@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.results.gate_result import GateResult
-from ragassay.errors import UsageError
 from ragassay.reports.ci import badge, github_workflow
 from ragassay.reports.ci.badge import write_badge
 from ragassay.reports.ci.junit_xml import write_junit

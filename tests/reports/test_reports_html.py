@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import GoldPassage, Passage
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Spending
-from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.reports.html import browse, pages, query_browser
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
 from ragassay.reports.text import wording
 from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
-from ragassay.samples import GoldPassage, Passage
-from ragassay.scores import Outcome, Reason, Score, Unscored
 from reports_examples import (
     HOSTILE,
     Kind,

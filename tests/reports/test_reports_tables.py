@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample, with_samples
-from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.tables import _cell
-from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples
 
 

@@ -11,6 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 import ragassay
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.plan.data_preview import Preview
@@ -21,7 +22,6 @@ from ragassay.reports.plots.compared import overview
 from ragassay.reports.text import grouping, markdown, terminal, wording
 from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 from ragassay.reports.text.preview_text import preview_table
-from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import shown
 

@@ -13,10 +13,10 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 from ragassay import Sample
+from ragassay.base.sample import Answer, Passage
 from ragassay.cli.command_line import call
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import workbook
-from ragassay.samples import Answer, Passage
 
 pytest.importorskip("xlsxwriter", reason="needs the extra 'excel'")
 openpyxl = pytest.importorskip("openpyxl")

@@ -12,9 +12,9 @@ import pytest
 import ragassay
 from labelled_answers import answered, disagreeing, labelled, todo
 from question_examples import EXAMPLES, name_of
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.golden.label_questions import AnswersToLabel
-from ragassay.errors import InputError, UsageError
 from ragassay.judges import Question
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded.replay_file import label_of

@@ -12,8 +12,8 @@ import pytest
 
 from labelled_answers import answered, disagreeing, labelled
 from question_examples import EXAMPLES, name_of
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, UsageError
 from ragassay.judges import Question
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels

@@ -10,8 +10,8 @@ import openpyxl
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
+from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, NegativeReference
 from ragassay.review.review_sheets import read_sheet, write_sheet

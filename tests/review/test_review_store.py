@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, UsageError
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.review.review_agreement import disagreements
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of

@@ -12,9 +12,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from llm_server import LLMServer
+from ragassay.base.errors import UsageError
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.errors import UsageError
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.stats.percentiles import percentile_bootstrap
 from ragassay.stats.percentiles.ordered_values import _effective, percentile_interval
 from ragassay.stats.percentiles.percentile_bootstrap import _drawn, draws, percentile_difference

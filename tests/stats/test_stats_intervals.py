@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.stats import resampling
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.resampling import bca_bounds, resampled_means

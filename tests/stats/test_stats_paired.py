@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.stats.paired import compare_pairs
 
 SCORE = st.integers(0, 10).map(lambda k: k / 10)

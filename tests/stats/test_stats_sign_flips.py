@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 import ragassay.stats.sign_flip as flips_module
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.stats.paired import compare_pairs
 from ragassay.stats.sign_flip import sign_flips
 

@@ -12,6 +12,8 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import examples, suites
+from ragassay.base.sample import Answer, Passage, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
@@ -24,8 +26,6 @@ from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import ragreport_csv
-from ragassay.samples import Answer, Passage, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 SIX = ("relevance", "usefulness", "utilization", "attribution", "faithfulness", "satisfaction")
 NEEDS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.answering import AnswerAttempted
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import scored
-from ragassay.samples import Sample
-from ragassay.scores import Outcome
 
 
 @dataclass(frozen=True)

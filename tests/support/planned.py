@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragassay.base.sample import Sample
 from ragassay.engine.plan.cost_estimate import CallPlan, Throughput
 from ragassay.engine.plan.planning import Planner
 from ragassay.judges.judge import Judge
 from ragassay.metrics.core.metric import Metric
-from ragassay.samples import Sample
 from ragassay.transport.prices import Price
 
 

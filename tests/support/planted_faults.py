@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import ragassay
+from ragassay.base.sample import Answer, Answerability, Passage, Sample, Statement
 from ragassay.examples import path_of
 from ragassay.metrics.citation.citation_parser import sentences
-from ragassay.samples import Answer, Answerability, Passage, Sample, Statement
 
 REFUSAL = "I could not find that in the documents."
 INVENTED = (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.scores import Score
+from ragassay.base.score import Score
 from reports_examples import Kind, result, samples
 
 Run = Mapping[str, Any] | None

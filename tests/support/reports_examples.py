@@ -9,13 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.comparison.comparison_notes import with_notes
-from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import MetricSummary, Slice, Summary
-from ragassay.samples import (
+from ragassay.base.sample import (
     Answer,
     Answerability,
     GoldPassage,
@@ -23,7 +17,13 @@ from ragassay.samples import (
     Sample,
     Turn,
 )
-from ragassay.scores import Outcome, Reason, Score, Unscored
+from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.engine.comparison.comparison_notes import with_notes
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summary import MetricSummary, Slice, Summary
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from ragassay.samples import Sample
+from ragassay.base.sample import Sample
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task

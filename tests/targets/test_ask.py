@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
-from ragassay.errors import RagassayWarning, UsageError
 from ragassay.formats import load
 from ragassay.judges.ledger.store import DEFAULT, Ledger
 from ragassay.judges.ledger.system_answers import SystemAnswers
-from ragassay.samples import Sample, Turn
 from ragassay.targets.ask_run import ask, open_asking, plan_asking
 from run_process import Commands
 from system_server import Reply, SystemServer, echo

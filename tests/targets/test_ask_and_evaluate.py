@@ -12,8 +12,8 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
+from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import load
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.targets.ask_run import open_asking

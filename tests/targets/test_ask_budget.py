@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.targets.ask_run import ask, plan_asking
 from system_server import Reply, SystemServer, echo
 

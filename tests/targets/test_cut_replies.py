@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragassay.errors import InputError
-from ragassay.samples import Sample
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.targets.ask_run import ask
 from system_server import Reply, SystemServer
 

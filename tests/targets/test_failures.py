@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.formats import load
 from ragassay.judges.ledger.store import DEFAULT, Ledger
 from ragassay.targets.ask_run import ask

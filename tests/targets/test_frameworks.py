@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
-from ragassay.samples import Sample, Turn
 
 QUERIES = [{"id": "q", "query": "When does it open?", "references": ["at nine"]}]
 TALK = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.samples import Sample
+from ragassay.base.sample import Sample
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import AskSummary
 

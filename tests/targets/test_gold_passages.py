@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 
 QUERIES = [
     {"id": "a", "query": "When?", "references": ["nine"],

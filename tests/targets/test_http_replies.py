@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.targets.ask_run import ask
 from system_server import Reply, SystemServer
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from ragassay.base.errors import UsageError
+from ragassay.base.json_paths import NOTHING, JsonPath, PathError
+from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.formats import load
-from ragassay.json_paths import NOTHING, JsonPath, PathError
-from ragassay.samples import Sample, Turn
 from ragassay.targets import target
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.asking_thread import Answers

@@ -13,7 +13,7 @@ import pytest
 from _pytest.pytester import SysModulesSnapshot
 
 import ragassay
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.testing import CollectedSamples, assert_score
 
 pytest_plugins = ["pytester"]
@@ -397,7 +397,7 @@ def test_a_sample_with_values_that_json_lacks_is_gated(pytester: pytest.Pytester
         import datetime
         import numpy
         from ragassay import Sample
-        from ragassay.samples import Answer
+        from ragassay.base.sample import Answer
 
         def test_it(rag_eval):
             metadata = {"day": datetime.date(2026, 1, 2), "score": numpy.float32(0.5)}

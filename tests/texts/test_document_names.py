@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.texts.document_names import DocumentNames, same_document
 
 NAMES = DocumentNames(

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.transport.budget import Budget
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from llm_embeddings import vector_of
 from llm_server import LLMServer
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason, Unscored
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_file import VERSION
@@ -21,7 +22,6 @@ from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.vectors import TABLE
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
-from ragassay.scores import Reason, Unscored
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
 from ragassay.transport.prices import Price, price_of

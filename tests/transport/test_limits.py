@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.errors import UsageError
-from ragassay.scores import Reason
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.transport.breaker import (
     ALIKE_IN_A_ROW,
     AUTH_IN_A_ROW,

@@ -12,11 +12,11 @@ import pytest
 from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
 from llm_server import LLMServer
 from question_examples import EXAMPLES
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.scores import Reason
 from ragassay.transport.endpoints import http_endpoint
 from ragassay.transport.endpoints.anthropic_messages import AnthropicMessages
 from ragassay.transport.endpoints.endpoint import Endpoint, Prompt

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.judges.llm import token_estimate
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.relevance import RelevanceGrade

@@ -20,8 +20,8 @@ import pytest
 
 from llm_judging import KEY, Bench, ask, ask_one, failed, grades
 from llm_server import LLMServer
+from ragassay.base.errors import InputError, RagassayError
 from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywords
-from ragassay.errors import InputError, RagassayError
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge

@@ -72,7 +72,7 @@ def test_an_object_is_known_by_its_class_and_the_module_that_makes_it(
 
 
 def test_installed_packages_and_python_do_not_count(home: Path, answer: Any) -> None:
-    (home / "desk_libs.py").write_text("import orjson, json, ragassay.samples\ndef f(): pass\n")
+    (home / "desk_libs.py").write_text("import orjson, json, ragassay.base.sample\ndef f(): pass\n")
     (home / "desk_bare.py").write_text("def f(): pass\n")
     libs, bare = (importlib.import_module(one).f for one in ("desk_libs", "desk_bare"))
     (home / "desk_bare.py").write_bytes((home / "desk_libs.py").read_bytes())

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ragassay import printable
+from ragassay.base import printable
+from ragassay.base.errors import RagassayError, UsageError
 from ragassay.cli.flags import Output, Switch, listed
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS
-from ragassay.errors import RagassayError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result

@@ -13,7 +13,10 @@ from typing import Any, Literal
 
 from cyclopts import App, CycloptsError
 
-from ragassay import __version__, extensions, formats, printable
+from ragassay import __version__, formats
+from ragassay.base import plugins, printable
+from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, UsageError, warn_user
+from ragassay.base.problem_words import system_problem
 from ragassay.cli.ask import ask
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
@@ -40,8 +43,6 @@ from ragassay.cli.serving.mcp_command import mcp
 from ragassay.cli.serving.serve_commands import serve, worker
 from ragassay.cli.serving.token_command import token
 from ragassay.cli.validate import validate
-from ragassay.errors import OptionError, RagassayError, RagassayWarning, UsageError, warn_user
-from ragassay.errors.problem_words import system_problem
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
@@ -143,7 +144,7 @@ def _call(words: list[str], *, debug: bool) -> int:
             for command in named:
                 command.declare(common=helps and not everything)
             if helps:
-                app.help_epilogue = " ".join(filter(None, (EXIT_CODES, extensions.summary())))
+                app.help_epilogue = " ".join(filter(None, (EXIT_CODES, plugins.summary())))
                 if not everything and any(one in COMMANDS for one in named):
                     app.help_epilogue = f"{MORE} {app.help_epilogue}"
             result = app(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Repeated, Switch
 from ragassay.cli.output import github_output, show
-from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Switch
 from ragassay.cli.output import show
-from ragassay.errors import UsageError
 
 
 def diagnose(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Group, Parameter
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

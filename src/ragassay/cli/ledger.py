@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from ragassay import printable
+from ragassay.base import printable
+from ragassay.base.counts import plural
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Switch
 from ragassay.cli.output import show
-from ragassay.counts import plural
-from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +106,7 @@ def export(
         failed: Only failures that are kept: refused, unparsable, too long.
         messages: With each answer, everything that was sent.
     """
-    from ragassay.files import atomic
+    from ragassay.base.files import atomic
     from ragassay.judges.ledger import ledger_admin
     from ragassay.judges.ledger.ledger_selection import Selection
     from ragassay.judges.ledger.store import Ledger

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.cli.flags import Switch
 from ragassay.cli.output import show
-from ragassay.errors import UsageError, did_you_mean
 
 
 def metrics(

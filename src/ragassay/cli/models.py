@@ -8,9 +8,9 @@ from typing import Literal
 
 from cyclopts import App
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Repeated, Switch, pairs
 from ragassay.cli.output import show
-from ragassay.errors import UsageError
 
 models = App(
     name="models",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Repeated, Switch, listed
 from ragassay.cli.output import github_output, show
-from ragassay.errors import UsageError
 
 
 def report(

@@ -6,9 +6,9 @@ from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
+from ragassay.base.counts import either, plural
 from ragassay.cli.flags import Switch
 from ragassay.cli.output import show
-from ragassay.counts import either, plural
 
 SHOWN = 10
 
@@ -34,9 +34,9 @@ def rescore(
         ledger: Take the answers from this ledger instead of the run's own copies.
         json: Print the outcome as JSON.
     """
+    from ragassay.base.errors import InputError
     from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
-    from ragassay.errors import InputError
     from ragassay.judges.ledger.store import Ledger
 
     if ledger is not None and not ledger.is_file():

@@ -6,11 +6,11 @@ import gc
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
 from ragassay.cli.output import github_output, show
 from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.cli.peers.pipeline_command import run_pipeline
-from ragassay.errors import UsageError
 
 
 @takes_options("Parameters", "Judging", "Neural models")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
 from ragassay.cli.output import show
-from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.formats import Placement

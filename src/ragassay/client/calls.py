@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ragassay.base.errors import UsageError, warn_user
+from ragassay.base.problem_words import system_problem
 from ragassay.client.client_requests import Call, several, shaped
 from ragassay.client.record_json import iso_time, record_json
 from ragassay.client.run_folders import unpack
@@ -26,8 +28,6 @@ from ragassay.client.shapes import (
     Task,
     Upload,
 )
-from ragassay.errors import UsageError, warn_user
-from ragassay.errors.problem_words import system_problem
 
 Time = float | str | datetime
 """Seconds since 1970, ISO 8601 with a zone, or a time with one."""

@@ -3,7 +3,7 @@ long."""
 
 from __future__ import annotations
 
-from ragassay.errors import RagassayError
+from ragassay.base.errors import RagassayError
 
 
 class RequestRefused(RagassayError):  # noqa: N818 - what happened, not a defect

@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from ragassay.base.errors import UsageError
+from ragassay.base.problem_words import system_problem
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.client.run_folders import packed
-from ragassay.errors import UsageError
-from ragassay.errors.problem_words import system_problem
 
 T = TypeVar("T")
 S = TypeVar("S", bound=BaseModel)

@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from ragassay.base.errors import RagassayError, RagassayWarning, UsageError
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.client.record_json import record_json
-from ragassay.errors import RagassayError, RagassayWarning, UsageError
 
 MOST_BYTES = 64 * 1024**2
 """Of all records that wait."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
 
 MOST_BYTES = 32 * 1024**2
 """Of a request that the service reads as JSON."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 
 def unpack(archive: bytes, target: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
-from ragassay import printable
+from ragassay.base import printable
 
 Status = Literal["idle", "starting", "running", "completed", "incomplete", "error"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragassay import files
-from ragassay.errors import UsageError
+from ragassay.base import files
+from ragassay.base.errors import UsageError
 
 _TOWN = Path(__file__).parent / "town"
 SYSTEMS = ("hybrid", "keyword")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ragassay.base.sample import Sample
 from ragassay.formats.format import CONTAINER, NO, Format, Head
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited
-from ragassay.samples import Sample
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:

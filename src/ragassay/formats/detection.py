@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.format import SURE, Format, Head
 from ragassay.formats.sources import delimited, json_files, opening, standard_input
 

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragassay import discovery, extensions
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base import package_files, plugins
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.samples import Sample
 
 NO, CONTAINER, SURE = 0, 1, 2
 """How well a file fits a format: not at all; its container does (any JSON, any CSV); its fields
@@ -74,10 +74,10 @@ class Format:
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name."""
-    ours = [getattr(module, "FORMAT", None) for module in discovery.modules("ragassay.formats")]
-    every = [*ours, *extensions.added("formats").values()]
+    ours = [getattr(module, "FORMAT", None) for module in package_files.modules("ragassay.formats")]
+    every = [*ours, *plugins.added("formats").values()]
     by_name = ((one.name, one) for one in every if isinstance(one, Format))
-    return extensions.by_name("format", by_name)
+    return plugins.by_name("format", by_name)
 
 
 def get(name: str) -> Format:

@@ -13,12 +13,12 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.sources.json_files import cleaned, exact
 from ragassay.formats.sources.kinds import kind, unexpected
 from ragassay.formats.sources.opening import placed
 from ragassay.formats.text_holders import fields_of, held, text_of
-from ragassay.samples import Sample
 
 _SLICE = 2048
 _HOW = "Give a list of dicts, a frame or samples."

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import cast
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats import frames
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper, Record
 from ragassay.formats.sources import json_files, opening
-from ragassay.samples import Sample
 
 _STATE, _SPLITS = "state.json", "dataset_dict.json"
 

@@ -18,12 +18,12 @@ from typing import IO, Any, cast
 
 import orjson
 
-from ragassay.errors import InputError
-from ragassay.files import atomic
+from ragassay.base.errors import InputError
+from ragassay.base.files import atomic
+from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
 from ragassay.formats.format import CONTAINER, NO, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files, nested_lists
-from ragassay.samples import Answer, GoldPassage, Passage, Sample
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:

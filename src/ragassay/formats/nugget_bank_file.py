@@ -18,15 +18,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ragassay.errors import InputError
-from ragassay.files import atomic
+from ragassay.base.errors import InputError
+from ragassay.base.files import atomic
+from ragassay.base.score import Reason, Unscored
+from ragassay.base.strict_json import dumps
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.values import field_values
 from ragassay.formats.records.values.field_values import folded_text
 from ragassay.formats.sources import json_files, opening
 from ragassay.formats.sources.kinds import unexpected
-from ragassay.scores import Reason, Unscored
-from ragassay.strict import dumps
 
 Importance = Literal["vital", "okay"]
 _KEYS = (("qid", "query_id", "id", "topic_id"), ("query", "topic", "question"), ("nuggets",))

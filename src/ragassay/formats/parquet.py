@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from ragassay.base.sample import Sample
 from ragassay.formats import frames
 from ragassay.formats.format import CONTAINER, NO, Format, Head
 from ragassay.formats.records.sample_records import Mapper, Record
 from ragassay.formats.sources import opening, standard_input
-from ragassay.samples import Sample
 
 _SLICE = 4096
 

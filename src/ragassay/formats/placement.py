@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats import reading
 from ragassay.formats.column_suggestions import of_every, suggest
 from ragassay.formats.format import get
@@ -18,7 +19,6 @@ from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.records.texts_within import all_texts, text_paths, unread
-from ragassay.samples import Sample
 
 _LOOKED_AT = 100
 """Records that are looked at."""

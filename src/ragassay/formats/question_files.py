@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, RagassayError, did_you_mean
+from ragassay.base.errors import InputError, RagassayError, did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.formats.format import Format
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
 from ragassay.formats.records.identities import has_made_id
@@ -18,7 +19,6 @@ from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.records.values.field_values import folded_text
-from ragassay.samples import Sample
 
 _EXPECTED = (
     *("references", "reference_groups", "negative_references"),

@@ -9,13 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Sample
 from ragassay.formats import detection, frames, hf_dataset, question_files
 from ragassay.formats.format import Format, all_formats, get
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.trec import trec_run
 from ragassay.formats.trec.trec_run import Qrels
-from ragassay.samples import Sample
 
 Name = str | os.PathLike[str]
 Paths = Name | Sequence[Name]

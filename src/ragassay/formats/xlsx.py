@@ -9,14 +9,14 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, did_you_mean
+from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.frames import plain
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, workbooks
 from ragassay.formats.sources.opening import placed
-from ragassay.samples import Sample
 
 _MOST_TITLES = 10
 """Rows in which a header is looked for."""

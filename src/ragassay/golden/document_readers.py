@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 
 
 class Heading(NamedTuple):

@@ -8,11 +8,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.counts import plural
-from ragassay.errors import InputError, UsageError
+from ragassay.base.counts import plural
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import GoldPassage
 from ragassay.golden.document_readers import READERS, Heading, Reader
 from ragassay.golden.golden_item import GoldSpan
-from ragassay.samples import GoldPassage
 from ragassay.texts.document_names import DocumentNames
 
 MOST_BYTES = 200 * 1024**2

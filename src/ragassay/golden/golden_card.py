@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.files import write_text
+from ragassay.base.files import write_text
 from ragassay.golden.golden_item import GoldenItem
 
 CARD = "card.md"

@@ -16,13 +16,13 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import InputError, UsageError
-from ragassay.errors.problem_words import json_problem
-from ragassay.files import atomic, write_bytes
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.files import atomic, write_bytes
+from ragassay.base.problem_words import json_problem
+from ragassay.base.subsets import Subset
 from ragassay.golden.documents import Document, load, load_documents, text_at
 from ragassay.golden.golden_card import refresh_card, write_card
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
-from ragassay.subsets import Subset
 from ragassay.texts.document_names import DocumentNames
 
 QUERIES = "queries.jsonl"
@@ -161,7 +161,7 @@ class GoldenSet:
 
         Args:
             statuses: that count.
-            where: conditions that hold for each (see `ragassay.subsets`).
+            where: conditions that hold for each (see `ragassay.base.subsets`).
 
         Raises:
             UsageError: no item has a field of the conditions, or they hold for none.

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from ragassay.errors import InputError
-from ragassay.errors.problem_words import mistake
-from ragassay.samples import Answerability, GoldPassage, Sample, Turn
+from ragassay.base.errors import InputError
+from ragassay.base.problem_words import mistake
+from ragassay.base.sample import Answerability, GoldPassage, Sample, Turn
 
 CONTEXT = 60
 """Characters before and after a span that are kept with it."""

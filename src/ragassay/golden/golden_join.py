@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragassay.counts import either, few, plural, share
-from ragassay.errors import InputError, warn_user
+from ragassay.base.counts import either, few, plural, share
+from ragassay.base.errors import InputError, warn_user
+from ragassay.base.sample import GoldPassage, Sample
 from ragassay.golden.alignment.chunk_alignment import ChunkAligner
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
-from ragassay.samples import GoldPassage, Sample
 
 _SHOWN = 60
 """Characters of a query that a warning shows."""

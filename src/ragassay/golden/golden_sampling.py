@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.golden.golden_item import GoldenItem
 
 K = TypeVar("K", bound=Hashable)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import disagreed
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R, ReplyInParts
 from ragassay.judges.verdict import Failure, Verdict, evidence_id
-from ragassay.scores import Reason
 from ragassay.user_code.background_loop import Background
 
 T = TypeVar("T")

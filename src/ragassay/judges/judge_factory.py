@@ -26,8 +26,8 @@ from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from ragassay import extensions
-from ragassay.errors import RagassayError, UsageError, did_you_mean
+from ragassay.base import plugins
+from ragassay.base.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.ledger_lookup import Reuse
@@ -133,8 +133,8 @@ def kinds() -> Mapping[str, MakeJudge]:
         UsageError: a name stands for two of them.
     """
     ours = {"offline": _offline, "replay": _replay}
-    every = [*ours.items(), *extensions.added("judges").items()]
-    return extensions.by_name("judge", ((name.casefold(), make) for name, make in every))
+    every = [*ours.items(), *plugins.added("judges").items()]
+    return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
 
 
 def _offline(name: str, options: JudgeOptions) -> Judge:
@@ -332,7 +332,7 @@ def address_of(
         others, hint = ["FOLDER", "ORGANISATION/MODEL"], ""
         if role == "judge":
             others, hint = (
-                ["offline", "replay:FILE", *extensions.added("judges")],
+                ["offline", "replay:FILE", *plugins.added("judges")],
                 object_hint(word),
             )
         names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]

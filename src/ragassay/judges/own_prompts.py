@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.yaml_files import text_of
 from ragassay.judges.question import PART, Question, environment
 from ragassay.judges.questions.question_kinds import kinds
-from ragassay.yaml_files import text_of
 
 ALWAYS = "rule"
 """The placeholder that every prompt may have: what fences mean (`prompt_escaping.RULE`)."""

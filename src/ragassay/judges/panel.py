@@ -13,14 +13,14 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
-from ragassay.counts import plural
-from ragassay.errors import LedgerError, UsageError
+from ragassay.base.counts import plural
+from ragassay.base.errors import LedgerError, UsageError
+from ragassay.base.score import Reason
 from ragassay.judges.combining import RULES, combinable, differ
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
 
 Vote = Verdict[Any] | Failure
 

@@ -11,13 +11,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker, Scope
 from ragassay.judges.judge import Judge
 from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
-from ragassay.scores import Reason
 from ragassay.transport.prices import Price
 
 NOT_ASKED = Reason.BUDGET

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragassay import extensions
-from ragassay.errors import UsageError
+from ragassay.base import plugins
+from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.python_judge import identity_of
 from ragassay.transport.protocol_registry import aliases, providers
@@ -44,7 +44,7 @@ def names_object(word: Any) -> bool:
     if not isinstance(word, str) or not is_python_word(word):
         return False
     first = word.strip().partition(":")[0].casefold()
-    return first not in {*_OURS, *extensions.added("judges"), *providers(), *aliases()}
+    return first not in {*_OURS, *plugins.added("judges"), *providers(), *aliases()}
 
 
 def word_of(judge: Any) -> str:

@@ -16,7 +16,7 @@ from pydantic import (
     model_serializer,
 )
 
-from ragassay.scores import Reason
+from ragassay.base.score import Reason
 
 
 class Reply(BaseModel):

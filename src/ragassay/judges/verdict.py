@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
+from ragassay.base.score import Reason
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import Message
 
 

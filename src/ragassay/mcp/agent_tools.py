@@ -7,13 +7,13 @@ from typing import Any
 
 from mcp.server.mcpserver import Context, MCPServer
 
+from ragassay.base.errors import ArgumentError
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan import preview
 from ragassay.engine.results import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
-from ragassay.errors import ArgumentError
 from ragassay.mcp.allowed_folders import AllowedFolders
 from ragassay.mcp.calling import Progress, in_thread, in_words
 from ragassay.mcp.tool_results import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ragassay.errors import ArgumentError
+from ragassay.base.errors import ArgumentError
 
 _MOST_FILES = 100_000
 """Files of a folder that are looked at for links that lead out of it."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
-from ragassay.errors import RagassayError
+from ragassay.base.errors import RagassayError
 
 R = TypeVar("R")
 Progress = Callable[[float, float | None, str], None]

@@ -13,8 +13,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from ragassay import __version__
-from ragassay.errors import did_you_mean
-from ragassay.errors.problem_words import validation_problem
+from ragassay.base.errors import did_you_mean
+from ragassay.base.problem_words import validation_problem
 from ragassay.mcp import agent_tools, ultrarag_tools
 from ragassay.mcp.allowed_folders import AllowedFolders
 

@@ -28,12 +28,12 @@ import yaml
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
+from ragassay.base.errors import InputError, RagassayError
+from ragassay.base.yaml_files import marked, text_of
 from ragassay.compat import ultrarag
 from ragassay.compat.ultrarag.ultrarag_flow import Flow
 from ragassay.compat.ultrarag.ultrarag_servers import FLOWS
-from ragassay.errors import InputError, RagassayError
 from ragassay.mcp.calling import in_words
-from ragassay.yaml_files import marked, text_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 

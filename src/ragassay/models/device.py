@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from ragassay.errors import UsageError, first_line
+from ragassay.base.errors import UsageError, first_line
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unusable
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, OptionError, did_you_mean, meant_or_all
+from ragassay.base.errors import InputError, OptionError, did_you_mean, meant_or_all
+from ragassay.base.yaml_files import Marked
 from ragassay.pipelines import parameter_file
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import REQUIRED, Server, Tool
-from ragassay.yaml_files import Marked
 
 MEMORY = "memory_"
 """How the variable is called that holds all values of another one so far, oldest first."""

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ragassay.base.errors import ArgumentError, OptionError, RagassayError
 from ragassay.compat import ultrarag
 from ragassay.compat.ultrarag.ultrarag_flow import Flow
 from ragassay.compat.ultrarag.ultrarag_servers import FLOWS, PARAMETERS
-from ragassay.errors import ArgumentError, OptionError, RagassayError
 from ragassay.pipelines.pipeline_tools import Progress, ServerError, Tool
 
 NAMES = tuple(FLOWS)

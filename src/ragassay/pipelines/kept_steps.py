@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import InputError, UsageError
-from ragassay.files import cannot_write, write_bytes
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.files import cannot_write, write_bytes
 from ragassay.pipelines.binding import Bound
 from ragassay.pipelines.pipeline_file import PIPELINE, Pipeline
 

@@ -14,9 +14,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
+from ragassay.base.counts import either
+from ragassay.base.errors import InputError, UsageError
 from ragassay.compat.ultrarag.ultrarag_flow import Flow
-from ragassay.counts import either
-from ragassay.errors import InputError, UsageError
 from ragassay.pipelines.pipeline_tools import REQUIRED, Progress, ServerError, Tool
 from ragassay.pipelines.server_address import ServerAddress, entries_of, parameters_of
 

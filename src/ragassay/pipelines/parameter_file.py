@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from ragassay.errors import InputError
-from ragassay.files import write_text
-from ragassay.yaml_files import Marked, marked, text_of
+from ragassay.base.errors import InputError
+from ragassay.base.files import write_text
+from ragassay.base.yaml_files import Marked, marked, text_of
 
 FOLDERS = ("parameters", "parameter")
 """Folders beside the pipeline: ours, as UltraRAG's page prints it, and the one its code writes."""

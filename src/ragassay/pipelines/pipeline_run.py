@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay.counts import plural
-from ragassay.errors import RagassayError
+from ragassay.base.counts import plural
+from ragassay.base.errors import RagassayError
 from ragassay.pipelines.binding import MEMORY, Bound, Call
 from ragassay.pipelines.kept_steps import KeptSteps, Variables
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep

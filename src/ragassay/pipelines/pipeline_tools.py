@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ragassay.base.errors import RagassayError
 from ragassay.compat.ultrarag.ultrarag_flow import Flow
-from ragassay.errors import RagassayError
 
 Progress = Callable[[float, float | None, str], None]
 """Called with how much is done, of how much (``None``: not known), and a sentence."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
-from ragassay.counts import plural
-from ragassay.errors import RagassayError
+from ragassay.base.counts import plural
+from ragassay.base.errors import RagassayError
 from ragassay.pipelines import mcp_servers, parameter_file, pipeline_file
 from ragassay.pipelines.binding import Binder, Bound
 from ragassay.pipelines.builtin_servers import BuiltinServer

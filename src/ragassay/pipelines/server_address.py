@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.yaml_files import Place, marked, text_of
+from ragassay.base.yaml_positions import validated
 from ragassay.pipelines.builtin_servers import NAMES
 from ragassay.pipelines.pipeline_file import Pipeline
-from ragassay.yaml_files import Place, marked, text_of
-from ragassay.yaml_positions import validated
 
 CALL_S = 3600.0
 """Seconds that a tool may take, where the pipeline does not say."""

@@ -8,14 +8,14 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from ragassay import printable
+from ragassay.base import printable
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Summary
-from ragassay.errors import UsageError, did_you_mean
 from ragassay.reports.charts.chart import Chart
 from ragassay.reports.html import pages
 from ragassay.reports.plots import run_charts

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from ragassay import files
+from ragassay.base import files
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.plugins import added
+from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.folders.run_folder import SCORES, report_files
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.errors import UsageError, did_you_mean
-from ragassay.extensions import added
 from ragassay.reports.charts import drawing
 from ragassay.reports.ci.badge import write_badge
 from ragassay.reports.ci.junit_xml import write_junit
@@ -30,7 +31,6 @@ from ragassay.reports.tables import (
 )
 from ragassay.reports.tables.ore_values import judged_rows
 from ragassay.reports.text import markdown
-from ragassay.strict import dumps
 
 DEFAULT = ("html", "markdown", "csv")
 

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Collection
 from typing import Any
 
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
 from ragassay.engine.golden.label_questions import AnswersToLabel
-from ragassay.errors import UsageError
 from ragassay.golden.golden_folder import alone
 from ragassay.judges import Question
 from ragassay.judges.combining import combinable
@@ -19,7 +20,6 @@ from ragassay.review.label_log import LABELS, LabelLog, Record
 from ragassay.review.review_log import append, now
 from ragassay.review.review_settings import ReviewSettings
 from ragassay.review.review_store import ReviewStore, State, mark_of, progress_of
-from ragassay.samples import Sample
 
 
 class AnswerLabels:

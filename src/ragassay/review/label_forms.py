@@ -7,8 +7,8 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from ragassay import discovery
-from ragassay.errors import InputError
+from ragassay.base import package_files
+from ragassay.base.errors import InputError
 from ragassay.judges import Failure, OfflineJudge, Question, Reply
 from ragassay.judges.questions import ExtractClaims, RubricGrade
 from ragassay.judges.recorded.replay_file import label_of
@@ -273,5 +273,5 @@ def _suggested(question: Question[Any]) -> Any:
 @cache
 def guides() -> dict[str, dict[str, Any]]:
     """What people are told about each kind of question: ``title``, ``ask``, ``meanings``."""
-    table: dict[str, dict[str, Any]] = discovery.table("ragassay.review", "label_guides.yaml")
+    table: dict[str, dict[str, Any]] = package_files.table("ragassay.review", "label_guides.yaml")
     return table

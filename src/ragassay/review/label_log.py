@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.judges import Failure, Question, Verdict
 from ragassay.judges.combining import differ
 from ragassay.judges.panel import decided

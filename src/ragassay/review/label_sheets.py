@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, RagassayError
+from ragassay.base.errors import InputError, RagassayError
 from ragassay.judges import Question
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import (

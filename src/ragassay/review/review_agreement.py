@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ragassay.files import write_bytes
+from ragassay.base.files import write_bytes
 from ragassay.golden.golden_card import change_card
 from ragassay.judges import Question
 from ragassay.judges.recorded.replay_file import label_of

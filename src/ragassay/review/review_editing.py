@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.golden.documents import Document, names_of
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, wrong_record
 

@@ -11,8 +11,9 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import Field
 
-from ragassay import printable
-from ragassay.errors import UsageError
+from ragassay.base import printable
+from ragassay.base.errors import UsageError
+from ragassay.base.subsets import Subset
 from ragassay.golden.golden_item import GoldenItem, NegativeReference, nearly, unplaced
 from ragassay.reports.html.pages import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
@@ -23,7 +24,6 @@ from ragassay.review.review_store import ReviewConflictError, ReviewStore, versi
 from ragassay.service import web
 from ragassay.service.api.access import Access, Guard
 from ragassay.service.api.problems import answer_with_problems, problem
-from ragassay.subsets import Subset
 
 _HERE = Path(__file__).parent
 _WORDS = ("type", "complexity", "style", "language", "source")
@@ -79,7 +79,7 @@ def create_review_app(
         store: of the golden set.
         reviewer: who reviews; asked on the page where left out.
         labels: questions about answers, which people answer on the page too.
-        where: conditions that hold for the items shown (see `ragassay.subsets`).
+        where: conditions that hold for the items shown (see `ragassay.base.subsets`).
     """
     app = FastAPI(title="ragassay review", docs_url=None, redoc_url=None, openapi_url=None)
     answer_with_problems(app)

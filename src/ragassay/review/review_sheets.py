@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Answerability
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.review.sheet_files import Row, Sheet
-from ragassay.samples import Answerability
 
 SHEET = Sheet(
     "Review",
@@ -58,7 +58,7 @@ def write_sheet(
         store: of the golden set.
         path: ``.xlsx`` or ``.csv``.
         overwrite: whether a sheet that somebody has filled in is written over.
-        where: conditions that hold for each item (see `ragassay.subsets`).
+        where: conditions that hold for each item (see `ragassay.base.subsets`).
 
     Returns:
         How many items were written.

@@ -17,9 +17,9 @@ from typing import Any, Literal, TypeVar
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import UsageError
-from ragassay.errors.problem_words import validation_problem
-from ragassay.files import write_bytes
+from ragassay.base.errors import UsageError
+from ragassay.base.files import write_bytes
+from ragassay.base.problem_words import validation_problem
 from ragassay.golden import QUERIES
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from ragassay import files
-from ragassay.counts import either, plural
-from ragassay.errors import InputError, RagassayError, UsageError, extra_needed
+from ragassay.base import files
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import InputError, RagassayError, UsageError, extra_needed
 from ragassay.formats.sources import delimited, workbooks
 
 LONGEST = 32_767

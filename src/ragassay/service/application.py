@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import compile_path
 
 from ragassay import __version__
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.service.api import (
     health_routes,
     job_routes,

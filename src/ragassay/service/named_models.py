@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.models.run_embedder import is_endpoint
-from ragassay.errors import UsageError
 from ragassay.judges.judge_factory import address_of, hidden_words, kinds
 from ragassay.judges.python_words import names_object
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.stats.bounded import is_crowded, range_bounds, skewed_bounds
 from ragassay.stats.distributions import t_ppf
 from ragassay.stats.resampling import bca_bounds, percentile_bounds, resampled_means

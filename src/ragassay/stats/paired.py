@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.stats.bounded import beta_bounds
 from ragassay.stats.corrections import adjusted_p, decision_levels
 from ragassay.stats.distributions import t_sf

@@ -29,7 +29,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)

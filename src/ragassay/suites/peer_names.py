@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ragassay import discovery
+from ragassay.base import package_files
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PeerMetric:
 @cache
 def peer_metrics() -> tuple[PeerMetric, ...]:
     """All of them, in the order of the file."""
-    rows = discovery.table("ragassay.suites", "peers/peer_names.yaml")
+    rows = package_files.table("ragassay.suites", "peers/peer_names.yaml")
     return tuple(PeerMetric(**{**row, "names": tuple(row["names"])}) for row in rows)
 
 

@@ -13,12 +13,12 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
-from ragassay import discovery, extensions
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base import package_files, plugins
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.yaml_files import value_of
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.suites.peer_names import peer_advice, peer_aliases
-from ragassay.yaml_files import value_of
 
 
 @dataclass(frozen=True)
@@ -284,10 +284,10 @@ def all_suites() -> Mapping[str, Suite]:
     """Every suite by name."""
     files = sorted(resources.files("ragassay.suites").iterdir(), key=lambda file: file.name)
     ours = [_read(file) for file in files if file.name.endswith(".yaml")]
-    modules = discovery.modules("ragassay.suites")
+    modules = package_files.modules("ragassay.suites")
     ours += [module.SUITE for module in modules if hasattr(module, "SUITE")]
-    every = [*ours, *extensions.added("suites").values()]
-    return extensions.by_name("suite", ((suite.name, suite) for suite in every))
+    every = [*ours, *plugins.added("suites").values()]
+    return plugins.by_name("suite", ((suite.name, suite) for suite in every))
 
 
 def _read(file: Traversable) -> Suite:

@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragassay.base.sample import Answerability
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
 from ragassay.judges import Failure
-from ragassay.samples import Answerability
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.sections import Section
 

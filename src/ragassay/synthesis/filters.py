@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz, process
 
+from ragassay.base.score import Reason
 from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.offline.words import WHOLE, content, n_words, weight
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
 from ragassay.judges.questions.writing import AnswerFromPassages
-from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why
 from ragassay.synthesis.mix import LENGTHS
 from ragassay.synthesis.non_answers import no_answer

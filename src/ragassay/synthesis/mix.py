@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.golden.golden_sampling import shared_out
 
 FREE = ("style", "language")

@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ragassay.counts import plural
-from ragassay.files import write_text
+from ragassay.base.counts import plural
+from ragassay.base.files import write_text
 from ragassay.judges.offline.words import tokens
 from ragassay.synthesis.bias import (
     FEWEST,

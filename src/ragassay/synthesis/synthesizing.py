@@ -16,10 +16,10 @@ from typing import Any
 
 import orjson
 
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.files import write_bytes
 from ragassay.engine.config.judging import Judging
 from ragassay.engine.run.judge_session import options_of
-from ragassay.errors import InputError, UsageError
-from ragassay.files import write_bytes
 from ragassay.golden import QUERIES
 from ragassay.golden.documents import Document, readable_documents
 from ragassay.golden.golden_folder import GoldenSet, alone, check_output

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ragassay.base.sample import Sample
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.asking import Usage
-from ragassay.samples import Sample
 from ragassay.synthesis.draft import Rejection
 from ragassay.synthesis.filters import WORDS
 from ragassay.synthesis.mix import Mix

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats
-from ragassay.counts import plural
+from ragassay.base.counts import plural
+from ragassay.base.errors import InputError, UsageError, meant_or_all, warn_user
+from ragassay.base.sample import Sample
 from ragassay.engine.run.source import Data
-from ragassay.errors import InputError, UsageError, meant_or_all, warn_user
 from ragassay.golden import QUERIES
 from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
 from ragassay.golden.golden_join import drafts_left_out
 from ragassay.judges.ledger.ledger_file import MEMORY
 from ragassay.judges.ledger.store import Ledger, is_there
-from ragassay.samples import Sample
 from ragassay.targets.asking.ask_plan import AskPlan, plan_of
 from ragassay.targets.asking.asked_queries import questions_of
 from ragassay.targets.asking.asking_thread import Answers, Asking

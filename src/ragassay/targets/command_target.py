@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import UsageError
-from ragassay.scores import Reason
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.targets.reply_shapes import read_text, reply_of
 from ragassay.targets.target import (
     Request,

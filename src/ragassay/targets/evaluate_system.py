@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import engine
-from ragassay.errors import UsageError, warn_user
+from ragassay.base.errors import UsageError, warn_user
 from ragassay.golden.golden_folder import is_golden
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.asked_table import note_lines

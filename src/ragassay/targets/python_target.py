@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from ragassay.errors import UsageError
-from ragassay.samples import Passage, Sample
-from ragassay.scores import Reason
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Passage, Sample
+from ragassay.base.score import Reason
 from ragassay.targets.reply_shapes import ANSWERS, kind_of, reply_of
 from ragassay.targets.target import (
     PASSAGES,

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import orjson
 
 from ragassay import formats
-from ragassay.errors import InputError, did_you_mean
-from ragassay.samples import Answer, Passage, Sample
-from ragassay.scores import Reason
+from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.sample import Answer, Passage, Sample
+from ragassay.base.score import Reason
 from ragassay.targets.target import SystemReply, foreign, shown
 from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.endpoints.endpoint import counted

@@ -17,8 +17,8 @@ from typing import Any
 
 import orjson
 
-from ragassay.samples import Answer, Passage, Turn
-from ragassay.scores import Reason
+from ragassay.base.sample import Answer, Passage, Turn
+from ragassay.base.score import Reason
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret

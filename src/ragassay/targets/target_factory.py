@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.judges.judge_factory import address_of
 from ragassay.targets.target import Target
 from ragassay.transport import secrets

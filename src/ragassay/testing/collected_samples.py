@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragassay.counts import either, plural
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison import gates
-from ragassay.errors import RagassayWarning, UsageError
 from ragassay.formats import from_records, to_record
-from ragassay.samples import Sample
-from ragassay.strict import dumps
 from ragassay.testing.score_assertion import evidence_of
 
 if TYPE_CHECKING:

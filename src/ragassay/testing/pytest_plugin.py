@@ -79,8 +79,8 @@ def rag_eval(request: pytest.FixtureRequest) -> Iterator[CollectedSamples]:
     ``rag_eval.add(query=..., answer=..., passages=...)`` hands in a sample;
     ``rag_eval.gate("low(token_f1.f)>=0.6")`` adds a gate on all samples of all tests.
     """
+    from ragassay.base.errors import RagassayError
     from ragassay.engine.comparison import gates
-    from ragassay.errors import RagassayError
     from ragassay.testing.collected_samples import CollectedSamples
 
     try:
@@ -149,7 +149,7 @@ class SessionGate:
                 self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return
-        from ragassay.errors import RagassayError
+        from ragassay.base.errors import RagassayError
         from ragassay.testing.collected_samples import gated
 
         try:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ragassay.base.errors import RagassayError, RagassayWarning, UsageError
+from ragassay.base.sample import Sample
 from ragassay.engine import evaluate, explain
 from ragassay.engine.comparison import gates
-from ragassay.errors import RagassayError, RagassayWarning, UsageError
-from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     from ragassay.engine.results.gate_result import GateResult
@@ -108,7 +108,7 @@ def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
         sample: one of its samples.
         metrics: their names in the result.
     """
-    from ragassay import printable
+    from ragassay.base import printable
     from ragassay.reports import text_of
     from ragassay.reports.text.evidence_text import explained
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ragassay.counts import few
-from ragassay.errors import InputError
+from ragassay.base.counts import few
+from ragassay.base.errors import InputError
 
 _ENDING = re.compile(r"(?<=.)\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 

@@ -15,9 +15,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ragassay import discovery
-from ragassay.samples import Sample
-from ragassay.yaml_files import value_of
+from ragassay.base import package_files
+from ragassay.base.sample import Sample
+from ragassay.base.yaml_files import value_of
 
 _READ = 20_000
 """Characters of a text that are read to find its language."""
@@ -116,7 +116,7 @@ def held(kind: str) -> Mapping[str, Any]:
     Args:
         kind: the name; what the names mean says ``en.yaml``.
     """
-    others = discovery.table("ragassay.texts", "data/other_languages.yaml")
+    others = package_files.table("ragassay.texts", "data/other_languages.yaml")
     own = {code: one[kind] for code, one in _files().items() if kind in one}
     return {**others.get(kind, {}), **own}
 

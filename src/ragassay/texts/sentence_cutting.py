@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from ragassay.discovery import word_lists
+from ragassay.base.package_files import word_lists
 from ragassay.texts.languages import listed
 from ragassay.texts.scripts import UNSPACED
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ragassay.scores import Reason
+from ragassay.base.score import Reason
 from ragassay.transport.budget import Budget, Reservation
 from ragassay.transport.endpoints.endpoint import Completion, EndpointError
 from ragassay.transport.prices import Price

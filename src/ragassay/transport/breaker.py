@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable
 
-from ragassay.scores import Reason
+from ragassay.base.score import Reason
 
 IN_A_ROW = 8
 """Fewest failures in a row, over the time of the endpoint's patience, that end a run."""

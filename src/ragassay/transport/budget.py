@@ -13,8 +13,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ragassay.counts import plural, share
-from ragassay.errors import UsageError
+from ragassay.base.counts import plural, share
+from ragassay.base.errors import UsageError
 
 _AMOUNT = re.compile(
     r"(?P<dollar>\$)?\s*(?P<number>(?:\d[\d,_]*)?\.?\d+(?:e\+?\d+)?)\s*(?P<scale>[kKmM](?![a-zA-Z]))?"

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 MOST = 64
 """Requests in flight to one endpoint, unless ``-j`` says otherwise."""

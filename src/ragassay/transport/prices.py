@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
 
-from ragassay import discovery
-from ragassay.errors import UsageError
+from ragassay.base import package_files
+from ragassay.base.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def as_of() -> str:
 
 @cache
 def _table() -> Mapping[str, object]:
-    body: Mapping[str, object] = discovery.table("ragassay.transport", "prices.yaml")
+    body: Mapping[str, object] = package_files.table("ragassay.transport", "prices.yaml")
     return body
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragassay import discovery
-from ragassay.errors import UsageError
+from ragassay.base import package_files
+from ragassay.base.errors import UsageError
 from ragassay.transport.secrets import Secret, from_environment
 
 
@@ -47,7 +47,7 @@ def speakers(protocol: str) -> dict[str, Any]:
     Args:
         protocol: ``openai``.
     """
-    listed = discovery.table("ragassay.transport", "providers.yaml")[protocol]
+    listed = package_files.table("ragassay.transport", "providers.yaml")[protocol]
     every = {
         name: Provider(**{**one, "keys": tuple(one["keys"])}, protocol=protocol)
         for name, one in listed["providers"].items()

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from ragassay.errors import InputError, UsageError
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.problem_words import system_problem
 
 HIDDEN = "[key]"
 """What stands in texts where a key was."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from ragassay.scores import Reason
+from ragassay.base.score import Reason
 from ragassay.transport.accounts import Account, PricedAccount, Stopped
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Reservation

@@ -11,7 +11,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.user_code.code_sources import is_of_python
 from ragassay.user_code.object_calls import described
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import ragassay
+from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import by_system
-from ragassay.errors import UsageError
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
@@ -198,8 +198,8 @@ def test_a_name_that_both_show_is_never_matched_with_another() -> None:
 
 
 def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch) -> None:
+    from ragassay.base.score import Score
     from ragassay.metrics.grounding.hallucination import Hhem
-    from ragassay.scores import Score
 
     data = [
         {"id": f"q{at}", "answer": f"Herbert {at}.", "references": ["Herbert 1."]}

@@ -25,7 +25,7 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
     return noise + np.array([[0.3], [0.0]]), np.zeros((2, 40))
 
 
-def kinds(*args, **options) -> dict[str, ragassay.note.Note]:
+def kinds(*args, **options) -> dict[str, ragassay.base.note.Note]:
     """The notes of a comparison of arrays, by kind."""
     return {note.kind: note for note in compare_arrays(*args, **options).notes}
 

@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 
 import ragassay
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.output.show import exit_code
 from ragassay.engine.comparison import drops, gates
 from ragassay.engine.comparison.gated_comparison import GatedComparison
@@ -14,8 +16,6 @@ from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.errors import UsageError
-from ragassay.scores import Reason, Score, Unscored
 from ragassay.stats.intervals import mean_interval
 
 COMPUTED = {"f1": "f1", "P(rel=2)@5": "P(rel=2)@5"}

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.note import Note
+from ragassay.base.sample import Answerability
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.gated_comparison import GatedComparison
 from ragassay.engine.results import open_run
 from ragassay.engine.results.gate_result import GateResult
-from ragassay.note import Note
 from ragassay.reports.text.footnotes.comparison_footnotes import every_line
-from ragassay.samples import Answerability
-from ragassay.scores import Reason, Score, Unscored
 
 PASSAGE = {"id": "d1", "text": "Emma is a novel by Jane Austen."}
 OTHER = {"id": "x", "text": "Cows eat grass in the meadow."}

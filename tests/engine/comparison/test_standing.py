@@ -14,13 +14,13 @@ import ragassay
 from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates, standing
 from ragassay.engine.comparison.agreement import Agreement
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.result import Result
-from ragassay.errors import UsageError
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.reports.text.footnotes.summary_footnotes import summary_notes
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.results import Result
-from ragassay.errors import UsageError
 from ragassay.reports.run_reports import write_comparison
 from ragassay.reports.text import terminal
 

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
 from ragassay.engine.config.config_reading import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
-from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import consistency_table
 from ragassay.reports.tables.consistency_table import overview
 from ragassay.reports.text import wording
-from ragassay.samples import Sample
 from terminal_text import shown
 from unpacked_pages import page_text
 

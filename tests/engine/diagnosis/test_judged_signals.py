@@ -9,6 +9,7 @@ import pytest
 
 import ragassay
 from ragassay import Sample, diagnose
+from ragassay.base.note import Note
 from ragassay.engine.comparison.standing import JudgeAgreement
 from ragassay.engine.diagnosis import judged_signals
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds
@@ -17,7 +18,6 @@ from ragassay.engine.diagnosis.judged_signals import JudgedSignals, NotTelling
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.note import Note
 from ragassay.reports.html import pages
 from ragassay.reports.notebook import html_of
 from ragassay.reports.text import diagnosis_text

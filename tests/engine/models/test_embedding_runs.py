@@ -19,8 +19,11 @@ import pytest
 import ragassay
 from llm_embeddings import vector_of
 from llm_server import LLMServer
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
+from ragassay.base.score import Reason, Score, Unscored
+from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.judges.ledger.vectors import TABLE
 from ragassay.judges.llm.token_estimate import estimate
 from ragassay.judges.offline.offline_judge import OfflineJudge
@@ -29,9 +32,6 @@ from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedding import Embedded, Embedder
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable
-from ragassay.samples import Answer, GoldPassage, Passage, Sample
-from ragassay.scores import Reason, Score, Unscored
-from ragassay.yaml_files import value_of
 from run_process import Commands
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town" / "hybrid.jsonl"

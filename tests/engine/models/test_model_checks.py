@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from ragassay import evaluate
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Answer, Passage, Sample
+from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.models.modelling import cosine_of
 from ragassay.engine.plan.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unusable, Weights
-from ragassay.samples import Answer, Passage, Sample
-from ragassay.scores import Reason
 
 NEEDS = "the extra 'models' is not installed"
 

@@ -16,11 +16,11 @@ from hypothesis import given, strategies as st
 
 from llm_server import LLMServer, set_at
 from ragassay import InputError, UsageError
+from ragassay.base.errors import RagassayWarning
 from ragassay.cli.command_line import call
 from ragassay.engine.config.config_reading import read_config
 from ragassay.engine.config.environment import read_filled
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.errors import RagassayWarning
 from ragassay.examples import path_of
 
 KEY = "sk-proj-0123456789abcdefghijklmnopqrstuv"

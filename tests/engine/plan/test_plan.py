@@ -15,6 +15,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from planned import plan_calls
+from ragassay.base.sample import Answer, Passage, Sample
+from ragassay.base.score import Outcome, Reason
+from ragassay.base.strict_json import dumps
 from ragassay.engine.plan.cost_estimate import CallPlan, Range, Throughput, fit
 from ragassay.engine.plan.planning import Planner
 from ragassay.engine.run.scoring import judge_all, judged_among
@@ -30,9 +33,6 @@ from ragassay.judges.questions.support import Claims, ClaimSupport, ExtractClaim
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
-from ragassay.samples import Answer, Passage, Sample
-from ragassay.scores import Outcome, Reason
-from ragassay.strict import dumps
 from ragassay.transport.prices import Price, price_of
 from valid_answers import largest, smallest
 

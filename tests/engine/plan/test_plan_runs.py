@@ -13,13 +13,13 @@ from rich.console import Console
 
 import ragassay
 from llm_server import LLMServer
+from ragassay.base.strict_json import dumps
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
 from ragassay.engine.plan.data_preview import Preview, preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.reports.text.preview_text import preview_table
-from ragassay.strict import dumps
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from ragassay.base.score import AND, RECORD, Reason, Score, Unscored
 from ragassay.engine.results.attribution import (
     Given,
     given_of,
@@ -14,7 +15,6 @@ from ragassay.engine.results.attribution import (
     mixed,
     names_in,
 )
-from ragassay.scores import AND, RECORD, Reason, Score, Unscored
 
 BOTH = f"a{AND}b"
 

@@ -17,12 +17,13 @@ from attempt_metric import AttemptMetric
 from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, PASSAGE
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
-from ragassay.errors import UsageError
 from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.verdict_records import about_of, short
 from ragassay.metrics.core import metric
@@ -32,7 +33,6 @@ from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models.weights.weight_files import Unavailable
 from ragassay.reports.html.pages import write_report
 from ragassay.reports.text.verdict_text import nugget_table, spread
-from ragassay.scores import Outcome
 from scripted_judge import Scripted
 from unpacked_pages import page_text
 

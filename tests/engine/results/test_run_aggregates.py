@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from ragassay.base.score import Reason
 from ragassay.engine.results.summarising import totals
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.scores import Reason
 from ragassay.suites import Suite
 from ragassay.suites.suite import Total
 

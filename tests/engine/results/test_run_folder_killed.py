@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay import files
-from ragassay.errors import InputError
+from ragassay.base import files
+from ragassay.base.errors import InputError
 from ragassay.reports.run_reports import write_reports
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 import ragassay
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Score
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import (
     IntervalOptions,
@@ -15,8 +17,6 @@ from ragassay.engine.results.summarising import (
     summarise,
 )
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError
-from ragassay.scores import Score
 
 
 def columns(queries: Sequence[str], values: Sequence[float] = ()) -> ScoreColumns:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, UsageError
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC).timestamp()
 TIMES = (DAY - 1, DAY, DAY + 3600, DAY + 86_399.5, DAY + 86_400, None)

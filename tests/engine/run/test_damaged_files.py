@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
-from ragassay import formats, yaml_files
+from ragassay import formats
+from ragassay.base import yaml_files
 from ragassay.cli.command_line import call
 from ragassay.formats import opening
 

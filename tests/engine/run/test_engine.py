@@ -14,12 +14,12 @@ import pytest
 import yaml
 
 import ragassay
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay.base.sample import Answer, Sample
+from ragassay.base.score import Outcome
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.folders.folder_reading import open_run
-from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.metrics.core.metric import SampleMetric, scored
-from ragassay.samples import Answer, Sample
-from ragassay.scores import Outcome
 
 RECORDS = [
     {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "topic": "x"},

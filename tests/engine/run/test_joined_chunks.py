@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, UsageError
 from ragassay.formats import Notes, from_records, load
-from ragassay.samples import Passage
 
 HEAD = "id,time_id,input_1,retrieved_context_1,bot@1.0\n"
 MARKS = (

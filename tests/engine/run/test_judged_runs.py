@@ -13,10 +13,12 @@ import pytest
 
 import ragassay
 from attempt_metric import AttemptMetric
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
-from ragassay.errors import UsageError
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.offline_judge import OfflineJudge
@@ -26,8 +28,6 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.metric import register, scored
 from ragassay.reports.text import wording
 from ragassay.reports.text.footnotes import summary_footnotes
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason
 from unpacked_pages import page_text
 
 

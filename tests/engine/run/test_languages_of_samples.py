@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.formats import from_records, native
 
 QUERIES = {

@@ -12,13 +12,13 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
+from ragassay.base.score import Unscored
 from ragassay.cli.command_line import call
 from ragassay.engine.run.pooled_nuggets import pooled
 from ragassay.formats.nugget_bank_file import Nugget, NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming
-from ragassay.scores import Unscored
 from scripted_judge import Scripted
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ragassay
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 
 def served(factor: float, n: int = 120, repeats: int = 1) -> list[dict[str, Any]]:

@@ -21,8 +21,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from postgres_server import PostgresServer
+from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.judges.ledger import ledger_admin, ledger_file, store
 from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
 from ragassay.judges.ledger.ledger_selection import Selection
@@ -296,7 +296,7 @@ def test_a_ledger_that_cannot_grow_says_so_and_loses_nothing_that_it_confirmed(p
 import asyncio, os, resource, sys
 sys.path[:0] = sys.argv[2].split(os.pathsep)
 from test_ledger import entry
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.judges.ledger.store import Ledger
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, -1))
 async def work(ledger):

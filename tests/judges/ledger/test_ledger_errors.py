@@ -12,8 +12,8 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
+from ragassay.base.errors import LedgerError
 from ragassay.cli.command_line import call
-from ragassay.errors import LedgerError
 from ragassay.judges.ledger.ledger_file import LedgerFile
 
 DATA = [

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import UsageError
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_selection import Selection
 from ragassay.judges.ledger.store import Ledger

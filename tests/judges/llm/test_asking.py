@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.run.judge_session import JudgeSession
-from ragassay.errors import UsageError
 from ragassay.judges import asking
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge

@@ -17,10 +17,10 @@ import ragassay
 from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
+from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.scores import Reason
 from ragassay.transport.accounts import PricedAccount, Stopped
 from ragassay.transport.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
 from ragassay.transport.budget import Budget

@@ -12,7 +12,8 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.store import Entry
@@ -25,7 +26,6 @@ from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.scores import Reason
 from ragassay.transport.budget import Budget
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ragassay.base.score import Reason
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge, too_long
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.offline.refusal import says_idk
@@ -34,7 +35,6 @@ from ragassay.judges.questions import (
 from ragassay.judges.questions.answering import SaysUnderspecified
 from ragassay.judges.questions.context_report import Contradiction, Satisfaction
 from ragassay.judges.verdict import Failure
-from ragassay.scores import Reason
 
 BRIDGE = "The Aarwyk bridge was opened in 1968. It carries trams and bicycles across the strait."
 QUERY = "When was the Aarwyk bridge opened?"

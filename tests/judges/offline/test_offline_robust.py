@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from ragassay.base.score import Reason
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.question import Question
@@ -24,7 +25,6 @@ from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.scores import Reason
 
 WORDS = """
     the bridge was opened in 1968 not Aarwyk I don't know but however documents mention grade 3

@@ -25,6 +25,7 @@ from question_examples import (
     outside,
     with_text,
 )
+from ragassay.base.score import Reason
 from ragassay.judges.llm.replies import Unreadable, read
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.prompt_escaping import harmless
@@ -38,7 +39,6 @@ from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.judges.verdict import Failure
-from ragassay.scores import Reason
 from valid_answers import largest, smallest
 
 PLAIN = "A plain text."

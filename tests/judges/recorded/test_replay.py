@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from question_examples import ANSWER, EXAMPLES, OTHER, PASSAGE, QUERY, name_of
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
-from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_admin import record_of
 from ragassay.judges.ledger.store import Entry
@@ -22,7 +23,6 @@ from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.judges.recorded.replay import Replay
 from ragassay.judges.recorded.verdict_records import to_record
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Answer, Passage, Sample, Turn
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import load_rubric
-from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
@@ -21,8 +23,6 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.rubric_grade import rubric_metric
-from ragassay.samples import Answer, Passage, Sample, Turn
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "own-metrics.md"
 

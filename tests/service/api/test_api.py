@@ -17,7 +17,7 @@ fastapi = pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 
 import ragassay
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task

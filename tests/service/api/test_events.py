@@ -86,7 +86,7 @@ def test_a_job_that_is_deleted_ends_its_events(store: Store) -> None:
 def test_a_store_that_is_away_for_a_moment_ends_no_events(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ragassay.errors import UsageError
+    from ragassay.base.errors import UsageError
 
     key = a_job(store)
     answers = iter([UsageError("away"), UsageError("away")])

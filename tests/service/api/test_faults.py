@@ -45,7 +45,8 @@ FULL_DISK = """
 import resource, signal, sys
 from fastapi.testclient import TestClient
 from ragassay.service.application import create_app
-from ragassay.service.store.database import Store; from ragassay.service.store.records import count_records
+from ragassay.service.store.database import Store
+from ragassay.service.store.records import count_records
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(sys.argv[1])

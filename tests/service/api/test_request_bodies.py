@@ -14,7 +14,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
 from ragassay.service.application import ServiceOptions, create_app

@@ -15,11 +15,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Sample
 from ragassay.client.shapes import Ingested
-from ragassay.errors import InputError, UsageError
 from ragassay.examples import path_of
 from ragassay.formats.records import aliases
-from ragassay.samples import Sample
 from ragassay.service.store import imports
 from ragassay.service.store.database import Store
 from ragassay.service.store.imports import import_upload, preview_upload

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from lossy_proxy import LossyProxy
-from ragassay.errors import InputError, RagassayError, RagassayWarning, UsageError
+from ragassay.base.errors import InputError, RagassayError, RagassayWarning, UsageError
 from service_process import Service, serving
 
 pytest.importorskip("httpx2", reason="needs the extra 'client'")

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Sample
 from ragassay.client.shapes import Ingested
-from ragassay.errors import InputError, UsageError
-from ragassay.samples import Sample
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.jobs import (

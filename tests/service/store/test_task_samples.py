@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragassay.samples import Answer, Sample, Turn
+from ragassay.base.sample import Answer, Sample, Turn
 from ragassay.service.store.projects import TaskOptions
 from ragassay.service.store.records import samples_of_task
 

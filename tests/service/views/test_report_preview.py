@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import list_jobs

@@ -18,8 +18,8 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 import httpx2
 from fastapi.testclient import TestClient
 
+from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.examples import path_of
-from ragassay.samples import Answer, Passage, Sample
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task, get_task

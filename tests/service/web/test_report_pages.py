@@ -17,10 +17,10 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 import httpx2
 from sqlalchemy import update
 
+from ragassay.base.errors import RagassayError
+from ragassay.base.sample import Answer, Sample
 from ragassay.client.clients import Client
 from ragassay.client.shapes import Progress
-from ragassay.errors import RagassayError
-from ragassay.samples import Answer, Sample
 from ragassay.service.store.jobs import add_job, get_job
 from ragassay.service.store.report_files import WrittenFile
 from ragassay.service.store.reports import add_report, get_report

@@ -11,7 +11,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 import httpx2
 
-from ragassay.samples import Answer, Sample
+from ragassay.base.sample import Answer, Sample
 from ragassay.service.store.projects import get_project, get_task
 from ragassay.service.store.records import add_records
 from ragassay.service.store.reports import add_report, get_report, keep_run, list_reports

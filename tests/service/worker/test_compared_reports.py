@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from ragassay.errors import RagassayError
+from ragassay.base.errors import RagassayError
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.report_preview import preview_report

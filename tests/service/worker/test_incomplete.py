@@ -12,8 +12,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from llm_server import LLMServer
-from ragassay.errors import LedgerError, RagassayError
-from ragassay.files import cannot_write
+from ragassay.base.errors import LedgerError, RagassayError
+from ragassay.base.files import cannot_write
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 import ragassay
+from ragassay.base.errors import RagassayError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.errors import RagassayError, UsageError
 from ragassay.examples import path_of
 from ragassay.service.store.database import Store
 from ragassay.service.store.report_files import (

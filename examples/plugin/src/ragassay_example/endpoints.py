@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from typing import Any, ClassVar
 
-from ragassay.scores import Reason
+from ragassay import Reason
 from ragassay.transport import Provider
 from ragassay.transport.endpoints import (
     ApiProtocol,

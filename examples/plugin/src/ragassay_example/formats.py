@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragassay.errors import InputError
+from ragassay import InputError, Sample
 from ragassay.formats import NO, SURE, Format, Head, Mapper
-from ragassay.samples import Sample
 
 
 def _sniff(head: Head) -> int:

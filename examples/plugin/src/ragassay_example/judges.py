@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ragassay import Reason
 from ragassay.judges import Failure, Judge, JudgeOptions, Provenance, Question, Verdict
 from ragassay.judges.questions import SaysIdk
-from ragassay.scores import Reason
 
 
 class Baseline(Judge):

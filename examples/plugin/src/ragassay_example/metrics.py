@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ragassay import Outcome, Reason, Sample, Unscored
 from ragassay.metrics import SampleMetric, param, register, scored
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
 
 
 @register

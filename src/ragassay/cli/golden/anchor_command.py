@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.base.counts import either, few, plural
 from ragassay.cli.flags import Switch
 from ragassay.cli.output import show
-from ragassay.counts import either, few, plural
 
 if TYPE_CHECKING:
     from ragassay.golden.alignment.anchoring import Anchored

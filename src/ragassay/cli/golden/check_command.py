@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ragassay.base.counts import FEW, either, few, grouped, plural
 from ragassay.cli.flags import Metrics, Switch
 from ragassay.cli.output import show
-from ragassay.counts import FEW, either, few, grouped, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -139,7 +139,7 @@ def _queries(log: Path | None) -> list[str]:
     if log is None:
         return []
     from ragassay import formats
-    from ragassay.errors import InputError
+    from ragassay.base.errors import InputError
 
     try:
         reader = formats.detect(log)

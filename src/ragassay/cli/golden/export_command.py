@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragassay.base.counts import few, plural, share
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.flags import Output, Switch, Where
 from ragassay.cli.output import show
-from ragassay.counts import few, plural, share
-from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.golden.golden_item import Status
@@ -44,7 +44,7 @@ def export(
             query, to train an evaluator.
         drafts: Also the items that nobody accepted yet.
     """
-    from ragassay.files import write_bytes
+    from ragassay.base.files import write_bytes
     from ragassay.golden.exchange.golden_export import (
         EXPORTS,
         export_format,

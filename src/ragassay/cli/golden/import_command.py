@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragassay.base.counts import FEW, plural
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Repeated, Switch, pairs
 from ragassay.cli.output import show
-from ragassay.counts import FEW, plural
-from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.golden.exchange.gold_placing import Placing

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ragassay.base.counts import few
 from ragassay.cli.flags import Switch
 from ragassay.cli.output import show
-from ragassay.counts import few
 
 
 def isolate(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragassay.base.counts import plural
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Where
 from ragassay.cli.output import show
-from ragassay.counts import plural
-from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.golden.golden_folder import GoldenSet

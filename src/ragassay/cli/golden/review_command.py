@@ -7,11 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragassay.base.counts import plural
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.flags import Metrics, Switch, Where
 from ragassay.cli.output import show
 from ragassay.cli.serving.serve_commands import listening, needs_service, run_server
-from ragassay.counts import plural
-from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels

@@ -9,12 +9,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.base.counts import few, grouped, plural
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_options
 from ragassay.cli.golden.import_command import warn_of_left_out
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
-from ragassay.counts import few, grouped, plural
-from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.golden.documents import Document
@@ -97,12 +97,12 @@ def synthesize(
         json: Print as JSON.
     """
     import ragassay
+    from ragassay.base.yaml_files import text_of
     from ragassay.engine.config.run_config import make_config
     from ragassay.synthesis.mix import Mix
     from ragassay.synthesis.query_generation import read_query_generation
     from ragassay.synthesis.synthesizing import Synthesis
     from ragassay.synthesis.wish import Wish
-    from ragassay.yaml_files import text_of
 
     published = read_query_generation(documents) if is_config(documents) else None
     settings: dict[str, Any] = {}

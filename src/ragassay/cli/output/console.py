@@ -10,7 +10,7 @@ from typing import Any, TextIO, cast
 from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
-from ragassay import printable
+from ragassay.base import printable
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS
 
 

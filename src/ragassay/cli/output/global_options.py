@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.errors import UsageError
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import UsageError
+from ragassay.base.problem_words import system_problem
 
 LOG = logging.getLogger("ragassay.cli")
 LOG.addHandler(logging.NullHandler())  # without --log-file nothing is logged, on any stream

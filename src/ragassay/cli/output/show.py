@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay import printable
+from ragassay.base import printable
+from ragassay.base.counts import plural
 from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
-from ragassay.counts import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

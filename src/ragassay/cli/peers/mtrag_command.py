@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import Output, Switch, takes_options
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
-from ragassay.errors import UsageError
 
 SUITE = "mtrag"
 NOT_OF_A_STEP = ("--metrics", "-m", "--limit", "-n", "--columns")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 _CONFIG = "eval_config.yaml"
 """Its default."""

@@ -7,8 +7,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.output import interrupt, show
-from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.plugins import added
 from ragassay.cli.flags import Switch, listed
 from ragassay.cli.output import show
-from ragassay.errors import UsageError, did_you_mean
-from ragassay.extensions import added
 
 if TYPE_CHECKING:
     from ragassay.reports.charts.drawing import Spec

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ragassay import printable
+from ragassay.base import printable
+from ragassay.base.errors import UsageError, called
 from ragassay.cli.flags import Switch, numbers
 from ragassay.cli.output import show
-from ragassay.errors import UsageError, called
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

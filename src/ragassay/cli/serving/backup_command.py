@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.output import show
 from ragassay.cli.serving.serve_commands import needs_service
-from ragassay.errors import UsageError
 
 
 def backup(store: str, target: Path | None = None, /) -> None:

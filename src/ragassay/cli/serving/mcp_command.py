@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.flags import takes_options
-from ragassay.errors import UsageError
 
 
 @takes_options("Judging", "Neural models", without=("data", "replay", "nuggets", "rubric"))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ragassay.base.errors import OptionError, UsageError
 from ragassay.cli.flags import Repeated, Switch
 from ragassay.cli.output import show
-from ragassay.errors import OptionError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.mcp.mcp_server import McpOptions

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter, validators
 
+from ragassay.base.errors import UsageError
 from ragassay.cli.output import show
 from ragassay.cli.serving.serve_commands import open_store
-from ragassay.errors import UsageError
 
 LEFT_CLOSED = (
     "No token is left, and every request needs one: make one ('ragassay token create NAME'), or "

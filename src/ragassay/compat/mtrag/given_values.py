@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
 from ragassay.engine.results.attribution import judges_of
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.mtrag.mtrag_given import explained
-from ragassay.samples import Sample
-from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 
 
 class GivenValues:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.errors import InputError, did_you_mean
+from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.yaml_files import text_of, value_of
 from ragassay.metrics.core.metric import Metric
-from ragassay.yaml_files import text_of, value_of
 
 _FIELD_OF = {
     ("recall", "target"): "Recall",

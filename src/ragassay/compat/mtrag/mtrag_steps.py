@@ -15,7 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ragassay import strict, suites
+from ragassay import suites
+from ragassay.base import strict_json
+from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.files import atomic
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.compat.mtrag.given_values import GivenValues, KeptValues, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
@@ -26,8 +31,6 @@ from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.judge_session import signature, spending
 from ragassay.engine.run.recorded_warnings import record_warnings
 from ragassay.engine.run.scoring import judged_among, score_stream
-from ragassay.errors import InputError, UsageError, did_you_mean
-from ragassay.files import atomic
 from ragassay.formats import Mapper
 from ragassay.formats.benchmarks.mtrag_records import Record, Tasks, extended
 from ragassay.formats.native import packed
@@ -39,8 +42,6 @@ from ragassay.metrics.mtrag.mtrag_conditioning import Conditioned
 from ragassay.metrics.mtrag.mtrag_judged import UnderspecifiedEval
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
 
 Step = Literal["algorithmic", "idk", "ragas", "radbench", "idk_condition"]
 STEPS: tuple[Step, ...] = get_args(Step)
@@ -234,7 +235,7 @@ def run_steps(
         refresh = options.refresh and options.asks
         evaluated = run_step(records, fields, used, options.input, models, refresh=refresh)
         for n, one in enumerate(evaluated, 1):
-            stream.write(strict.dumps(one.written) + b"\n")
+            stream.write(strict_json.dumps(one.written) + b"\n")
             collected.add([one.sample], [[one.outcomes[name]] for name in shown])
             kept_values.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
             if isinstance(used.judge, UnavailableJudge):

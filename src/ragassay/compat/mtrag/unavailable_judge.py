@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk
 from ragassay.judges.questions.answering import SaysUnderspecified
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import evidence_id
-from ragassay.scores import Outcome, Reason, Unscored
 
 _STEP_OF = {
     SaysIdk.kind: "idk",

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragassay import suites
+from ragassay.base.errors import warn_user
+from ragassay.base.sample import Sample
 from ragassay.compat.open_rag_eval.judge_models import (
     LLMJudgeModel,
     ProviderModel,
@@ -27,8 +29,6 @@ from ragassay.compat.open_rag_eval.options import (
     with_options,
 )
 from ragassay.compat.open_rag_eval.query_data import samples_of
-from ragassay.errors import warn_user
-from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result

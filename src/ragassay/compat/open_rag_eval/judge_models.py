@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ragassay.base.errors import UsageError
 from ragassay.compat.open_rag_eval.options import check
-from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.judges import Judge

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ragassay.base.sample import Sample
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
 from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, translated, with_options
 from ragassay.compat.open_rag_eval.query_data import samples_of
-from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     from ragassay.engine.run.source import Data

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors import InputError, UsageError, did_you_mean, warn_user
-from ragassay.yaml_files import Marked
+from ragassay.base.errors import InputError, UsageError, did_you_mean, warn_user
+from ragassay.base.yaml_files import Marked
 
 if TYPE_CHECKING:
     from ragassay.metrics.core.metric import Metric

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
-from ragassay.samples import Sample
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 
 
 class RAGResultsLoader:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
-from ragassay.errors import UsageError
 from ragassay.formats.trec.trec_preferences import Moments
 from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
 from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences

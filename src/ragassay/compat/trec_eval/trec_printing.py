@@ -8,8 +8,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ragassay.base.counts import either, plural, share
 from ragassay.compat.trec_eval.trec_evaluation import NO_Z_SCORE, TrecScores, Value
-from ragassay.counts import either, plural, share
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 if TYPE_CHECKING:

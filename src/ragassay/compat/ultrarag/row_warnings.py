@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.errors import CountedFact, warn_user
+from ragassay.base.errors import CountedFact, warn_user
 
 _SHOWN = 5
 """Rows that a warning names."""

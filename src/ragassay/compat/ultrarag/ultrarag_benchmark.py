@@ -13,10 +13,10 @@ from typing import Any
 
 import orjson
 
+from ragassay.base.errors import ArgumentError, InputError, meant_or_all
+from ragassay.base.problem_words import json_problem, system_problem
 from ragassay.compat.ultrarag.row_warnings import warn_of_rows
 from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
-from ragassay.errors import ArgumentError, InputError, meant_or_all
-from ragassay.errors.problem_words import json_problem, system_problem
 
 KEYS = tuple(PARAMETERS["benchmark"]["benchmark"])
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.base.counts import either
+from ragassay.base.errors import ArgumentError, OptionError, UsageError, meant_or_all
+from ragassay.base.files import atomic
+from ragassay.base.problem_words import shown_value
 from ragassay.compat.trec_eval import trec_evaluation, trec_printing
 from ragassay.compat.ultrarag.row_warnings import warn_of_rows
 from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
-from ragassay.counts import either
 from ragassay.engine import evaluate as evaluate_samples
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.run import ranked_runs
-from ragassay.errors import ArgumentError, OptionError, UsageError, meant_or_all
-from ragassay.errors.problem_words import shown_value
-from ragassay.files import atomic
 from ragassay.metrics.retrieval import trec_names
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
 

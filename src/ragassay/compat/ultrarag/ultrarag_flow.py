@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 _NOTHING = {"", "none"}
 """Inputs of a tool that takes nothing, and outputs of one that only changes its server."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay import discovery
+from ragassay.base import package_files
 
-_SERVERS: Mapping[str, Any] = discovery.table("ragassay.compat.ultrarag", "ultrarag_servers.yaml")
+_SERVERS: Mapping[str, Any] = package_files.table(__package__, "ultrarag_servers.yaml")
 
 FLOWS: Mapping[str, Mapping[str, str]] = {name: one["tools"] for name, one in _SERVERS.items()}
 """For each server its tools, with what they take and give."""

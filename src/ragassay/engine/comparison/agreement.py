@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from ragassay import discovery
+from ragassay.base import package_files
 
 Measure = Literal["AUC", "balanced accuracy", "Spearman"]
 
@@ -70,7 +70,7 @@ class Agreement:
 def rows() -> tuple[Agreement, ...]:
     """All rows of the table."""
     read: dict[str, dict[str, Any]]
-    read = discovery.table("ragassay.engine.comparison", "agreement.yaml")
+    read = package_files.table("ragassay.engine.comparison", "agreement.yaml")
     return tuple(
         Agreement(
             name,

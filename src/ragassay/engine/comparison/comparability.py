@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ragassay.counts import either, grouped, plural, share
+from ragassay.base.counts import either, grouped, plural, share
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import names_in

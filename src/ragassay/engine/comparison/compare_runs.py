@@ -8,7 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragassay.counts import either, grouped, plural
+from ragassay.base.counts import either, grouped, plural
+from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.comparability import (
     SAME_NUGGETS,
@@ -33,8 +35,6 @@ from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError
-from ragassay.note import Note
 from ragassay.stats.intervals import Bounds, alpha_of, check_one_sided, check_options
 from ragassay.stats.paired import compare_pairs
 
@@ -80,7 +80,8 @@ def compare(
         new: the new run (A): a result or a run folder.
         old: the old run (B), the baseline.
         metrics: names to compare; all that both runs have when left out.
-        where: conditions that hold for the samples compared (see `ragassay.subsets`), in both runs.
+        where: conditions that hold for the samples compared, in both runs (see
+            `ragassay.base.subsets`).
         primary: the metrics that are tested; the others are shown as exploratory and weaken
             nothing. All that may have a verdict when left out.
         fail_if_drop: the largest drops allowed, such as ``nDCG@10>0.03`` (see

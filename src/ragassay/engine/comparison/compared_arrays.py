@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.base.note import Note
 from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.comparison.pairs import Mask, Matrix
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
-from ragassay.note import Note
 from ragassay.stats.intervals import Span, alpha_of
 from ragassay.stats.paired import compare_pairs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ragassay.base.note import Note, joined
 from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.note import Note, joined
 from ragassay.stats.paired import FEW_DIFFER
 from ragassay.stats.sign_flip import EXACT_UP_TO
 

@@ -14,6 +14,9 @@ from functools import partial
 
 import numpy as np
 
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Identity, Sample
+from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.clustering import cluster_column
 from ragassay.engine.results.result import Result
@@ -25,9 +28,6 @@ from ragassay.engine.results.summarising import (
     summarise,
 )
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError
-from ragassay.samples import Identity, Sample
-from ragassay.subsets import Subset, fields_of
 
 
 def by_system(result: Result) -> list[Result]:
@@ -61,7 +61,7 @@ def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
 
     Args:
         result: of a run.
-        conditions: see `ragassay.subsets`; the result is as it is where there are none.
+        conditions: see `ragassay.base.subsets`; the result is as it is where there are none.
 
     Raises:
         UsageError: one is no condition, no sample has its field, or all hold for no sample.

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ragassay.counts import either, plural
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.gates import NUMBER, Estimate, Gate, outermost, settled
 from ragassay.engine.results.comparison_result import Difference
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError
 from ragassay.stats.intervals import Bounds
 from ragassay.stats.paired import PairedResult
 

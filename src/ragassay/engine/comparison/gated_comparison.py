@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.counts import either
+from ragassay.base.counts import either
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import aligned

@@ -10,7 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from ragassay.counts import either, plural
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.result import Result
@@ -18,7 +19,6 @@ from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.errors import UsageError
 from ragassay.stats.intervals import Bounds, Span, check_one_sided, one_sided
 from ragassay.stats.units import is_close
 

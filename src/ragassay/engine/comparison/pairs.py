@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
+from ragassay.base.score import Reason
 from ragassay.engine.results.clustering import cluster_column
 from ragassay.engine.results.result import Result
-from ragassay.scores import Reason
 from ragassay.stats.paired import rounded_differences
 
 Matrix = NDArray[np.float64]

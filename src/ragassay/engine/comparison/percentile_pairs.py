@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.base.note import Note
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.results.comparison_result import Difference
 from ragassay.engine.results.result import Result
-from ragassay.note import Note
 from ragassay.stats.paired import rounded_differences
 from ragassay.stats.percentiles.percentile_bootstrap import percentile_difference
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ragassay import suites
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
+from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
+from ragassay.base.score import RECORD
 from ragassay.engine.comparison.agreement import Agreement, rows_of
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import uses_of
-from ragassay.note import Note
-from ragassay.scores import RECORD
 from ragassay.texts.languages import word_lists
 
 OFFLINE = "offline-lexical/"

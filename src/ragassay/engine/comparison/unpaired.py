@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.base.note import Note
 from ragassay.engine.comparison.compared_arrays import RAW_ALPHA
 from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
 from ragassay.engine.results.clustering import cluster_column
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
-from ragassay.note import Note
 from ragassay.stats.corrections import adjusted_p, decision_levels
 from ragassay.stats.intervals import alpha_of, one_sided
 from ragassay.stats.welch import MeanDifference, mean_difference

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, suites
+from ragassay.base.errors import OptionError, UsageError
+from ragassay.base.yaml_files import Place
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.metric_selection import (
@@ -22,12 +24,10 @@ from ragassay.engine.config.metric_selection import (
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.consistency.consistency_plan import templates
 from ragassay.engine.models.model_checks import check_folders, check_names, models_used
-from ragassay.errors import OptionError, UsageError
 from ragassay.formats import encodings
 from ragassay.formats.records.chosen_columns import canonical
 from ragassay.metrics.core.metric import Metric
 from ragassay.user_code.object_loading import has_module
-from ragassay.yaml_files import Place
 
 Wrong = Callable[[Place, str], Exception]
 """Makes an error about a key, or an item of one, of what is wrong there."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay import yaml_positions
+from ragassay.base import yaml_positions
+from ragassay.base.errors import InputError, OptionError, warn_user
+from ragassay.base.yaml_files import Marked, Place
+from ragassay.base.yaml_positions import M
 from ragassay.engine.config.config_checks import check
 from ragassay.engine.config.run_config import RunConfig, make_config, sampling_key
-from ragassay.errors import InputError, OptionError, warn_user
-from ragassay.yaml_files import Marked, Place
-from ragassay.yaml_positions import M
 
 SAMPLING = "model_kwargs"
 """The judge's sampling parameters under their endpoints' names."""

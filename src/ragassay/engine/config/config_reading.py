@@ -12,14 +12,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.problem_words import mistakes
+from ragassay.base.yaml_files import Marked, Place, text_of
 from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from, make_absolute
 from ragassay.engine.config.environment import is_for_a_key, read_filled, refuse_keys
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.open_rag_eval_config.published_config import EVALUATOR, translate
-from ragassay.errors import InputError, did_you_mean
-from ragassay.errors.problem_words import mistakes
-from ragassay.yaml_files import Marked, Place, text_of
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds as a record of the run; a configuration may hold them."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ragassay.errors import InputError
-from ragassay.yaml_files import Marked, Place, marked
+from ragassay.base.errors import InputError
+from ragassay.base.yaml_files import Marked, Place, marked
 
 _FORM = re.compile(r"\$\{([^}]*)\}")
 _NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)"

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, field_validator
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.config.option import MODEL_CONFIG, Names, Option
-from ragassay.errors import UsageError
 
 OWN, POOLED = "own", "pooled"
 """Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""

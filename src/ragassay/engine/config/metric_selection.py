@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay import suites
+from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.consistency.consistency_plan import (
     ConsistencyPlan,
@@ -17,7 +18,6 @@ from ragassay.engine.consistency.consistency_plan import (
     metrics_with_spread,
     templates,
 )
-from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
 from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric
 from ragassay.judges.rubrics.rubric_files import read_judge_prompt, read_rubric
 from ragassay.metrics.core import naming

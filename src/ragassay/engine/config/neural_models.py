@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, Option
-from ragassay.errors import UsageError
 from ragassay.models.device import check_device
 
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
+from ragassay.base.errors import InputError
+from ragassay.base.subsets import Subset
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, ONE_OR_MANY, Names, Option
-from ragassay.errors import InputError
 from ragassay.formats.records.values.times import timestamp
-from ragassay.subsets import Subset
 
 _DAY = 86_400.0
 """Seconds."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from ragassay.base.errors import OptionError, UsageError, did_you_mean
+from ragassay.base.problem_words import mistakes
 from ragassay.engine.config.judging import Judging
 from ragassay.engine.config.neural_models import NeuralModels
 from ragassay.engine.config.parameters import Parameters
-from ragassay.errors import OptionError, UsageError, did_you_mean
-from ragassay.errors.problem_words import mistakes
 
 GROUPS: Mapping[str, type[BaseModel]] = {
     "Parameters": Parameters,

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.errors import UsageError
+from ragassay.base.files import write_bytes
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.errors import UsageError
-from ragassay.files import write_bytes
 from ragassay.formats import Placement
 from ragassay.formats.sources import standard_input
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.consistency.consistency_plan import ConsistencyPlan
 from ragassay.engine.consistency.group_samples import StoredSamples, group_samples, rows_of
@@ -32,7 +33,6 @@ from ragassay.metrics.consistency.runs import AnswersMetric, answer_text
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
-from ragassay.samples import Sample
 from ragassay.stats.components import Components, variance_components
 
 _Part = TypeVar("_Part", Summary, Slice)

@@ -12,15 +12,15 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
+from ragassay.base.errors import warn_user
+from ragassay.base.files import cannot_write
+from ragassay.base.sample import Sample
+from ragassay.base.strict_json import dumps
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.errors import warn_user
-from ragassay.files import cannot_write
 from ragassay.formats import Mapper, to_record
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED
-from ragassay.samples import Sample
-from ragassay.strict import dumps
 
 _ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in fingerprint.FACTS}
 

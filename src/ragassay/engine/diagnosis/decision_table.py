@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
-from ragassay import discovery
+from ragassay.base import package_files
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Answerability, Sample
 from ragassay.engine.diagnosis.signals import (
     CITED,
     COMPLETE,
@@ -24,8 +26,6 @@ from ragassay.engine.diagnosis.signals import (
     SUPPORTED,
     Signal,
 )
-from ragassay.errors import UsageError
-from ragassay.samples import Answerability, Sample
 from ragassay.stats.units import ROUNDING
 
 Values = Mapping[str, float]
@@ -163,7 +163,7 @@ def _says_everything(values: Values) -> bool:
     return values.get(COMPLETE.name, 0.0) >= 1.0 - ROUNDING
 
 
-_WORDS: Mapping[str, Any] = discovery.table("ragassay.engine.diagnosis", "decision_table.yaml")
+_WORDS: Mapping[str, Any] = package_files.table("ragassay.engine.diagnosis", "decision_table.yaml")
 
 
 def _row(name: str, holds: Rule, *needs: tuple[Signal, ...]) -> FaultClass:

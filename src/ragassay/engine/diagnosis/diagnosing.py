@@ -10,6 +10,9 @@ from math import inf
 
 import numpy as np
 
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.printable import excerpt
+from ragassay.base.sample import Sample
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
@@ -35,9 +38,6 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, with_samples
 from ragassay.engine.results.summarising import sample_clusters
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError, did_you_mean
-from ragassay.printable import excerpt
-from ragassay.samples import Sample
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.units import ROUNDING
 

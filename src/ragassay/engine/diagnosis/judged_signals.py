@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ragassay.base.sample import Answerability, Sample
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass, Thresholds
 from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.samples import Answerability, Sample
 
 _CHECKED = tuple(row for row in CLASSES if row.rare_in_right)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ragassay.base.sample import Sample
 from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass
 from ragassay.engine.diagnosis.signals import CITED, Signal, canonical_name
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.citation import citation_parser
-from ragassay.samples import Sample
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
+from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.samples import ABSTAINING, Answerability, Sample
 
 Reading = Callable[[ScoreRow, Sample], float | None]
 """The signal that a score gives; ``None`` for none."""

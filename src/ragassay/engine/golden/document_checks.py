@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from ragassay.counts import either, few, grouped, plural
+from ragassay.base.counts import either, few, grouped, plural
 from ragassay.engine.golden.golden_findings import Remark
 from ragassay.engine.golden.golden_groups import plain
 from ragassay.golden.documents import COPY, Document

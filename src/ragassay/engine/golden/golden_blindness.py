@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragassay.counts import either, plural
+from ragassay.base.counts import either, plural
 from ragassay.engine.golden.golden_groups import evidence, plain
 from ragassay.golden.golden_item import GoldenItem
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
 from ragassay.engine.results.clustering import conversations_of_ids, named_conversation
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem, GoldSpan

@@ -11,12 +11,12 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragassay.counts import either, few, grouped, share
+from ragassay.base.counts import either, few, grouped, share
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.derived_runs import of_queries
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import Result
-from ragassay.errors import UsageError, did_you_mean
 
 RIGHT, RETRIEVAL, GENERATION, DESPITE = "right", "retrieval", "generation", "despite"
 CLASSES: Mapping[str, str] = {

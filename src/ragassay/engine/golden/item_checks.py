@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import combinations, islice
 
-from ragassay.counts import few, plural
+from ragassay.base.counts import few, plural
+from ragassay.base.sample import Answerability
 from ragassay.engine.golden.golden_findings import CheckOptions, Remark
 from ragassay.engine.golden.golden_groups import evidence, near_duplicates, plain
 from ragassay.golden import anchor
@@ -17,7 +18,6 @@ from ragassay.golden.documents import Document
 from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.offline.words import content, spaced
-from ragassay.samples import Answerability
 
 _DISTINCTIVE = 20
 """Characters of a text that does not stand at several places by chance."""

@@ -8,17 +8,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragassay.counts import plural
+from ragassay.base.counts import plural
+from ragassay.base.errors import CountedFact
+from ragassay.base.sample import Answerability
 from ragassay.engine.golden.golden_findings import CheckOptions, Remark
 from ragassay.engine.golden.golden_groups import evidence
 from ragassay.engine.golden.item_checks import numbers
 from ragassay.engine.run.evaluation import evaluate
-from ragassay.errors import CountedFact
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.offline.questions import contradicted
 from ragassay.judges.offline.words import content, spaced, tokens
-from ragassay.samples import Answerability
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no
 
 _ANSWERS = 3.0

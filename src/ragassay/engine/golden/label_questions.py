@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Sample
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import judged_among
-from ragassay.errors import InputError, UsageError
 from ragassay.judges import Failure, Judge, OfflineJudge, Provenance, Question, Verdict
 from ragassay.judges.asking import Asker
 from ragassay.judges.planning_judge import NOT_ASKED
 from ragassay.judges.reply import R_co
 from ragassay.metrics.core.metric import Metric
-from ragassay.samples import Sample
 
 LABELLED = ("umbrela", "citation_sentences", "answer_match")
 """Metrics whose questions people answer where none are named: relevance of passages, support of

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from ragassay.base.errors import OptionError, UsageError, did_you_mean, warn_user
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
 from ragassay.engine.models.run_embedder import is_endpoint
-from ragassay.errors import OptionError, UsageError, did_you_mean, warn_user
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.models.embedders.embedder import DEFAULT

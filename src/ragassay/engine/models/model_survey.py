@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ragassay import suites
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.sample import Answer, Passage, Sample
+from ragassay.base.score import Score, Unscored
 from ragassay.engine.models.modelling import by_cosine, weights_among
-from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
@@ -20,8 +22,6 @@ from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.known_models import KNOWN, KnownModel
 from ragassay.models.weights.weight_files import Unavailable, Weights, facts, folder_of, place_of
-from ragassay.samples import Answer, Passage, Sample
-from ragassay.scores import Score, Unscored
 
 NEAR = {"float32": 1e-3}
 ROUGH = 0.03

@@ -7,8 +7,9 @@ from contextlib import suppress
 
 import numpy as np
 
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Unscored
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.metric_parameters import choices_of
@@ -22,7 +23,6 @@ from ragassay.models.weights.weight_files import (
     identity,
     place_of,
 )
-from ragassay.scores import Unscored
 
 
 def model_options(config: RunConfig) -> ModelOptions:

@@ -19,11 +19,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.base.errors import UsageError, warn_user
 from ragassay.engine.config.config_paths import make_absolute
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import by_cosine, embedding_among, model_options
 from ragassay.engine.results.summary import Spending
-from ragassay.errors import UsageError, warn_user
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.metric import Metric

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
+from ragassay.base.errors import did_you_mean
+from ragassay.base.yaml_files import Place
 from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.open_rag_eval_config.published_consistency import translate_consistency
 from ragassay.engine.open_rag_eval_config.published_judge import EvaluatorEntry, translate_golden
 from ragassay.engine.open_rag_eval_config.published_trec import translate_trec
-from ragassay.errors import did_you_mean
-from ragassay.yaml_files import Place
 
 _RESULTS = (
     "is not written by a run; 'ragassay report RUN --format ore' writes Open RAG Eval's results."

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from ragassay.base.errors import UsageError
+from ragassay.base.yaml_files import Place
 from ragassay.engine.config.config_file import ConfigFile
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.open_rag_eval_config.published_judge import Cutoff, EvaluatorEntry, Keys
-from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.models.encoders.baselines import has_baseline
 from ragassay.models.weights.weight_files import is_path, no_folder
-from ragassay.yaml_files import Place
 
 
 class ConsistencyOptions(Keys):

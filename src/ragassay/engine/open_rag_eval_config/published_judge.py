@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay import suites
+from ragassay.base.errors import did_you_mean
+from ragassay.base.yaml_files import Place
 from ragassay.engine.config.config_file import ConfigFile
 from ragassay.engine.config.environment import variable_of
-from ragassay.errors import did_you_mean
 from ragassay.transport.protocol_registry import aliases, providers
 from ragassay.transport.provider_table import OWN_KEY
-from ragassay.yaml_files import Place
 
 Cutoff = Annotated[int, Field(ge=1)]
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from ragassay import suites
+from ragassay.base.errors import UsageError
+from ragassay.base.yaml_files import Place
 from ragassay.engine.config.config_file import ConfigFile
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.open_rag_eval_config.published_judge import (
@@ -16,10 +18,8 @@ from ragassay.engine.open_rag_eval_config.published_judge import (
     Keys,
     translate_judge,
 )
-from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
-from ragassay.yaml_files import Place
 
 
 class Hallucination(Keys):

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ragassay.base.sample import Sample
 from ragassay.engine.config.judging import POOLED
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
 from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
@@ -22,7 +23,6 @@ from ragassay.engine.run.scoring import batched
 from ragassay.engine.run.source import Data
 from ragassay.engine.run.suite_fit import SuiteFit, SuiteFits
 from ragassay.metrics.core.window import AllSamples
-from ragassay.samples import Sample
 from ragassay.transport.prices import Price
 
 _NONE = Sample(id="none")

@@ -10,6 +10,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Reason, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import model_options, weights_among
 from ragassay.engine.run.scoring import judged_among
@@ -23,8 +25,6 @@ from ragassay.models.embedders.embedding import Embedder, is_blank
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
-from ragassay.samples import Sample
-from ragassay.scores import Reason, Unscored
 from ragassay.transport.prices import price_of
 
 I = TypeVar("I")  # noqa: E741

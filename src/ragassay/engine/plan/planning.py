@@ -13,15 +13,15 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import add, attrgetter
 
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range, Throughput, fit
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.judges import Judge
 from ragassay.judges.planning_judge import NOT_ASKED, Demand, PlanningAsker, PlanningJudge
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.transport.prices import Price
 
 WINDOW = 256

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ragassay.counts import few, grouped
-from ragassay.scores import AND, RECORD, Outcome, Score
+from ragassay.base.counts import few, grouped
+from ragassay.base.score import AND, RECORD, Outcome, Score
 
 MOST = 3
 """Most labels that a metric's own label names one by one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragassay.samples import Sample
+from ragassay.base.sample import Sample
 
 CONVERSATION_KEYS = ("conversation", "conversation_id")
 """Metadata that tells which samples belong together; intervals are clustered by it."""

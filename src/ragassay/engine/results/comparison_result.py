@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import ragassay
+from ragassay.base.note import Note
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import Displayed
-from ragassay.note import Note
 from ragassay.stats.paired import Doubt
 
 if TYPE_CHECKING:
+    from ragassay.base.note import Note
     from ragassay.engine.results.result import Result
-    from ragassay.note import Note
     from ragassay.reports.charts.chart import Chart
 
 Standing = Literal["tested", "exploratory", "indicative", "not comparable"]

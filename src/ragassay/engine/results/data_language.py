@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ragassay.samples import Sample
+from ragassay.base.sample import Sample
 from ragassay.texts.languages import language_in, language_of
 
 _READ = 600

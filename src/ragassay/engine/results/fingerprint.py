@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from ragassay.samples import Sample
+from ragassay.base.sample import Sample
 
 NO_REPLY = 0
 """In place of the number of a reply, where none was recorded."""

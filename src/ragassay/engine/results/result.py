@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragassay
+from ragassay.base.errors import extra_needed
+from ragassay.base.sample import Sample
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.sample_frame import sample_frame
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
 from ragassay.engine.results.summary import Displayed, Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
-from ragassay.errors import extra_needed
-from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     import pandas

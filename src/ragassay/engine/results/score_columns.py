@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.base.sample import Identity
+from ragassay.base.score import Outcome, Reason, Unscored, label_of
 from ragassay.engine.results.attribution import judges_of
-from ragassay.samples import Identity
-from ragassay.scores import Outcome, Reason, Unscored, label_of
 
 Mask = NDArray[np.bool_]
 OWED = frozenset(

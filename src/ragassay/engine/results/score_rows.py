@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from pydantic import TypeAdapter
 
+from ragassay.base.sample import Identity, Sample
+from ragassay.base.score import AND, Outcome, Reason, Score, Unscored, Value
 from ragassay.engine.results.attribution import judges_of
-from ragassay.samples import Identity, Sample
-from ragassay.scores import AND, Outcome, Reason, Score, Unscored, Value
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ragassay import suites
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 
 

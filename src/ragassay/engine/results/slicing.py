@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ragassay.base.sample import Sample
 from ragassay.engine.results.clustering import CONVERSATION_KEYS
 from ragassay.formats import folded
 from ragassay.formats.records.aliases import FIELD_OF
-from ragassay.samples import Sample
 from ragassay.texts.languages import language_of
 
 _LANGUAGE = "language"

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.counts import plural
+from ragassay.base.counts import plural
+from ragassay.base.score import Reason
 from ragassay.engine.results.attribution import label_of
 from ragassay.engine.results.clustering import CONVERSATION_KEYS
 from ragassay.engine.results.score_columns import Mask, ScoreColumns
@@ -18,7 +19,6 @@ from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.scores import Reason
 from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles.ordered_values import percentile_interval
 from ragassay.suites import Suite

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import ragassay
-from ragassay.counts import either, plural, share
+from ragassay.base.counts import either, plural, share
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.engine.results.shown_names import shown
-from ragassay.errors import UsageError
-from ragassay.scores import Reason
 from ragassay.stats.components import Components
 
 if TYPE_CHECKING:

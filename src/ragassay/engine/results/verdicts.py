@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ragassay.errors import InputError
-from ragassay.errors.problem_words import validation_problem
+from ragassay.base.errors import InputError
+from ragassay.base.problem_words import validation_problem
 from ragassay.formats.sources import unpacking
 from ragassay.judges import Provenance
 from ragassay.judges.asking import Asked

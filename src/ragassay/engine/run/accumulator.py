@@ -8,7 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ragassay.counts import either, plural, share
+from ragassay.base.counts import either, plural, share
+from ragassay.base.errors import CountedFact, UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given, given_of, mixed
@@ -36,11 +39,8 @@ from ragassay.engine.results.summarising import (
 )
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary, all_failed
 from ragassay.engine.run.missing_scores import MissingScores
-from ragassay.errors import CountedFact, UsageError
 from ragassay.judges.asking import IN_PART
 from ragassay.metrics.core.metric import Metric
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.suites import Suite
 from ragassay.texts.scripts import UNSPACED
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.engine.run.progress_bar import Progress, shown_progress
 from ragassay.engine.run.source import Data, paths_of
-from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges import Judge
 from ragassay.judges.python_words import named_judges, word_of
 from ragassay.metrics.core import naming

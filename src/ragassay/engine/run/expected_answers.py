@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragassay import formats
-from ragassay.counts import either, plural
-from ragassay.errors import InputError, called, warn_user
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import InputError, called, warn_user
+from ragassay.base.sample import Sample
 from ragassay.formats import opening
 from ragassay.formats.sources import delimited
-from ragassay.samples import Sample
 
 _ID, _QUERY, _EXPECTED = "query_id", "query", "expected_answer"
 

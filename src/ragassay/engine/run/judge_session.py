@@ -10,14 +10,14 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragassay.counts import either, plural
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import UsageError
 from ragassay.engine.config.judging import Judging
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import cosine_of, identities
 from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.summary import Spending
 from ragassay.engine.run.scoring import judged_among
-from ragassay.errors import UsageError
 from ragassay.judges import Judge, Question
 from ragassay.judges.asking import Asked, Asker, Usage
 from ragassay.judges.offline.offline_judge import OfflineJudge

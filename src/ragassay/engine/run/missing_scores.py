@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
+from ragassay.base.sample import Sample
+from ragassay.base.score import Reason, Unscored
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.core.metric import Metric, missing
 from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
-from ragassay.samples import Sample
-from ragassay.scores import Reason, Unscored
 
 _NEEDED_NONE = " The values that are there needed no model; they tell nothing of the others."
 

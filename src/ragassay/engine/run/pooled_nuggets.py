@@ -10,8 +10,10 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ragassay.base.errors import InputError, UsageError, warn_user
+from ragassay.base.sample import Answer, Passage, Sample
+from ragassay.base.score import Reason, Unscored
 from ragassay.engine.run.scoring import batched, judged_among
-from ragassay.errors import InputError, UsageError, warn_user
 from ragassay.formats import NuggetBank
 from ragassay.formats.nugget_bank_file import QueryNuggets
 from ragassay.judges.asking import Asker, Unanswered
@@ -19,8 +21,6 @@ from ragassay.metrics.core.metric import Metric, passage_texts
 from ragassay.metrics.nuggets.nugget_making import NuggetOptions, make_nuggets
 from ragassay.metrics.nuggets.nugget_recall import Nuggets
 from ragassay.metrics.relevance.umbrela import earlier_queries, textless
-from ragassay.samples import Answer, Passage, Sample
-from ragassay.scores import Reason, Unscored
 
 _TOGETHER = 128
 """Queries whose nuggets are made side by side."""

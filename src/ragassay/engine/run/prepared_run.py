@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import formats
+from ragassay.base.errors import InputError, RagassayWarning, UsageError, warn_user
+from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.metric_selection import MetricSelection, make_plan, own_metrics
@@ -46,7 +48,6 @@ from ragassay.engine.run.resolved_config import resolved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
-from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asker
@@ -56,7 +57,6 @@ from ragassay.metrics.core.judged import uses_of
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples
 from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.samples import Sample
 from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ragassay.base.errors import InputError, UsageError
 from ragassay.engine.results.summarising import GEOMETRIC_FLOOR
-from ragassay.errors import InputError, UsageError
 from ragassay.formats.trec import qrels_and_runs, trec_preferences
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric

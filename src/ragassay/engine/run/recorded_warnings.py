@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ragassay.errors import CountedFact, RagassayWarning
+from ragassay.base.errors import CountedFact, RagassayWarning
 
 
 @contextmanager

@@ -10,6 +10,10 @@ from typing import Any
 
 import orjson
 
+from ragassay.base.errors import InputError, RagassayError, UsageError, did_you_mean
+from ragassay.base.sample import Sample
+from ragassay.base.score import Reason
+from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.standing import OFFLINE
 from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.engine.models.modelling import weights_among
@@ -20,7 +24,6 @@ from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.verdicts import Record, Verdicts
 from ragassay.engine.run.scoring import judged_among, score_stream
-from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.asking import Asker
 from ragassay.judges.combining import combinable
@@ -36,9 +39,6 @@ from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.weights.weight_files import BY_MODEL
-from ragassay.samples import Sample
-from ragassay.scores import Reason
-from ragassay.strict import dumps
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay import __version__, files
+from ragassay import __version__
+from ragassay.base import files
 from ragassay.engine.config.config_paths import make_absolute, make_relative
 from ragassay.engine.config.metric_selection import MetricSelection, published_names
 from ragassay.engine.config.run_config import RunConfig

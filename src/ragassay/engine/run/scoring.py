@@ -15,14 +15,14 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ragassay.errors import warn_user
+from ragassay.base.errors import warn_user
+from ragassay.base.sample import ABSTAINING, Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.judges.asking import Asker
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.models.run_models import Models
-from ragassay.samples import ABSTAINING, Sample
-from ragassay.scores import Outcome, Reason, Unscored
 
 T = TypeVar("T")
 

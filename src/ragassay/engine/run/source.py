@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, golden
-from ragassay.counts import either, plural
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import InputError, RagassayWarning, UsageError, warn_user
+from ragassay.base.sample import Sample
+from ragassay.base.strict_json import dumps
+from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run import expected_answers
-from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.formats.benchmarks import mlcube
 from ragassay.formats.sources import standard_input
-from ragassay.samples import Sample
-from ragassay.strict import dumps
-from ragassay.subsets import Subset, fields_of
 
 Data = str | Path | Iterable[Any]
 """A path or several (see `ragassay.formats.files_of`), an iterable of `Sample`s or mappings, or a

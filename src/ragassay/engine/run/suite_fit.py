@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ragassay import suites
+from ragassay.base.sample import Sample
 from ragassay.metrics.core.metric import Metric, missing
-from ragassay.samples import Sample
 
 LOOKED_AT = 2_000
 """Most samples that are looked at."""

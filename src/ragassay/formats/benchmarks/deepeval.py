@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import field_values
 from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.samples import Sample
 
 _CASES = (
     *("testCases", "test_cases", "conversationalTestCases", "conversational_test_cases"),

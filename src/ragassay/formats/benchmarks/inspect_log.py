@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import retrieved
 from ragassay.formats.sources import json_files, opening
-from ragassay.samples import Sample
 
 _HOW = "Convert it: inspect log convert LOG --to json --output-dir DIR."
 

@@ -11,11 +11,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files, opening
-from ragassay.samples import Sample
 
 _Table = Mapping[str, dict[str, Any]]
 _COMPUTED = ("system", "composite")

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.sessions import with_earlier_turns
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.samples import Sample
 
 _WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})
 """The components as ML cube's pages call them, each by one of its names."""

@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from ragassay.base.sample import Sample
 from ragassay.formats import native
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.samples import Sample
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.score import Outcome, Unscored
 from ragassay.formats.sources import json_files, opening
-from ragassay.scores import Outcome, Unscored
 
 Record = dict[str, Any]
 

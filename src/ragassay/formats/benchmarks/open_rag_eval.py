@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import field_values
 from ragassay.formats.sources import delimited
 from ragassay.formats.sources.delimited import Row
 from ragassay.formats.sources.opening import placed
-from ragassay.samples import Answer, Passage, Sample
 
 _COLUMNS = ("query", "passage_id", "passage", "generated_answer")
 _OPTIONAL = ("query_id", "query_run")

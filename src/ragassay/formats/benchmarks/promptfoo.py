@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import FIELD_OF, folded
@@ -16,7 +17,6 @@ from ragassay.formats.records.values import retrieved
 from ragassay.formats.sources import json_files
 from ragassay.formats.sources.opening import shaped
 from ragassay.formats.traces import served
-from ragassay.samples import Sample
 
 _EXPECTED = frozenset(
     {"equals", "icontains", "contains", "factuality", "similar", "context-recall"}

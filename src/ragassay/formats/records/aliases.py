@@ -12,8 +12,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragassay.discovery import word_lists
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.package_files import word_lists
 from ragassay.formats.records.option_words import OptionWords
 
 ALIASES = word_lists("ragassay.formats.records", "aliases.txt")

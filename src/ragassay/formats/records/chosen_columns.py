@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.formats.records.aliases import ALIASES, FIELD_OF, KEY_MAP, folded
 from ragassay.formats.records.texts_within import text_paths
 from ragassay.formats.records.values import field_values
-from ragassay.json_paths import NOTHING, JsonPath, PathError
 
 Columns = Mapping[str, str | Sequence[str]]
 """Field -> its column: a name, a path (``outputs.choices[0].message.content``), or several of them,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import FieldKeys, Keys, folded
 from ragassay.formats.records.notes import Notes

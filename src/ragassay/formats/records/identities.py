@@ -8,10 +8,10 @@ from pathlib import Path
 
 import orjson
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample, Turn
 from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.values.field_values import texts_of
-from ragassay.samples import Sample, Turn
 
 LINE = "@line"
 """The column, given to every record where it is named, that holds the number of its line."""

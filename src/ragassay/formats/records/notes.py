@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragassay.errors import called, warn_user
+from ragassay.base.errors import called, warn_user
 
 
 class Notes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import GoldPassage, Passage
 from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import ALIASES, Keys
 from ragassay.formats.records.values import answer_values, field_values, passages
 from ragassay.formats.records.values.times import timestamp
-from ragassay.samples import GoldPassage, Passage
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "id": field_values.identifier,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Answer, Answerability, Turn
 from ragassay.formats.records.aliases import FIELD_OF, Keys, folded
 from ragassay.formats.records.values import answer_values, field_values, messages
-from ragassay.samples import Answer, Answerability, Turn
 
 
 class Asked(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Answer, Sample, Turn
 from ragassay.formats.records import aliases, record_parts
 from ragassay.formats.records.aliases import FieldKeys, Keys, folded
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
@@ -25,7 +26,6 @@ from ragassay.formats.records.values import (
 )
 from ragassay.formats.records.values.joined_chunks import ContextSplitter
 from ragassay.formats.records.values.times import in_zone, lacks_zone
-from ragassay.samples import Answer, Sample, Turn
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format

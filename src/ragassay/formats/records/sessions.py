@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ragassay.errors import CountedFact, warn_user
+from ragassay.base.errors import CountedFact, warn_user
+from ragassay.base.sample import Sample, Turn
 from ragassay.formats.records.aliases import pick
-from ragassay.samples import Sample, Turn
 
 _UNSORTED = (
     "Histories are incomplete: {n} {turn stands|turns stand} behind a later one of the same "

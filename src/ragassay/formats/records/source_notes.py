@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.texts_within import text_paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ragassay.json_paths import EVERY, JsonPath
+from ragassay.base.json_paths import EVERY, JsonPath
 
 _DEEPEST = 6
 """Levels of objects and lists that are looked into."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.records.aliases import FIELD_OF, SUBSTANCE, folded
 
 _OF_A_PART = frozenset({"text", "content", "value", "message", "type", "role"})

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.sources import opening, unpacking
 
 Row = dict[str, str | None]

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import IO
 
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.base.errors import InputError, UsageError, did_you_mean
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),

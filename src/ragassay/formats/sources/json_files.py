@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import orjson
 
-from ragassay.errors import InputError
-from ragassay.errors.problem_words import json_problem
+from ragassay.base.errors import InputError
+from ragassay.base.problem_words import json_problem
 from ragassay.formats.records.aliases import FIELD_OF, SUBSTANCE, folded
 from ragassay.formats.sources import column_wise, nested_lists
 from ragassay.formats.sources.kinds import unexpected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 
 
 def unexpected(

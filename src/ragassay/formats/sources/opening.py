@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
-from ragassay.errors import InputError, did_you_mean, first_line
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import InputError, did_you_mean, first_line
+from ragassay.base.problem_words import system_problem
 from ragassay.formats.sources import encodings, standard_input, unpacking
 
 _BOM = b"\xef\xbb\xbf"

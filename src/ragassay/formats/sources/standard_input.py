@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import IO, TextIO, cast
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 
 NAME = "/dev/stdin"
 """How standard input is called; a command line may also say ``-``."""

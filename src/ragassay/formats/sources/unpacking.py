@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, cast
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 
 _STEP = 1 << 25
 """Bytes that are read before the first check; this much fits any memory."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree import ElementTree
 
-from ragassay.errors import InputError, RagassayError, extra_needed
+from ragassay.base.errors import InputError, RagassayError, extra_needed
 from ragassay.formats.sources import opening, standard_input
 
 _MOST_PACKED = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.traces import otel_records, request_spans as spans

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.records.values.retrieved import unpacked
 
 _MOST = 1_000_000

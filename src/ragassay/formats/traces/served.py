@@ -7,7 +7,7 @@ import math
 from contextlib import suppress
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.records.values.times import LAST_TIME, timestamp
 
 

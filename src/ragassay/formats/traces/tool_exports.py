@@ -7,11 +7,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.sample import Sample
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import opening
 from ragassay.formats.traces.span_rows import rows
 from ragassay.formats.traces.trace_spans import SpansOf, samples
-from ragassay.samples import Sample
 
 Row = Mapping[str, Any]
 """One record of an export."""

@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import retrieved
 from ragassay.formats.sources.opening import shaped
 from ragassay.formats.traces import served, step_contents
 from ragassay.formats.traces.request_spans import MODEL, OTHER, RERANK, RETRIEVAL, TOOL, Span
-from ragassay.samples import Sample
 
 SpansOf = Callable[[Mapping[str, Any], int], Iterable[Span]]
 """Gives the spans of a record and its line."""

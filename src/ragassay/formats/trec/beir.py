@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
 from ragassay.formats.sources.opening import placed
 from ragassay.formats.trec import qrels_and_runs, trec_run
-from ragassay.samples import GoldPassage, Passage, Sample
 
 P = TypeVar("P", Passage, GoldPassage)
 _OTHERS = frozenset({".jsonl", ".json", ".md", ".tsv", ".gz", ".yaml"})

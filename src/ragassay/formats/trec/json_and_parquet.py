@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.sources import json_files, opening, standard_input
 from ragassay.formats.sources.kinds import unexpected
 from ragassay.formats.sources.opening import opened

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragassay.counts import plural
-from ragassay.errors import InputError
+from ragassay.base.counts import plural
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.trec.json_and_parquet import chosen
-from ragassay.samples import Sample
 
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?|True")
 _QRELS_LINE = re.compile(rb"\S+[ \t]+\S+[ \t]+\S.*[ \t]+[+-]?\d{1,3}(\.0*)?\s*")

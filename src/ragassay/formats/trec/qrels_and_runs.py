@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragassay.counts import share
-from ragassay.errors import InputError, called, warn_user
+from ragassay.base.counts import share
+from ragassay.base.errors import InputError, called, warn_user
 from ragassay.formats.sources.opening import opened
 from ragassay.formats.trec.json_and_parquet import read_other
 from ragassay.formats.trec.trec_tables import NUMBER, Layout, fields_of, read_table, second_line

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.sources.opening import lines, placed
 from ragassay.formats.trec.trec_tables import Layout, read_table, second_line
 

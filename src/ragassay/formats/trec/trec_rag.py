@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import field_values
 from ragassay.formats.sources import json_files, opening
-from ragassay.samples import Answer, Passage, Sample, Statement
 
 _TOPIC_ID = ("topic_id", "narrative_id")
 _TOPIC = ("topic", "narrative", "title")

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ragassay.counts import either, plural
-from ragassay.errors import InputError, warn_user
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import InputError, warn_user
+from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import opened
 from ragassay.formats.trec.json_and_parquet import chosen, is_mapping
-from ragassay.samples import GoldPassage, Passage, Sample
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Query id -> document id -> grade."""

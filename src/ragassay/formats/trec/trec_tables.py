@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.sources import standard_input, unpacking
 from ragassay.formats.sources.opening import opened, placed, read_all
 from ragassay.formats.trec.json_and_parquet import not_whole

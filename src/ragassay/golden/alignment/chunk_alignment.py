@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
+from ragassay.base.sample import Passage
 from ragassay.golden.alignment.span_alignment import occurrences
 from ragassay.golden.documents import Document, names_of
-from ragassay.samples import Passage
 
 PIECE = 16
 """Characters of an indexed piece; every sixteenth one of a document is indexed."""

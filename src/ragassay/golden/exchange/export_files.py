@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import InputError, extra_needed
+from ragassay.base.errors import InputError, extra_needed
 
 Record = dict[str, Any]
 Rows = list[list[str]]

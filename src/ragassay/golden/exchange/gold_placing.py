@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ragassay.counts import few
-from ragassay.errors import InputError
+from ragassay.base.counts import few
+from ragassay.base.errors import InputError
+from ragassay.base.sample import GoldPassage
 from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import Document, fault_lines, text_at
-from ragassay.samples import GoldPassage
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ragassay.counts import plural
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.base.counts import plural
+from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.golden.documents import Document
 from ragassay.golden.exchange import export_records
 from ragassay.golden.exchange.export_files import (

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from ragassay import formats
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Identity, Sample
 from ragassay.formats import Columns
 from ragassay.golden.alignment.text_finding import TextFinder
 from ragassay.golden.documents import Document, names_of
@@ -24,7 +25,6 @@ from ragassay.golden.exchange.gold_placing import (
 )
 from ragassay.golden.exchange.item_mapper import ItemMapper
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
-from ragassay.samples import Identity, Sample
 
 _FACTS = (
     *("query", "history", "references", "reference_groups", "negative_references", "gold"),

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragassay.counts import few, plural
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.base.counts import few, plural
+from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.sample import Answerability, Identity, Sample
 from ragassay.formats import Columns, Mapper, field_values, folded
 from ragassay.formats.records.aliases import FIELD_OF, FieldKeys
 from ragassay.golden.golden_item import negatives_in, tags_in
-from ragassay.samples import Answerability, Identity, Sample
 
 _TEXTS = (
     *("type", "complexity", "style", "language", "source", "author", "reviewer"),

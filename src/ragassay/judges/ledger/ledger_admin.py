@@ -19,8 +19,8 @@ import orjson
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from ragassay.counts import grouped
-from ragassay.errors import UsageError
+from ragassay.base.counts import grouped
+from ragassay.base.errors import UsageError
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
 from ragassay.judges.ledger.ledger_selection import (

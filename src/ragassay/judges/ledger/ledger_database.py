@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any
 
-from ragassay.errors import LedgerError, extra_needed
+from ragassay.base.errors import LedgerError, extra_needed
 from ragassay.judges.ledger.ledger_file import missing_tables
 
 PREFIXES = ("postgresql://", "postgres://")

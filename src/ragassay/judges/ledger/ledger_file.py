@@ -15,8 +15,8 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from ragassay.errors import InputError, LedgerError, UsageError
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import InputError, LedgerError, UsageError
+from ragassay.base.problem_words import system_problem
 
 try:
     import fcntl

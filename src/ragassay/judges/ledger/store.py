@@ -24,11 +24,11 @@ from typing import Annotated, Any, get_type_hints
 import orjson
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from ragassay.errors import RagassayError
-from ragassay.errors.problem_words import validation_problem
+from ragassay.base.errors import RagassayError
+from ragassay.base.problem_words import validation_problem
+from ragassay.base.score import Reason
 from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
 from ragassay.judges.ledger.ledger_file import MEMORY, LedgerFile, damaged
-from ragassay.scores import Reason
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
+from ragassay.base.score import Reason
 from ragassay.judges.ledger.store import Ledger
-from ragassay.scores import Reason
 from ragassay.transport.endpoints import Endpoint, EndpointError
 
 _LOOKED_BACK = 4

@@ -6,12 +6,12 @@ from typing import Any, Literal, cast
 
 import orjson
 
+from ragassay.base.score import Reason
 from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import ReplyInParts
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import Message
 
 Reuse = Literal["all", "answers", "nothing"]

@@ -20,8 +20,9 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ragassay import strict
-from ragassay.errors import RagassayError, UsageError
+from ragassay.base import strict_json
+from ragassay.base.errors import RagassayError, UsageError
+from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm import requests
@@ -32,7 +33,6 @@ from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
 from ragassay.transport.accounts import PricedAccount, Stopped
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
@@ -295,7 +295,7 @@ class _Asking:
         bad, problem = self.completion.text, str(first)
         prompt = requests.repair(self.request, bad, problem)
         self.messages = list(prompt.messages)
-        body = strict.dumps(self.judge.endpoint.body(prompt))
+        body = strict_json.dumps(self.judge.endpoint.body(prompt))
         sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         try:
             verdict = await self.judge._sender.send(
@@ -340,7 +340,7 @@ class _Asking:
         )
 
     async def _answer(self, answer: Reply) -> Verdict[Any]:
-        await self._keep(None, "", strict.dumps(answer.model_dump(mode="json")))
+        await self._keep(None, "", strict_json.dumps(answer.model_dump(mode="json")))
         return Verdict(self.question, answer, self._provenance(), self.repeat)
 
     async def _failed(self, reason: Reason, detail: str) -> Failure:

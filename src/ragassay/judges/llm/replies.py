@@ -15,11 +15,11 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from ragassay.base.score import Reason
 from ragassay.judges.llm.requests import example
 from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, R_co, ReplyInParts
-from ragassay.scores import Reason
 
 _LONGEST = 200_000
 """Characters of a reply that are searched for an object in prose."""

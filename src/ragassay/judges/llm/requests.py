@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from ragassay import strict
+from ragassay.base import strict_json
 from ragassay.judges.llm import token_estimate
 from ragassay.judges.question import Question
 from ragassay.texts.languages import code_of, held, language_of
@@ -60,7 +60,7 @@ class Request:
 
     def record(self, messages: Sequence[Message]) -> bytes:
         """What the ledger keeps of a request: messages (with a repair turn), parameters, schema."""
-        return strict.dumps(
+        return strict_json.dumps(
             {
                 "messages": messages,
                 "parameters": self.prompt.parameters,
@@ -108,7 +108,7 @@ def build(
     most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
     prompt = Prompt(model, messages, accepted, mode, name, schema, data)
-    body = strict.dumps(endpoint.body(prompt))
+    body = strict_json.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
     asked = [question.kind, question.version, repeat]
     identity = orjson.dumps([_IDENTITY, endpoint.protocol, endpoint.url, *asked])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.questions import Cosine, answer_to, unknown_language
@@ -12,7 +13,6 @@ from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
 
 VERSION = 6
 """Raised when any of its answers changes."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ragassay.base.score import Reason
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
@@ -23,7 +24,6 @@ from ragassay.judges.offline.words import (
 )
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, Reply
-from ragassay.scores import Reason
 from ragassay.texts.languages import held as in_languages, likely_languages
 from ragassay.texts.sentence_cutting import ends_sentence
 

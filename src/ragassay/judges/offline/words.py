@@ -15,11 +15,12 @@ from functools import cache, lru_cache
 from importlib import resources
 from itertools import takewhile
 
-from ragassay import discovery, texts
+from ragassay import texts
+from ragassay.base import package_files
 from ragassay.texts.numbers import SIGNS, folded
 from ragassay.texts.scripts import UNSPACED
 
-LISTS = discovery.word_lists("ragassay.judges.offline", "data/words.txt")
+LISTS = package_files.word_lists("ragassay.judges.offline", "data/words.txt")
 LONGEST = 200_000
 """Characters of a text that are read, from the first on."""
 STEM = 8

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
-from ragassay.counts import plural
+from ragassay.base.counts import plural
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply, whole_number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ragassay import discovery
+from ragassay.base import package_files
 from ragassay.judges.question import Question
 
 
@@ -24,5 +24,5 @@ def kinds() -> dict[str, type[Question[Any]]]:
 
 @cache
 def _import_all() -> None:
-    for _ in discovery.modules("ragassay.judges.questions"):
+    for _ in package_files.modules("ragassay.judges.questions"):
         pass

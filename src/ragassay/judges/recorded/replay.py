@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.score import Reason
 from ragassay.judges.combining import RULES
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Vote, decided
@@ -15,7 +16,6 @@ from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, reply_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
 
 _NAMED = 3
 """Judges of recorded answers that a label names."""

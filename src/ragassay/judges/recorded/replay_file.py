@@ -24,12 +24,12 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ragassay.errors import InputError, did_you_mean, meant_or_all
-from ragassay.errors.problem_words import json_problem, mistakes, system_problem
+from ragassay.base.errors import InputError, did_you_mean, meant_or_all
+from ragassay.base.problem_words import json_problem, mistakes, system_problem
+from ragassay.base.score import Reason
 from ragassay.judges.question import Question
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.reply import Reply
-from ragassay.scores import Reason
 
 ANY_REPEAT = -1
 """Of a label that holds for every repeat of its question."""

@@ -10,10 +10,10 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from ragassay import yaml_positions
-from ragassay.errors import InputError
+from ragassay.base import yaml_positions
+from ragassay.base.errors import InputError
+from ragassay.base.yaml_files import text_of
 from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric, RubricPart
-from ragassay.yaml_files import text_of
 
 STEPS = 100
 """Most steps of a scale: a judge does not distinguish more."""

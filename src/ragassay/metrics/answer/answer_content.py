@@ -5,12 +5,12 @@ Both metrics read one question, so they agree with each other and cost one call.
 
 from __future__ import annotations
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Score
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import AnswerContent
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import conversation, register
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Score
 
 _EMPTY = "the answer is empty; the judge was not asked"
 _IN_WORDS = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, ClassVar
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import AnswerMatch
@@ -13,8 +15,6 @@ from ragassay.metrics.core import own
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Score, Unscored
 
 
 @register

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedding import Embedded, is_blank
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _GIVEN: Final = ("answer_embedding", "reference_embeddings")
 

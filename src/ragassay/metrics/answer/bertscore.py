@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.metric import Metric, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.modelled import ModelMetric
@@ -17,8 +19,6 @@ from ragassay.models.encoders.layers import RECOMMENDED, layer_for
 from ragassay.models.encoders.model_reading import ReadTexts
 from ragassay.models.encoders.token_matching import Idf, Pair, TokenMatch, compare
 from ragassay.models.weights.weight_files import Weights, missing_folder
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 DEFAULT = "microsoft/deberta-xlarge-mnli"
 """The model whose BERTScores agree best with people's judgments, by bert-score's authors."""

@@ -8,12 +8,12 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.references import ReferencedAnswer, ReferenceMetric, plain
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none"]
 Smooth = Literal["exp", "floor", "add-k", "none"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Score
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import AnswerAttempted
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import register
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Score
 
 _EMPTY = "the answer is empty; the judge was not asked"
 

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from ragassay.errors import warn_user
+from ragassay.base.errors import warn_user
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.text import (
     encode,
     rouge_tokens,
@@ -19,8 +21,6 @@ from ragassay.metrics.citation.citation_marks import marks
 from ragassay.metrics.citation.citation_parser import without_citations
 from ragassay.metrics.core.metric import Metric, missing
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.texts.languages import language_in
 from ragassay.texts.numbers import folded
 from ragassay.texts.scripts import UNSPACED

@@ -13,13 +13,13 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded
 from ragassay.metrics.answer.text import encode, rouge_tokens
 from ragassay.metrics.core.metric import harmonic, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 Measure = Literal["rouge1", "rouge2", "rougeL"]
 MEASURES: tuple[Measure, ...] = ("rouge1", "rouge2", "rougeL")

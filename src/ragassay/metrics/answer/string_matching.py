@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Literal
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
@@ -28,8 +30,6 @@ from ragassay.metrics.answer.text import encode
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.texts.languages import language_in
 
 

@@ -20,7 +20,9 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import GoldPassage, Passage, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_vectors import (
     ChunkVectors,
     SampleVectors,
@@ -31,8 +33,6 @@ from ragassay.metrics.core.chunk_matching import credited, likeness, same_chunks
 from ragassay.metrics.core.metric import Metric, missing, register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import GoldPassage, Passage, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 Relevance = Literal["exact", "cosine"]
 Duplicates = Literal["miss", "drop"]

@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.sample import Sample
+from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.core.chunk_matching import vectors
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedding import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
-from ragassay.samples import Sample
-from ragassay.scores import Reason, Unscored
 
 _GIVEN: Final = ("passage_embeddings", "gold_embeddings")
 _SPANS_HINT = "; gold with spans is for the Span and Char metrics"

@@ -25,7 +25,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.errors import ArgumentError
+from ragassay.base.errors import ArgumentError
 from ragassay.metrics.answer.bleu import sentence_bleu
 from ragassay.metrics.answer.rouge_metrics import MEASURES, rouge
 from ragassay.metrics.core.chunk_matching import cosine_matrix

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ragassay.errors import warn_user
+from ragassay.base.errors import warn_user
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks import chunks_datapizza as published
 from ragassay.metrics.chunks.chunk_overlap import incomparable, relevant_gold
 from ragassay.metrics.chunks.chunk_vectors import (
@@ -24,8 +26,6 @@ from ragassay.metrics.core.chunk_matching import likeness, same_chunks
 from ragassay.metrics.core.metric import Metric, SampleMetric, register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _SOURCE = "datapizza-ai, docs/metrics.md, as published"
 

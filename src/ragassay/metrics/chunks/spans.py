@@ -17,15 +17,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.counts import either, share
-from ragassay.errors import UsageError
+from ragassay.base.counts import either, share
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import GoldPassage, Passage, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_overlap import relevant_gold
 from ragassay.metrics.core.chunk_matching import credited
 from ragassay.metrics.core.metric import Metric, harmonic, missing, register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import GoldPassage, Passage, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.texts.document_names import DocumentNames, same_document
 
 Overlap = Literal["containment", "iou"]

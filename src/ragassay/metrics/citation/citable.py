@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from ragassay.samples import Passage
+from ragassay.base.sample import Passage
 from ragassay.texts.document_names import DocumentNames
 from ragassay.texts.languages import held
 

@@ -18,7 +18,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
-from ragassay.discovery import word_lists
+from ragassay.base.package_files import word_lists
 from ragassay.metrics.citation.citable import BEFORE, PREFIX, bare, is_source
 from ragassay.texts.languages import held
 from ragassay.texts.numbers import numerals

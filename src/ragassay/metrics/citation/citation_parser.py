@@ -22,9 +22,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+from ragassay.base.sample import Answer, Passage, Statement
 from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_marks import Mark, marks
-from ragassay.samples import Answer, Passage, Statement
 from ragassay.texts import sentences as sentence_spans
 from ragassay.texts.sentence_cutting import begins_sentence, ends_sentence
 

@@ -22,8 +22,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ragassay.counts import either, plural
-from ragassay.errors import CountedFact, UsageError
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import CountedFact, UsageError
+from ragassay.base.sample import Passage, Sample, Statement
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
@@ -43,8 +45,6 @@ from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Passage, Sample, Statement
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 CitationPart = Literal["precision", "recall", "f1"]
 Support = Literal["full", "partial", "none", "not_retrieved"]

@@ -14,13 +14,13 @@ from itertools import combinations
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
 from ragassay.metrics.core.metric import Metric, not_applicable
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 SCORES, UNSCORED = "scores", "unscored"
 """Where ``given`` of a group holds the runs' values by metric, and why some have none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.bertscore import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
@@ -19,7 +20,6 @@ from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.models.encoders.token_matching import TokenMatch
-from ragassay.scores import Outcome, Reason, Unscored
 
 DEFAULT = "xlm-roberta-large"
 """Open RAG Eval's model for comparing answers: it reads a hundred languages."""

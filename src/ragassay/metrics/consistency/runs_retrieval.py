@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
+from ragassay.base.sample import Passage, Sample
+from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.consistency.runs import (
     Comparable,
     PairsMetric,
@@ -15,8 +17,6 @@ from ragassay.metrics.consistency.runs import (
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Passage, Sample
-from ragassay.scores import Reason, Unscored
 from ragassay.stats.overlap import jaccard, rank_biased_overlap
 
 _PLACES = "passages are told apart by their texts, for an id stands for different ones"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.answer.references import tokeniser
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare
 from ragassay.metrics.answer.text import encode
@@ -23,7 +24,6 @@ from ragassay.metrics.consistency.runs import (
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.scores import Reason, Unscored
 
 Tokens = Literal["unicode", "rouge"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
+from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF
 from ragassay.metrics.consistency.runs import (
     AnswersMetric,
@@ -22,7 +23,6 @@ from ragassay.metrics.consistency.runs import (
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import part
 from ragassay.metrics.core.window import Window
-from ragassay.scores import Reason, Unscored
 
 _TINY = 1e-8
 """What keeps the package's F from a division by 0; it makes F of equal texts a little below 1."""

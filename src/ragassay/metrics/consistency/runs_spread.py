@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored, Value
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED, RunsMetric
 from ragassay.metrics.core.metric import not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 from ragassay.stats.dispersion import Spread, spread
 
 _ORE = "Open RAG Eval, as its tool computes it"

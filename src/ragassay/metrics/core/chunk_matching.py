@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragassay.samples import GoldPassage, Passage
+from ragassay.base.sample import GoldPassage, Passage
 
 
 def vectors(rows: ArrayLike) -> NDArray[np.floating]:

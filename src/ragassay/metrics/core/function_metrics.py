@@ -13,14 +13,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar, overload
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import naming, own
 from ragassay.metrics.core.function_reading import digest_of, part_of, place_of, signature_of
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.user_code.background_loop import run
 from ragassay.user_code.object_calls import described, is_async
 from ragassay.user_code.object_loading import is_python_word, load_object

@@ -12,9 +12,9 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.metrics.core.metric import Need
-from ragassay.samples import Sample
 
 _NEEDS: tuple[Need, ...] = (
     *("query", "passages", "answer", "references", "gold", "answerability", "history"),

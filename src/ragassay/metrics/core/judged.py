@@ -27,13 +27,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
-from ragassay.errors import InputError, LedgerError, UsageError
+from ragassay.base.errors import InputError, LedgerError, UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask, Scope, Unanswered
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window, failed
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Score, Unscored
 from ragassay.texts.languages import stated_language
 
 

@@ -30,11 +30,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from ragassay.errors import CountedFact, UsageError
+from ragassay.base.errors import CountedFact, UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.metric_parameters import check_parameter, spelling
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 if TYPE_CHECKING:
     from ragassay.models.weights.weight_files import Weights

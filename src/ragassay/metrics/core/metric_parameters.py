@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.metrics.core.metric import Metric

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Unscored
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
 from ragassay.models.weights.weight_files import Unavailable
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Unscored
 
 
 class ModelMetric(Metric):

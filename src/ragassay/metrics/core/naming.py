@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ragassay import discovery, extensions
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base import package_files, plugins
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.metrics.core.metric import Metric, registered
 from ragassay.metrics.core.metric_parameters import parameter_types
 
@@ -73,13 +73,13 @@ def aliases() -> Mapping[str, str]:
 
 def _registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
     _import_all()
-    extensions.added("metrics")
+    plugins.added("metrics")
     return registered()
 
 
 @cache
 def _import_all() -> None:
-    for _ in discovery.modules("ragassay.metrics"):
+    for _ in package_files.modules("ragassay.metrics"):
         pass  # importing a module registers its metrics
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeVar, dataclass_transform
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.metrics.core import metric, naming
 
 M = TypeVar("M", bound=metric.Metric)

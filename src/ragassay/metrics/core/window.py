@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ragassay.errors import UsageError
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 
 if TYPE_CHECKING:
     from ragassay.judges.asking import Asker

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.offline.questions import contradicted, unread
 from ragassay.metrics.citation.citation_parser import sentences
 from ragassay.metrics.core.metric import SampleMetric, missing, register
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.texts.languages import stated_language
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ClaimSupport, ExtractClaims
@@ -13,8 +15,6 @@ from ragassay.metrics.answer.answer_match import blank_references
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import harmonic, register
 from ragassay.metrics.core.metric_parameters import part
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 class _Side(NamedTuple):

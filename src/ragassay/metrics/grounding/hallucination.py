@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ragassay.base.sample import Answer, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.citation.citation_parser import sentences, text_for_models
 from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
@@ -18,8 +20,6 @@ from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_given import given_value
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
-from ragassay.samples import Answer, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _NAMES = ("hhem", "hhem_score", "hallucination_score")
 _THREADS = 2

@@ -8,15 +8,15 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import NamedTuple
 
-from ragassay.errors import ArgumentError, CountedFact
+from ragassay.base.errors import ArgumentError, CountedFact
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.metric import Metric, missing, register, scored
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag.mtrag_given import READ, bounded, given_value, impossible
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
 from ragassay.models.weights.weight_files import BY_MODEL
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 class Shares(NamedTuple):

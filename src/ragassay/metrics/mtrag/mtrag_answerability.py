@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragassay.base.sample import ABSTAINING, Answerability, Sample
+from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.metrics.core.metric import Metric, not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of, naming_metric, unread
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, READ, givers
 from ragassay.metrics.mtrag.mtrag_judged import IdkEval
-from ragassay.samples import ABSTAINING, Answerability, Sample
-from ragassay.scores import Outcome, Score, Unscored
 
 
 @register

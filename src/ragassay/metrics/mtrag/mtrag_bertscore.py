@@ -14,8 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
-from ragassay.counts import plural
-from ragassay.errors import CountedFact
+from ragassay.base.counts import plural
+from ragassay.base.errors import CountedFact
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.bertscore import (
     EMPTY,
     RESCALE,
@@ -33,8 +35,6 @@ from ragassay.metrics.mtrag.mtrag_given import GIVEN, bounded, impossible, in_ra
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models.encoders.token_matching import TokenMatch
 from ragassay.models.weights.weight_files import Unavailable
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from ragassay.errors import CountedFact
+from ragassay.base.errors import CountedFact
+from ragassay.base.sample import ABSTAINING, Answerability, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.formats.benchmarks.mtrag_records import METRICS_RULE
 from ragassay.metrics.core.metric import Metric, missing, register
 from ragassay.metrics.core.metric_parameters import param
@@ -53,8 +55,6 @@ from ragassay.metrics.mtrag.mtrag_judged import (
     UnderspecifiedEval,
 )
 from ragassay.models.weights.weight_files import BY_MODEL
-from ragassay.samples import ABSTAINING, Answerability, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _CONTRADICTED = (
     "{n} given {value contradicts|values contradict} the label or another value of the same "

@@ -15,10 +15,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ragassay.errors import CountedFact
+from ragassay.base.errors import CountedFact
+from ragassay.base.sample import Sample
+from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.metric import Metric
-from ragassay.samples import Sample
-from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 
 GIVEN = "take the value that the record brings, where it has one"
 """Help of the parameter ``given``."""

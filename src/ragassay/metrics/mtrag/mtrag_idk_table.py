@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ragassay.errors import InputError
-from ragassay.samples import ABSTAINING, Answerability
+from ragassay.base.errors import InputError
+from ragassay.base.sample import ABSTAINING, Answerability
 
 Rule = Literal["paper", "spec"]
 Idk = float | str | None

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, ClassVar
 
-from ragassay.errors import CountedFact
+from ragassay.base.errors import CountedFact
+from ragassay.base.sample import Answerability, Sample
+from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
 from ragassay.judges import Failure, Question, Verdict
 from ragassay.judges.asking import Ask, Unanswered
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, ReferenceRating, SaysIdk
@@ -44,8 +46,6 @@ from ragassay.metrics.mtrag.mtrag_given import (
     values_of,
 )
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
-from ragassay.samples import Answerability, Sample
-from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 
 
 @dataclass(frozen=True)

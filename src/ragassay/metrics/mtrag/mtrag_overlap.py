@@ -10,6 +10,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.references import ReferencedAnswer, ReferenceMetric, plain
 from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
 from ragassay.metrics.answer.text import bare_words, encode, rouge_tokens, squad_normal
@@ -23,8 +25,6 @@ from ragassay.metrics.core.metric import (
 )
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.texts.word_cutting import words
 
 SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"

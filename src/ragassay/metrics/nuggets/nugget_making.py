@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from ragassay.base.score import Reason, Unscored
 from ragassay.formats.nugget_bank_file import Nugget
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
@@ -26,7 +27,6 @@ from ragassay.judges.questions import ExtractNuggets, NuggetImportance
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.nuggets.nugget_likeness import Distinct
 from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, grades
-from ragassay.scores import Reason, Unscored
 
 
 @dataclass(frozen=True)

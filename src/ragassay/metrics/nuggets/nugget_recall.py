@@ -11,7 +11,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_args
 
-from ragassay.counts import plural
+from ragassay.base.counts import plural
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.formats.nugget_bank_file import Importance, Nugget, QueryNuggets
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
@@ -34,8 +36,6 @@ from ragassay.metrics.nuggets.nugget_making import (
 )
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
 from ragassay.metrics.relevance.umbrela import earlier_queries, textless
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 CONTEXT = "nuggets"
 """Where an asker's context holds a nugget bank: entries by query id."""

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import passage_texts, register
 from ragassay.metrics.core.metric_parameters import param
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 Shots = Literal["zero", "few"]
 SOURCE = "Upadhyay et al. 2024, UMBRELA (arXiv 2406.06519); Open RAG Eval, metrics page"

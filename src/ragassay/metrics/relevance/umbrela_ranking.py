@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Score
 from ragassay.judges.asking import Ask
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.relevance.umbrela import GradesMetric
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Score
 
 
 def precision_at(relevant: Sequence[bool], k: int) -> float:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.metrics.core.metric import Aggregate
 from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.rankings import Floats, Ints, Mask, Rankings

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
-from ragassay.errors import CountedFact, warn_user
+from ragassay.base.errors import CountedFact, warn_user
+from ragassay.base.sample import ABSTAINING, Passage, Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.metric import Metric, missing, not_applicable
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import Floats, Rankings
-from ragassay.samples import ABSTAINING, Passage, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 SHOWN_RANKS = 10
 _BY_SCORE = "ranked by score, which is not the order given"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.trec import qrels_and_runs
 from ragassay.metrics.retrieval.rankings import Floats, Ints, Rankings
 from ragassay.metrics.retrieval.score_ranks import Segments, descending, ranks, segments_of

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, running
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
 
 _NEVER_CERTAIN = 1 - 2.0**-53
 """Highest probability of stopping: with grades above 53 it would be rounded to 1."""

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Outcome, Score
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.precision import judged_above
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level, tabulate
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, nth_of_query, share
-from ragassay.scores import Outcome, Score
 
 ELEVEN_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 INFERENCE_SMOOTHING = 1e-5

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.metrics.retrieval.rankings import Floats, Ints
 
 _AT_ONCE = 1 << 20

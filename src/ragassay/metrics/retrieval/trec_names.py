@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Literal
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.retrieval.preferences import MEASURES as PREFERENCES, PreferenceMeasure

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ragassay.errors import CountedFact
+from ragassay.base.errors import CountedFact
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored, Value
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ContextReport, ReportOnContext
@@ -21,8 +23,6 @@ from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import passage_texts, register, scored, textless_passage
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 
 SOURCE = "ML cube Platform, RAG evaluation"
 

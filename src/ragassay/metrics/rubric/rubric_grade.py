@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
 
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RubricGrade
@@ -20,8 +22,6 @@ from ragassay.metrics.answer.answer_match import accepted
 from ragassay.metrics.core import own
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import register, textless_passage
-from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 class RubricMetric(JudgedMetric):

@@ -21,7 +21,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors.problem_words import json_problem
+from ragassay.base.problem_words import json_problem
 from ragassay.models.classifiers.windows import Span, windows
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
 from ragassay.models.encoders.tensors import tensors_of

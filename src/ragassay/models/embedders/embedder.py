@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
+from ragassay.base.score import Reason, Unscored
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
 from ragassay.models.embedders.embedding import Embedded, Embedder
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
@@ -27,7 +28,6 @@ from ragassay.models.weights.weight_files import (
     needs_packages,
     place_of,
 )
-from ragassay.scores import Reason, Unscored
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 """The model that embeds where none is named: small, for any machine, and well known."""

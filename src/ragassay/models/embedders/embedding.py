@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.base.score import Unscored
 from ragassay.models.encoders.memory import ByteCache, text_key
-from ragassay.scores import Unscored
 
 if TYPE_CHECKING:
     from ragassay.judges.asking import Usage

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from ragassay import strict
-from ragassay.errors import RagassayError, UsageError
+from ragassay.base import strict_json
+from ragassay.base.errors import RagassayError, UsageError
+from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.vectors import KIND, Paid, VectorStore
 from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedding import Embedded, Embedder, Vector
-from ragassay.scores import Reason, Unscored
 from ragassay.transport.accounts import PricedAccount
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, EndpointError
@@ -229,7 +229,7 @@ class EndpointEmbedder(Embedder):
 
         try:
             vectors = await self._sender.send(
-                SendRequest(strict.dumps(body), size, 0, tally, received)
+                SendRequest(strict_json.dumps(body), size, 0, tally, received)
             )
         finally:
             self._count(tally)

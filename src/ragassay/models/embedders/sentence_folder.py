@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors.problem_words import json_problem
+from ragassay.base.problem_words import json_problem
 from ragassay.models.weights.weight_files import Unusable
 
 if TYPE_CHECKING:

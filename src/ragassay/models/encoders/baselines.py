@@ -13,7 +13,7 @@ from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.problem_words import system_problem
 from ragassay.models.encoders.layers import listed_name
 from ragassay.models.weights.weight_files import Unusable
 

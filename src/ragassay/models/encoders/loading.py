@@ -8,7 +8,7 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors import first_line
+from ragassay.base.errors import first_line
 from ragassay.models.device import out_of_memory
 from ragassay.models.weights.weight_files import CONFIG, WEIGHT_FILES, Unavailable, Unusable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 
-from ragassay.counts import either, share
+from ragassay.base.counts import either, share
 from ragassay.models.encoders.memory import text_key
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, label_of

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.errors import first_line
+from ragassay.base.errors import first_line
 from ragassay.models.device import out_of_memory
 from ragassay.models.weights.weight_files import Unusable
 

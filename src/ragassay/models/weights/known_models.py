@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay import discovery
+from ragassay.base import package_files
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,6 @@ class KnownModel:
 
 KNOWN: Mapping[str, KnownModel] = {
     name: KnownModel(**facts)
-    for name, facts in discovery.table("ragassay.models", "known.yaml").items()
+    for name, facts in package_files.table("ragassay.models", "known.yaml").items()
 }
 """By name on the hub; all that are pinned."""

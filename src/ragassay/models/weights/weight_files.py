@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
+from ragassay.base.score import Reason
 from ragassay.models.weights.known_models import KNOWN, KnownModel
-from ragassay.scores import Reason
 
 WEIGHT_FILES = (
     *("model.safetensors", "model.safetensors.index.json"),

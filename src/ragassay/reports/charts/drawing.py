@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay import files
-from ragassay.errors import UsageError, extra_needed, warn_user
+from ragassay.base import files
+from ragassay.base.errors import UsageError, extra_needed, warn_user
 from ragassay.reports.text import wording
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from ragassay import files, printable
+from ragassay.base import files, printable
+from ragassay.base.errors import UsageError
 from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.gated_comparison import GatedComparison
 from ragassay.engine.results import Result
 from ragassay.engine.results.shown_names import shown
-from ragassay.errors import UsageError
 from ragassay.reports.text import wording
 
 PASSED, FAILED, UNDECIDED, UNGATED = "#2e7d32", "#c62828", "#8a6100", "#555555"

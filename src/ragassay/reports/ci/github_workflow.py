@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ragassay import printable
+from ragassay.base import printable
+from ragassay.base.files import cannot_write
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import Summary
-from ragassay.files import cannot_write
 from ragassay.reports.ci.junit_xml import lack_of
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
-from ragassay import files, printable
+from ragassay.base import files, printable
 from ragassay.engine.comparison import drops, gates
 from ragassay.engine.comparison.gated_comparison import GatedComparison
 from ragassay.engine.results import Result

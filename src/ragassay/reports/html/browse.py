@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from ragassay.base.printable import excerpt
+from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
+from ragassay.base.score import Value, label_of
+from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.verdicts import Verdicts
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.printable import excerpt
 from ragassay.reports.html.packing import TextPool, in_columns, packed
 from ragassay.reports.text import verdict_text
 from ragassay.reports.text.verdict_text import AnswerPiece, answer_pieces
-from ragassay.samples import Answer, GoldPassage, Identity, Passage, Sample
-from ragassay.scores import Value, label_of
-from ragassay.strict import dumps
 from ragassay.texts.document_names import same_document
 
 MAX_ROWS = 20_000

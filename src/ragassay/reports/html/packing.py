@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragassay.strict import dumps
+from ragassay.base.strict_json import dumps
 
 POOLED, AT_ONCE = 1_000, 1_000_000
 """Texts of the pool, and their characters, that make a batch, which is packed as one: many, because

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ragassay
-from ragassay import files, printable
-from ragassay.counts import grouped
+from ragassay.base import files, printable
+from ragassay.base.counts import grouped
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.diagnosis.diagnosing import diagnose, headline_of
@@ -31,7 +31,8 @@ from ragassay.engine.results.summary import MetricSummary, Slice, missing_by_acc
 from ragassay.reports.html import figures
 from ragassay.reports.html.query_browser import FAULT_NUMBERS, ComparisonBrowser, RunBrowser
 from ragassay.reports.tables import consistency_table
-from ragassay.reports.text import diagnosis_text, footnotes, grouping, wording
+from ragassay.reports.text import diagnosis_text, grouping, wording
+from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -222,7 +223,8 @@ def environment(*templates: Path, **names: Any) -> Environment:
     created.globals.update(
         wording=wording,
         missing=missing_by_accident,
-        footnotes=footnotes,
+        summary_footnotes=summary_footnotes,
+        comparison_footnotes=comparison_footnotes,
         figures=figures,
         diagnosis_text=diagnosis_text,
         fault_number=FAULT_NUMBERS,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from ragassay import printable
-from ragassay.counts import grouped
+from ragassay.base import printable
+from ragassay.base.counts import grouped
+from ragassay.base.sample import Identity
 from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
@@ -16,7 +17,6 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
 from ragassay.reports.html.packing import TextPool, packed
-from ragassay.samples import Identity
 
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples, by the numbers that a page has for them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.counts import few
+from ragassay.base.counts import few
 from ragassay.engine.comparison.comparability import OWN_NUGGETS
 from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.summary import MetricSummary

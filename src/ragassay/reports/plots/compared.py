@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.charts.drawing import INK, MUTED, PALETTE, Spec

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragassay.base.errors import UsageError
+from ragassay.base.note import Note, joined
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.errors import UsageError
-from ragassay.note import Note, joined
 from ragassay.reports.charts.drawing import Spec
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import differences_in_computation

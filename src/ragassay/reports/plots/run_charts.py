@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.results import Result
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.errors import UsageError
 from ragassay.reports.charts import distribution_chart, drawing
 from ragassay.reports.charts.drawing import INK, PALETTE, Spec
 from ragassay.reports.plots import file_labels, marks

@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.reports.charts import drawing
 from ragassay.reports.charts.drawing import INK, PALETTE, Spec
 from ragassay.reports.text import wording

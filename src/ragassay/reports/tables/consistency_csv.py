@@ -14,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, with_samples
-from ragassay.errors import UsageError
 from ragassay.metrics.consistency.runs import SCORES
 from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
@@ -24,7 +25,6 @@ from ragassay.reports.tables import tables
 from ragassay.reports.tables.consistency_table import SIMILARITIES
 from ragassay.reports.tables.ore_values import SpecValues, cell, texts
 from ragassay.reports.tables.rows_by_sample import consistency_of, gaps
-from ragassay.samples import Identity, Sample
 from ragassay.stats.dispersion import spread
 
 STATS: Mapping[str, str] = {

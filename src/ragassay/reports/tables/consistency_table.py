@@ -14,10 +14,10 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ragassay.base.errors import UsageError
 from ragassay.engine.results import Result
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.errors import UsageError
 from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
 from ragassay.metrics.consistency.runs_retrieval import RunsOverlap, RunsRbo
 from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL

@@ -29,11 +29,12 @@ from typing import IO, Any
 import numpy as np
 import orjson
 
-from ragassay import files
+from ragassay.base import files
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.folders.run_folder import ORE as FILES
 from ragassay.engine.results.score_rows import Rows
-from ragassay.errors import UsageError
 from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
 from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
 from ragassay.metrics.consistency.runs_spread import OfMetric
@@ -52,7 +53,6 @@ from ragassay.reports.tables.ore_values import (
 )
 from ragassay.reports.tables.rows_by_sample import by_query, consistency_of
 from ragassay.reports.tables.tables import write_lines
-from ragassay.samples import Identity, Sample
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 

@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.verdicts import Record
-from ragassay.errors import UsageError
 from ragassay.metrics.answer.no_answer import Answered, NoAnswer
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, passage_keys
@@ -32,7 +33,6 @@ from ragassay.metrics.relevance.umbrela_ranking import (
     precision_at,
     reciprocal_rank,
 )
-from ragassay.samples import Answer, Passage, Sample
 
 _OURS = (
     Umbrela, UmbrelaPrecision, UmbrelaAP, UmbrelaMRR, Nuggets, NuggetsOre, Citation, CitationOre,

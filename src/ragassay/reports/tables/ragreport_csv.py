@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import with_samples
-from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.rows_by_sample import gaps
-from ragassay.samples import Sample
 
 _IDENTITY = ("id", "system", "repeat", "timestamp")
 _COMPONENTS = ("user_input", "context", "response")

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
+from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, with_samples
-from ragassay.samples import Identity, Sample
 
 Made = TypeVar("Made")
 

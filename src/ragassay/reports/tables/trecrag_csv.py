@@ -12,12 +12,12 @@ from collections import ChainMap
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, cell, demand, texts
 from ragassay.reports.tables.rows_by_sample import by_query, gaps, run_numbers
-from ragassay.samples import Identity, Sample
 
 
 def write_trecrag(result: Result, path: str | Path) -> None:

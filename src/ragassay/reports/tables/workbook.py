@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay import files, printable
+from ragassay.base import files, printable
+from ragassay.base.errors import UsageError, extra_needed
+from ragassay.base.sample import Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.engine.results.verdicts import Record
-from ragassay.errors import UsageError, extra_needed
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.text import grouping, wording
-from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     import xlsxwriter

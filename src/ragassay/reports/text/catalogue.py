@@ -13,10 +13,11 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from ragassay import discovery, suites
-from ragassay.counts import grouped
+from ragassay import suites
+from ragassay.base import package_files
+from ragassay.base.counts import grouped
+from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.standing import agreements
-from ragassay.errors import UsageError
 from ragassay.judges.own_prompts import placeholders
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.metrics.core import naming
@@ -192,7 +193,7 @@ def _kinds_of(cls: type[Metric]) -> list[str]:
 @cache
 def metric_notes() -> dict[str, dict[str, str]]:
     """The formula of each metric, and when its value misleads."""
-    notes: dict[str, dict[str, str]] = discovery.table(__package__, "metric_notes.yaml")
+    notes: dict[str, dict[str, str]] = package_files.table(__package__, "metric_notes.yaml")
     return notes
 
 

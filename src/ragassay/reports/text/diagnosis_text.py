@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragassay.counts import either, grouped
+from ragassay.base.counts import either, grouped
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.judged_signals import Judged

@@ -12,6 +12,8 @@ from rich.rule import Rule
 from rich.table import Column, Table
 from rich.text import Text
 
+from ragassay.base.sample import Sample
+from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.standing import OFFLINE, agreements
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.run.rescoring import Evidence, Explained
@@ -20,8 +22,6 @@ from ragassay.judges.offline.words import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces
-from ragassay.samples import Sample
-from ragassay.strict import dumps
 from ragassay.texts.languages import language_in
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}

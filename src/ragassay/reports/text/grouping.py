@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from ragassay.counts import grouped as grouped
+from ragassay.base.counts import grouped as grouped
 from ragassay.engine.results.summary import MetricSummary, Slice
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from ragassay.counts import few
+from ragassay.base.counts import few
 from ragassay.engine.models.model_survey import Surveyed
 from ragassay.models.weights.fetching import readable
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from ragassay import discovery
-from ragassay.counts import either, few, plural
-from ragassay.note import Note
+from ragassay.base import package_files
+from ragassay.base.counts import either, few, plural
+from ragassay.base.note import Note
 from ragassay.reports.text import wording
 
 
@@ -38,7 +38,7 @@ def all_said(notes: Iterable[Note], *severities: str) -> list[str]:
 @cache
 def words() -> dict[str, str]:
     """The sentence of each kind of note."""
-    read: dict[str, str] = discovery.table("ragassay.reports.text", "note_words.yaml")
+    read: dict[str, str] = package_files.table("ragassay.reports.text", "note_words.yaml")
     return {kind: text.strip() for kind, text in read.items()}
 
 

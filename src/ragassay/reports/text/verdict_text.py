@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ragassay.base.sample import Sample
 from ragassay.judges.recorded.verdict_records import short
-from ragassay.samples import Sample
 
 NUGGETS = ("nuggets", "labels", "assignments")
 """Parts of a score that are the columns of one table."""

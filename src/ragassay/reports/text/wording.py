@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ragassay.counts import plural as plural
+from ragassay.base.counts import plural as plural
+from ragassay.base.printable import one_line as one_line
+from ragassay.base.score import AND, Value, label_of
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
-from ragassay.printable import one_line as one_line
-from ragassay.scores import AND, Value, label_of
 
 NOTHING = "–"
 """Stands where there is no number."""

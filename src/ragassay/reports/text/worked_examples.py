@@ -12,8 +12,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ragassay import discovery, suites
-from ragassay.errors import RagassayWarning, UsageError
+from ragassay import suites
+from ragassay.base import package_files
+from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Score
+from ragassay.base.strict_json import dumps
 from ragassay.formats import from_records
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
@@ -24,9 +28,6 @@ from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.word_vectors import WordVectors
 from ragassay.models.run_models import Models
 from ragassay.reports.text import wording
-from ragassay.samples import Sample
-from ragassay.scores import Score
-from ragassay.strict import dumps
 
 I = TypeVar("I")  # noqa: E741
 
@@ -93,7 +94,7 @@ def example_of(cls: type[Metric], canonical: str | None) -> Metric:
 @cache
 def _examples() -> dict[str, dict[str, Any]]:
     """The samples by metric and by family."""
-    examples: dict[str, dict[str, Any]] = discovery.table(__package__, "worked_examples.yaml")
+    examples: dict[str, dict[str, Any]] = package_files.table(__package__, "worked_examples.yaml")
     return examples
 
 

@@ -13,7 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException as StarletteException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ragassay.errors import RagassayError
+from ragassay.base.errors import RagassayError
 from ragassay.service.api.problems import UNAVAILABLE, Answer, sentence_of
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json, within
 from ragassay.service.store.database import Store

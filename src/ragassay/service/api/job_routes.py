@@ -12,8 +12,8 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from ragassay.base.errors import RagassayError
 from ragassay.client.shapes import Status
-from ragassay.errors import RagassayError
 from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Job, cancel_job, get_job, list_jobs, retry_job

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 
 T = TypeVar("T")
 

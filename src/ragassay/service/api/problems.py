@@ -12,8 +12,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from ragassay.errors import InputError, RagassayError
-from ragassay.errors.problem_words import json_words, mistakes, system_problem
+from ragassay.base.errors import InputError, RagassayError
+from ragassay.base.problem_words import json_words, mistakes, system_problem
 from ragassay.service.operation.requests_seen import log_problem
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import InputError
-from ragassay.samples import Sample
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.service.store.projects import Task
 from ragassay.service.store.records import read_batch
 

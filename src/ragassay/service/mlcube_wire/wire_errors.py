@@ -11,8 +11,8 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from ragassay.errors import RagassayError
-from ragassay.errors.problem_words import mistakes
+from ragassay.base.errors import RagassayError
+from ragassay.base.problem_words import mistakes
 from ragassay.service.api.problems import RETRY_S, sentence_of
 from ragassay.service.operation.requests_seen import log_problem
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
+from ragassay.base.errors import UsageError
 from ragassay.client.shapes import Report, Status
-from ragassay.errors import UsageError
 from ragassay.service.api.report_routes import report_file
 from ragassay.service.api.route_parts import (
     BINARY,

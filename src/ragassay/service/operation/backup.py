@@ -10,8 +10,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragassay.errors import UsageError
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import UsageError
+from ragassay.base.problem_words import system_problem
 from ragassay.service.store.database import has_store
 
 

@@ -9,8 +9,8 @@ import warnings
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from ragassay import printable
-from ragassay.errors import RagassayWarning
+from ragassay.base import printable
+from ragassay.base.errors import RagassayWarning
 
 LogForm = Literal["text", "json"]
 

@@ -26,8 +26,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from ragassay.errors import UsageError, extra_needed
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import UsageError, extra_needed
+from ragassay.base.problem_words import system_problem
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.schema import VERSION, metadata, schema_versions
 from ragassay.service.store.store_errors import NotThere, StoreUnavailable

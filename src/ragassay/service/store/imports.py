@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ragassay import formats
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.client.shapes import FilePreview, Ingested
-from ragassay.errors import InputError
 from ragassay.formats import MapperOptions, Notes, to_record
 from ragassay.formats.placement import PlacingMapper
 from ragassay.formats.sources import unpacking
-from ragassay.samples import Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import add_records

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from ragassay.base.errors import InputError
+from ragassay.base.problem_words import mistake
 from ragassay.client import shapes
 from ragassay.client.shapes import Project, named
-from ragassay.errors import InputError
-from ragassay.errors.problem_words import mistake
 from ragassay.formats import MapperOptions
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.schema import models, projects, tasks

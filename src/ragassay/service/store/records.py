@@ -18,13 +18,13 @@ import orjson
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
 
-from ragassay import strict
+from ragassay.base import strict_json
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Identity, Sample
 from ragassay.client.shapes import Ingested
-from ragassay.errors import InputError
 from ragassay.formats import Notes, from_records, to_record
 from ragassay.formats.reading import map_records
 from ragassay.formats.records.sessions import with_earlier_turns
-from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task
 from ragassay.service.store.schema import records
@@ -342,7 +342,7 @@ def _row(sample: Sample, now: float) -> dict[str, Any]:
     try:
         content = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half a character
-        body = orjson.loads(strict.dumps(body))
+        body = orjson.loads(strict_json.dumps(body))
         content = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     moment = sample.timestamp if sample.timestamp is not None else now
     digest = hashlib.blake2b(content, digest_size=16)

@@ -10,22 +10,22 @@ from typing import Any
 from sqlalchemy import Column, Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from ragassay.base.errors import UsageError, meant_or_all
+from ragassay.base.sample import Sample
+from ragassay.base.subsets import Subset, fields_of
 from ragassay.client.shapes import Report
 from ragassay.engine.config.config_paths import named_files
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.parameters import iso_time
 from ragassay.engine.config.run_config import RunConfig, make_config
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.errors import UsageError, meant_or_all
 from ragassay.formats.records.values.times import FIRST_TIME, LAST_TIME
-from ragassay.samples import Sample
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.jobs import Job, add_job, get_job, list_jobs
 from ragassay.service.store.projects import Task, checked_name, get_task
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
 from ragassay.service.store.store_errors import Conflict
-from ragassay.subsets import Subset, fields_of
 
 DEFAULT_SUITE = "ragreport"
 

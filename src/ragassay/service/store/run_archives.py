@@ -21,12 +21,12 @@ from typing import IO, Any, cast
 
 import yaml
 
-from ragassay import files
+from ragassay.base import files
+from ragassay.base.errors import InputError, UsageError
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import RUN, SAMPLES, SUMMARY
-from ragassay.errors import InputError, UsageError
 from ragassay.formats.sources import unpacking
 
 MOST_BYTES = 2 * 1024**3

@@ -8,9 +8,9 @@ from typing import Any, Unpack
 
 import orjson
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample, Turn
 from ragassay.formats import Mapper, MapperOptions, OptionWords
-from ragassay.samples import Sample, Turn
 from ragassay.service.store.schema import LONGEST_NAME
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 
 
 class NotThere(UsageError):  # noqa: N818 - it is said as "there is no ..."

@@ -21,8 +21,8 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ragassay import formats
+from ragassay.base.errors import InputError
 from ragassay.client import shapes
-from ragassay.errors import InputError
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.schema import upload_parts, uploads

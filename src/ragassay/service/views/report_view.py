@@ -20,19 +20,19 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ragassay import files, printable
+from ragassay.base import files, printable
+from ragassay.base.errors import UsageError
+from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import SAMPLES, SCORES, VERDICTS
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.verdicts import VerdictFile
-from ragassay.errors import UsageError
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, headline, script_json
 from ragassay.reports.html.pages import environment, report_parts
 from ragassay.reports.html.query_browser import metric_entry, tag
 from ragassay.service.store.run_archives import as_report
 from ragassay.service.views.text_search import rows_with, texts_in, write_texts
-from ragassay.strict import dumps
 
 RUN, ROWS, PIECES = "run", "rows.sqlite", "pieces.json"
 """Of a view's folder: the run folder, the index, and the parts of the report's page."""

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ragassay.errors import RagassayError
+from ragassay.base.errors import RagassayError
 from ragassay.service.store.store_errors import StoreUnavailable
 
 if TYPE_CHECKING:

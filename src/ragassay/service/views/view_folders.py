@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from ragassay.errors import RagassayError
+from ragassay.base.errors import RagassayError
 from ragassay.service.store.database import Store
 from ragassay.service.store.report_files import WrittenFile, report_facts, write_report
 from ragassay.service.store.reports import run_archive, run_kept

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from ragassay import printable
+from ragassay.base import printable
 from ragassay.reports.html.pages import environment
 from ragassay.service.api.access import Access
 from ragassay.service.api.problems import problem_of

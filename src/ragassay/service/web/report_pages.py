@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from fastapi import Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from ragassay.base.errors import RagassayError, UsageError
 from ragassay.engine.comparison.compare_runs import FORCE, UNPAIRED, compare
-from ragassay.errors import RagassayError, UsageError
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.pages import comparison_parts
 from ragassay.service.api.report_routes import download, report_file

@@ -7,9 +7,9 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import Query, Response
 
+from ragassay.base.errors import UsageError
 from ragassay.client.shapes import Report
 from ragassay.engine.results.verdicts import KeptVerdicts
-from ragassay.errors import UsageError
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, script_json
 from ragassay.service.api.paging import decoded, encoded

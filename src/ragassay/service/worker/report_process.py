@@ -22,15 +22,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragassay.counts import either, plural
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import LedgerError, RagassayError
+from ragassay.base.problem_words import system_problem
+from ragassay.base.score import Reason
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results import Result
 from ragassay.engine.results.summary import is_incomplete
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.engine.run.recorded_warnings import record_warnings
-from ragassay.errors import LedgerError, RagassayError
-from ragassay.errors.problem_words import system_problem
-from ragassay.scores import Reason
 from ragassay.service.store.run_archives import headline_of
 from ragassay.service.views.report_view import build_view
 from ragassay.transport.endpoints.endpoint_errors import hide_replies

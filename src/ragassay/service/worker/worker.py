@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from ragassay.base.errors import RagassayError
+from ragassay.base.problem_words import system_problem
+from ragassay.base.sample import Sample
 from ragassay.client.shapes import Progress
 from ragassay.engine.results.folders.run_folder import SUMMARY
-from ragassay.errors import RagassayError
-from ragassay.errors.problem_words import system_problem
 from ragassay.formats.native import write
-from ragassay.samples import Sample
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import BEAT_S, CANCELLED, LEASE_S, Job, Queue, worker_name

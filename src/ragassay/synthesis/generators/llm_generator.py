@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, zip_longest
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
 from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
-from ragassay.samples import Sample
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import WORDS, ill_formed
 from ragassay.synthesis.mix import LENGTHS, Kind

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ragassay import discovery
-from ragassay.errors import UsageError
+from ragassay.base import package_files
+from ragassay.base.errors import UsageError
 from ragassay.golden.golden_item import NegativeReference
 from ragassay.judges.offline.words import LISTS, stem
 from ragassay.synthesis.draft import Draft, Nearly
@@ -361,5 +361,5 @@ def _plain(value: str) -> str:
 
 @cache
 def _near_misses() -> dict[str, list[str]]:
-    data: dict[str, list[str]] = discovery.table("ragassay.synthesis", "data/near_misses.yaml")
+    data: dict[str, list[str]] = package_files.table("ragassay.synthesis", "data/near_misses.yaml")
     return data

@@ -8,9 +8,9 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
+from ragassay.base.sample import Sample
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import SystemAnswers
-from ragassay.samples import Sample
 from ragassay.targets.asking.asked_queries import request_of
 from ragassay.targets.asking.measurements import read
 from ragassay.targets.target import Target

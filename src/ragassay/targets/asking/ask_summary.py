@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ragassay.counts import either, plural
-from ragassay.errors import did_you_mean
-from ragassay.samples import Sample
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.targets.asking.measurements import (
     ASKED,
     FAILED_BEFORE,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragassay.errors import UsageError
-from ragassay.samples import Sample, Turn
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample, Turn
 from ragassay.targets.asking.measurements import ASKED, NO_ANSWER
 from ragassay.targets.target import Request
 from ragassay.targets.target_factory import AskOptions

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ragassay.base.sample import Passage, Sample
+from ragassay.base.score import Reason
 from ragassay.judges.ledger.system_answers import SystemAnswers
-from ragassay.samples import Passage, Sample
-from ragassay.scores import Reason
 from ragassay.targets.asking.ask_summary import MOST_WAYS, distinct_failures
 from ragassay.targets.asking.asking_budget import AskingBudget
 from ragassay.targets.asking.measurements import answered

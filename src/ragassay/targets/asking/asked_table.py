@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragassay.counts import plural
+from ragassay.base.counts import plural
 from ragassay.reports.text.responsive_table import fit_table, responsive
 from ragassay.targets.asking.ask_summary import MOST_WAYS, AskSummary
 

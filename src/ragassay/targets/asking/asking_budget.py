@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.scores import Reason
+from ragassay.base.score import Reason
 from ragassay.targets.target import SystemReply
 from ragassay.transport.accounts import Stopped
 from ragassay.transport.budget import Budget, Reservation

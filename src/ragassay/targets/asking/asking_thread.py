@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import IO
 
 import ragassay
-from ragassay.files import atomic
+from ragassay.base.files import atomic
+from ragassay.base.sample import Sample
 from ragassay.formats import native
-from ragassay.samples import Sample
 from ragassay.targets.asking.ask_summary import AskSummary, summarise
 from ragassay.targets.asking.asked_table import HEADS, ask_table, cells, lines_below
 from ragassay.targets.asking.systems_run import SystemsRun

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from ragassay import formats
-from ragassay.samples import Sample, Turn
+from ragassay.base.sample import Sample, Turn
 from ragassay.targets.target import SystemReply
 from ragassay.transport.sending import Tally
 

@@ -13,12 +13,12 @@ from typing import Any
 import orjson
 
 from ragassay import __version__
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.sample import Sample, Turn
+from ragassay.base.score import Reason
 from ragassay.formats import native
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
-from ragassay.samples import Sample, Turn
-from ragassay.scores import Reason
 from ragassay.targets.asking.asked_queries import request_of
 from ragassay.targets.asking.asked_system import AskedQuery, AskedSystem, Key, advice
 from ragassay.targets.asking.asking_budget import AskingBudget

@@ -14,12 +14,12 @@ from urllib.parse import quote, unquote, urlsplit
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.yaml_files import marked, text_of, value_of
+from ragassay.base.yaml_positions import validated
 from ragassay.targets.http_api.http_stream import EndMark
 from ragassay.targets.http_api.mapping_paths import Paths
 from ragassay.targets.target import Request, without_secrets
-from ragassay.yaml_files import marked, text_of, value_of
-from ragassay.yaml_positions import validated
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _SLOT = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ragassay.errors import UsageError
-from ragassay.scores import Reason
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.targets.target import RefusedAddressError, refuse_endless
 from ragassay.transport.endpoints.endpoint import CONNECT_S
 from ragassay.transport.endpoints.endpoint_errors import redirected

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ragassay import formats
-from ragassay.errors import UsageError
-from ragassay.json_paths import NOTHING, PathError
-from ragassay.scores import Reason
+from ragassay.base.errors import UsageError
+from ragassay.base.json_paths import NOTHING, PathError
+from ragassay.base.score import Reason
 from ragassay.targets.http_api.http_mapping import (
     HttpMapping,
     PassagePaths,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from ragassay.json_paths import EVERY, NOTHING, JsonPath, PathError
+from ragassay.base.json_paths import EVERY, NOTHING, JsonPath, PathError
 
 
 def each_path(paths: str | list[str] | None) -> list[JsonPath]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from ragassay.scores import Reason
+from ragassay.base.score import Reason
 from ragassay.transport.provider_table import Provider
 from ragassay.transport.secrets import Secret
 

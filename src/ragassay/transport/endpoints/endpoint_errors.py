@@ -16,9 +16,9 @@ from typing import Any
 
 import orjson
 
-from ragassay import discovery
-from ragassay.errors.problem_words import system_problem
-from ragassay.scores import Reason
+from ragassay.base import package_files
+from ragassay.base.problem_words import system_problem
+from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import SAMPLING, SYSTEM, EndpointError
 from ragassay.transport.secrets import Secret
 
@@ -225,7 +225,7 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
 @cache
 def _table() -> Mapping[str, Any]:
     """What errors mean, and the words that say so: ``errors.yaml``."""
-    listed = discovery.table("ragassay.transport.endpoints", "errors.yaml")
+    listed = package_files.table("ragassay.transport.endpoints", "errors.yaml")
     words = {name: re.compile("|".join(one), re.I) for name, one in listed["words"].items()}
     return {**listed, "words": words}
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 
-from ragassay.errors import UsageError
-from ragassay.scores import Reason
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import CONNECT_S, Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint_errors import (
     foreign,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import orjson
 
-from ragassay.errors import UsageError
+from ragassay.base.errors import UsageError
 from ragassay.transport.endpoints.endpoint import (
     ApiProtocol,
     Completion,

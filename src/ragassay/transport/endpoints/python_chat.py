@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import orjson
 
-from ragassay.errors import UsageError
-from ragassay.scores import Reason
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import (
     SAMPLING,
     TIMEOUT_S,

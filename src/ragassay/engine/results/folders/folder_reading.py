@@ -11,6 +11,9 @@ import orjson
 from pydantic import BaseModel, TypeAdapter
 
 from ragassay import formats
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
+from ragassay.base.yaml_files import text_of, value_of
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.clustering import cluster_column, cluster_of
 from ragassay.engine.results.folders.run_folder import (
@@ -29,9 +32,6 @@ from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.slicing import Slicer
 from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
 from ragassay.engine.results.verdicts import VerdictFile, damaged, problem_of, read_lines
-from ragassay.errors import InputError
-from ragassay.samples import Sample
-from ragassay.yaml_files import text_of, value_of
 
 
 def open_run(folder: str | Path) -> Result:

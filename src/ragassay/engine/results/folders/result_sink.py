@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome
 from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.errors import UsageError
-from ragassay.samples import Sample
-from ragassay.scores import Outcome
 
 Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
 """A window's samples and, metric by metric, their outcomes."""

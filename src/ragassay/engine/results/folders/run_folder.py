@@ -11,17 +11,17 @@ from typing import Any, BinaryIO
 import orjson
 import yaml
 
-from ragassay import files
+from ragassay.base import files
+from ragassay.base.errors import UsageError
+from ragassay.base.plugins import added
+from ragassay.base.sample import Sample
+from ragassay.base.strict_json import dumps
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import Summary
-from ragassay.errors import UsageError
-from ragassay.extensions import added
 from ragassay.formats import to_record
 from ragassay.judges.asking import Asked
 from ragassay.judges.recorded.verdict_records import to_record as verdict_record
-from ragassay.samples import Sample
-from ragassay.strict import dumps
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
 SLICES = "slices.json"

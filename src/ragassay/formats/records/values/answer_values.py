@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Answer, Answerability, Statement
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.values.field_values import (
     is_number,
@@ -17,7 +18,6 @@ from ragassay.formats.records.values.field_values import (
     text,
 )
 from ragassay.formats.sources.kinds import kind, unexpected
-from ragassay.samples import Answer, Answerability, Statement
 
 _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.sources.json_files import refuse_repeats
 from ragassay.formats.sources.kinds import unexpected
 

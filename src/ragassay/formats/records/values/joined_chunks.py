@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.option_words import OptionWords
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Answer, Turn
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.values.field_values import text
 from ragassay.formats.sources.kinds import unexpected
-from ragassay.samples import Answer, Turn
 
 _TURN_PARTS = (
     ("text", "content", "parts", "output"),

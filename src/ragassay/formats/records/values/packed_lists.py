@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.base.errors import InputError
 from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import FieldKeys
 from ragassay.formats.records.values import answer_values, field_values

@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from ragassay.counts import either, plural
-from ragassay.errors import InputError
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import InputError
+from ragassay.base.sample import GoldPassage, Passage
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.values.field_values import (
@@ -22,7 +23,6 @@ from ragassay.formats.records.values.field_values import (
     whole_number,
 )
 from ragassay.formats.sources.kinds import kind, unexpected
-from ragassay.samples import GoldPassage, Passage
 
 P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]

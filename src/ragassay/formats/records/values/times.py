@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ragassay.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.formats.records.values.field_values import is_number
 
 FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ragassay.base.errors import InputError
+from ragassay.base.sample import Identity
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.errors import InputError
 from ragassay.formats import opening
 from ragassay.formats.sources import delimited
 from ragassay.formats.sources.delimited import Row
@@ -28,8 +30,6 @@ from ragassay.reports.plots.result_files.evaluator_tables import (
 )
 from ragassay.reports.plots.result_files.results_cell import Cell
 from ragassay.reports.tables.ore_values import COLUMNS
-from ragassay.samples import Identity
-from ragassay.scores import Reason, Score, Unscored
 
 ROUNDING = 1e-6
 """How far a cosine or a BERTScore of equal texts may lie beyond its range."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
+from ragassay.base.errors import InputError, UsageError
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import holds_consistency
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.shown_names import shown
-from ragassay.errors import InputError, UsageError
 from ragassay.reports.plots import file_labels
 from ragassay.reports.plots.result_files import results_csv
 from ragassay.reports.plots.result_files.consistency_evaluator import ConsistencyTables, Statistic

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from ragassay.counts import share
+from ragassay.base.counts import share
+from ragassay.base.errors import UsageError
+from ragassay.base.note import joined
+from ragassay.base.score import Reason
 from ragassay.engine.comparison.standing import judge_agreement, trusted
 from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
 from ragassay.engine.results.summary import Spending, Summary
-from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
-from ragassay.note import joined
 from ragassay.reports.text import wording
 from ragassay.reports.text.grouping import grouped, sentences
 from ragassay.reports.text.note_sentences import all_said
-from ragassay.scores import Reason
 from ragassay.suites import Suite, all_suites
 
 MOST_LABELS = 6

@@ -29,7 +29,7 @@ def table(package: str, file: str) -> Any:
         file: its name.
     """
     # By whoever asks for a table, not by everyone who imports the package.
-    from ragassay.yaml_files import value_of
+    from ragassay.base.yaml_files import value_of
 
     return value_of(resources.files(package).joinpath(file).read_text(encoding="utf-8"), file)
 

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from ragassay.errors import UsageError
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import UsageError
+from ragassay.base.problem_words import system_problem
 
 _KEPT = 64
 """Characters of a file's name that its half-written form keeps: a long name leaves no more room."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import ragassay
-from ragassay.counts import grouped
+from ragassay.base.counts import grouped
 
 Severity = Literal["warning", "note", "detail"]
 """``warning``: a reader may conclude wrongly without it. ``note``: it stands below a result.

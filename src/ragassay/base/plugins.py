@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from typing import Any, TypeVar
 
-from ragassay.errors import UsageError, warn_user
+from ragassay.base.errors import UsageError, warn_user
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ragassay.errors import InputError, did_you_mean
-from ragassay.errors.problem_words import mistakes
-from ragassay.yaml_files import Marked, Place, marked
+from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.problem_words import mistakes
+from ragassay.base.yaml_files import Marked, Place, marked
 
 M = TypeVar("M", bound=BaseModel)
 

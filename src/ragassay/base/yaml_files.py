@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from ragassay.errors import InputError
-from ragassay.errors.problem_words import system_problem
+from ragassay.base.errors import InputError
+from ragassay.base.problem_words import system_problem
 
 Place = tuple[str, ...]
 """Where something stands: the keys that lead to it; items of lists count from 0."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ragassay.counts import plural
+from ragassay.base.counts import plural
 
 NOTHING: Any = object()
 """What an optional path gives where there is nothing."""

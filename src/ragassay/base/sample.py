@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from ragassay.errors import InputError, did_you_mean
+from ragassay.base.errors import InputError, did_you_mean
 
 T = TypeVar("T")
 
