@@ -990,7 +990,7 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
         ),
         (
             [otlp(), {"resourceSpans": [{"scopeSpans": {}}]}],
-            "line 2, field 'scopeSpans': a list of",
+            "line 2, field 'resourceSpans': a list of",
         ),
     ],
 )

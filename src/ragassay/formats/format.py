@@ -1,6 +1,6 @@
 """What a format is (a name, a way to recognise a file, and a way to read it), and all there are.
 
-A format is one file in this package that defines ``FORMAT``.
+A format is one file in this package that defines ``FORMAT``, or a row of ``exports.yaml``.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,10 @@ class Format:
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name."""
-    ours = [getattr(module, "FORMAT", None) for module in package_files.modules("ragassay.formats")]
-    every = [*ours, *plugins.added("formats").values()]
+    modules = list(package_files.modules("ragassay.formats"))
+    ours = [getattr(module, "FORMAT", None) for module in modules]
+    of_table = chain.from_iterable(getattr(module, "FORMATS", ()) for module in modules)
+    every = [*ours, *of_table, *plugins.added("formats").values()]
     by_name = ((one.name, one) for one in every if isinstance(one, Format))
     return plugins.by_name("format", by_name)
 

@@ -1,0 +1,400 @@
+"""Exports of other tools, read as the rows of ``exports.yaml`` say: how a file is recognised, where
+the steps of a request are in its records, and which paths lead to what a step says.
+
+The paths are those of ``--columns``. A function of Python prepares the records of the few tools
+whose values no path can name (`traces.prepared`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from ragassay.base import package_files
+from ragassay.base.errors import InputError
+from ragassay.base.json_paths import JsonPath, PathError
+from ragassay.base.sample import Sample
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import field_values
+from ragassay.formats.records.values.retrieved import unpacked
+from ragassay.formats.sources import delimited, json_files, opening
+from ragassay.formats.traces import prepared, python_cells, served, step_contents
+from ragassay.formats.traces.request_spans import OTHER, RETRIEVAL, Span, kind_of
+from ragassay.formats.traces.trace_spans import samples
+
+Row = Mapping[str, Any]
+Places = Mapping[str, str]
+"""Field of a step -> its candidate paths."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How one kind of records is read; the fields are described in ``exports.yaml``.
+
+    Attributes:
+        unwrap: objects in a record whose entries count as its own.
+        prepare: a function of `traces.prepared` that every step goes through first.
+        needs: fields without which a step is an error, each with its column.
+        internal: names in the metadata of steps that the tool writes itself.
+    """
+
+    span: Places
+    when: str = ""
+    unwrap: tuple[str, ...] = ()
+    spans: str = ""
+    child: str = ""
+    prepare: str = ""
+    request: Places = field(default_factory=dict)
+    needs: Mapping[str, str] = field(default_factory=dict)
+    internal: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Export:
+    """The exports of one tool: a row of the table.
+
+    Attributes:
+        tool: its name, for errors.
+        hint: what to do where steps are missing.
+    """
+
+    title: str
+    tool: str
+    suffixes: tuple[str, ...]
+    signs: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    always: str = ""
+    hint: str = ""
+
+    def sniff(self, head: Head) -> int:
+        """How well a file fits."""
+        fits = _holds(self.always, head) and any(_holds(signs, head) for signs in self.signs)
+        return SURE if fits else NO
+
+    def read(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
+        """The samples of a file, one a request.
+
+        Args:
+            path: the file.
+            mapper: makes the samples.
+
+        Raises:
+            InputError: the file or a record cannot be read.
+        """
+        listed = rows(path, mapper)
+        first = list(islice(listed, 1))
+        about = _head(first[0][1]) if first else None
+        fitting = (one for one in self.shapes if about and _holds(one.when, about))
+        shape = next(fitting, self.shapes[-1])
+        steps = _Reader(self, shape).steps
+        yield from samples(chain(first, listed), steps, self.tool, mapper)
+
+
+def _formats() -> list[Format]:
+    table = package_files.table("ragassay.formats", "exports.yaml")
+    made = []
+    for name, row in table.items():
+        shapes = tuple(Shape(**_fixed(one)) for one in row.pop("shapes"))
+        export = Export(shapes=shapes, **_fixed(row))
+        made.append(Format(name, export.title, export.suffixes, export.sniff, export.read))
+    return made
+
+
+def _fixed(row: Row) -> dict[str, Any]:
+    return {key: tuple(one) if isinstance(one, list) else one for key, one in row.items()}
+
+
+def _holds(signs: str, head: Head) -> bool:
+    """Whether all words of some signs hold."""
+    return all(any(_says(one, head) for one in word.split("|")) for word in signs.split())
+
+
+_KINDS = {"object": dict, "list": list, "object?": dict | None}
+
+
+def _says(sign: str, head: Head) -> bool:
+    if sign[0] == "!":
+        return not _says(sign[1:], head)
+    if sign[0] == "=":
+        return head.container == sign[1:]
+    if sign[0] == "@":
+        return head.holds(*sign[1:].split(","))
+    if sign.endswith(".*"):
+        return any(name.startswith(sign[:-1]) for name in head.columns)
+    name, _, kind = sign.partition(":")
+    if not kind and name in head.columns:
+        return True
+    place, value = first(name, head.record, null=True)
+    return bool(place) and (not kind or isinstance(value, _KINDS[kind]))
+
+
+def first(places: str, record: Row, *, null: bool = False) -> tuple[str, Any]:
+    """What the first of some candidates that a record has leads to, and that candidate; an empty
+    one and ``None`` where there is none. JSON in a text is read.
+
+    Args:
+        places: names or paths, joined by ``|``.
+        record: plain values.
+        null: whether a null counts, too.
+    """
+    for path in _paths(places):
+        if path.text in record:
+            value = record[path.text]
+        elif len(path.steps) > 1 and path.steps[0] in record:
+            try:
+                value = path.find(record, unpacked)
+            except PathError:
+                continue
+        else:
+            continue
+        if value is not None or null:
+            return path.text, unpacked(value)
+    return "", None
+
+
+@lru_cache(maxsize=1024)
+def _paths(places: str) -> tuple[JsonPath, ...]:
+    return tuple(JsonPath.parse(one) for one in places.split("|"))
+
+
+_UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "parent_run_ids"})
+"""Columns whose cells are not opened, so that whatever they hold is no error."""
+
+
+def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each record of JSON, CSV or Parquet with its line or number. Cells of CSV that hold lists or
+    objects are opened.
+
+    Args:
+        path: the file.
+        mapper: knows the encoding, and takes the notes.
+
+    Raises:
+        InputError: the file or a cell cannot be read.
+    """
+    with opening.opened(path, mapper.encoding) as stream:
+        start = stream.read(4)
+    if start == b"PAR1":
+        from ragassay.formats.parquet import table_rows
+
+        yield from table_rows(path)
+    elif opening.is_json(path, mapper.encoding):
+        yield from json_files.json_records(path, mapper.note, mapper.encoding, nested=True)
+    else:
+        for line, row in delimited.rows(path, mapper.encoding):
+            read = {name: cell for name, cell in row.items() if name not in _UNREAD}
+            with opening.placed(path, line):
+                opened = {name: python_cells.opened(cell, name) for name, cell in read.items()}
+            yield line, row | opened
+
+
+class _Reader:
+    """Makes the steps of the records of one shape."""
+
+    def __init__(self, export: Export, shape: Shape) -> None:
+        self._export, self._shape = export, shape
+
+    def steps(self, row: Row, line: int) -> Iterator[Span]:
+        """The steps in a record and its line.
+
+        Raises:
+            InputError: steps are missing, or lack what they need.
+        """
+        for name in self._shape.unwrap:
+            inner = unpacked(row.get(name))
+            row = {**row, **inner} if isinstance(inner, dict) else row
+        whole = self._request(row, line)
+        is_step = whole is not None and "inputs" in self._shape.request
+        if whole is not None and is_step:
+            yield whole
+        for record in self._records(row, is_step=is_step):
+            for step in self._with_children(record, line, whole.id if whole and is_step else None):
+                if whole is None:
+                    yield step
+                elif is_step or step.parent is not None:
+                    yield replace(step, trace=whole.trace)
+                else:  # what the record says of the request counts before what its first step says
+                    yield replace(
+                        step,
+                        trace=whole.trace,
+                        error=step.error or whole.error,
+                        fields=whole.fields,
+                        clock=whole.clock,
+                        metadata={**step.metadata, **whole.metadata},
+                        own={**step.own, **whole.own},
+                    )
+
+    def _request(self, row: Row, line: int) -> Span | None:
+        places = dict(self._shape.request)
+        if not places or not _holds(places.pop("when", ""), _head(row)):
+            return None
+        whole = self._step(row, places, line)
+        key = whole.id or f"line {line}"
+        return replace(whole, id=key, trace=key)
+
+    def _records(self, row: Row, *, is_step: bool) -> list[Row]:
+        """The records of the steps in a record."""
+        if not self._shape.spans:
+            return [row]
+        place, found = first(self._shape.spans, row)
+        if not place and "inputs" in self._shape.request:
+            return [] if is_step else [row]
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise self._without_steps(row)
+        return found
+
+    def _without_steps(self, row: Row) -> InputError:
+        """The error for a record in which the path to its steps leads to no list of objects."""
+        path = _paths(self._shape.spans)[0]
+        reason = ""
+        try:
+            path.find(row, unpacked)
+        except PathError as error:
+            reason = f" ({error})"
+        problem = f"a list of objects is expected{reason}"
+        return InputError(problem, field=str(path.steps[0]), hint=self._export.hint)
+
+    def _with_children(self, record: Row, line: int, above: str | None) -> Iterator[Span]:
+        step = self._step(record, self._shape.span, line)
+        lacking = [column for name, column in self._shape.needs.items() if not getattr(step, name)]
+        if lacking:
+            problem = f"the span has no {' or no '.join(self._shape.needs)}"
+            raise InputError(problem, field=lacking[0], hint=self._export.hint)
+        yield step if step.parent is not None else replace(step, parent=above)
+        for child in record.get(self._shape.child) or ():
+            yield from self._with_children(child, line, step.id)
+
+    def _step(self, record: Row, places: Places, line: int) -> Span:
+        """A step of its record."""
+        if places is self._shape.span:
+            record = prepared.BY_NAME[self._shape.prepare](record)
+        found = {name: first(paths, record) for name, paths in places.items() if name != "own"}
+        values = {name: value for name, (_, value) in found.items()}
+        clock, begun = found.get("timestamp", ("", None))
+        at, ended = found.get("end", ("", None))
+        moment = served.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
+        used = {name: values[name] for name in _USED if name in values}
+        return Span(
+            line=line,
+            id=_text(values.get("id")),
+            parent=values.get("parent"),
+            trace=_text(values.get("trace")),
+            kind=_kind(values, places),
+            name=_text(values.get("name")),
+            start=values.get("order", begun),
+            inputs=values.get("inputs"),
+            outputs=values.get("outputs"),
+            documents=values.get("documents"),
+            error=_error(values, places),
+            fields={"timestamp": moment, **_under("field.", values), **_expected(values)},
+            clock=clock or "timestamp",
+            metadata={**_metadata(values), **_scores(values.get("scores"))},
+            own=self._own(record, values, places),
+            served=served.measured(
+                start=moment,
+                end=served.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
+                **used,
+            ),
+            beside=_beside(found),
+        )
+
+    def _own(self, record: Row, values: Row, places: Places) -> dict[str, Any]:
+        """The metadata and tags that the makers of a system gave a step; a text or list in place of
+        the metadata stands under ``metadata``."""
+        environment = values.get("environment")
+        own = {
+            "tags": field_values.opened(values.get("tags")),
+            "environment": None if environment == "default" else environment,
+        }
+        for place in reversed(places["own"].split("+") if "own" in places else ()):
+            written = first(place, record)[1]
+            if not isinstance(written, dict):
+                written = {"metadata": written}
+            own |= prepared.flat(written) if place.startswith("attributes.") else written
+        return {
+            key: value
+            for key, value in own.items()
+            if value not in (None, "", [])
+            and not key.casefold().startswith(_INTERNAL)
+            and key not in self._shape.internal
+        }
+
+
+_NANOSECONDS = re.compile("(?i)nano|_ns$")
+"""Names of times that count nanoseconds."""
+
+_USED = ("first_token", "latency", "input_tokens", "output_tokens", "total_tokens", "cost")
+
+_INTERNAL = (
+    *("ls_", "langgraph_", "langfuse_", "langsmith_", "langchain_", "checkpoint_", "__", "lc_"),
+    "mlflow.",
+)
+"""Beginnings of names that tools themselves write into the metadata of steps."""
+
+
+def _head(row: Row) -> Head:
+    return Head(Path(), "", "json", tuple(row), row)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _kind(values: Row, places: Places) -> str:
+    kind = kind_of(values.get("kind"))
+    named = places.get("kind_in_name")
+    return (
+        RETRIEVAL if named and kind == OTHER and named in str(values["name"]).casefold() else kind
+    )
+
+
+def _error(values: Row, places: Places) -> Any:
+    """Why a step failed; ``None`` where it did not."""
+    if "failed" not in places:
+        return values.get("error") or None
+    failed = str(values["failed"] or "").upper()
+    return values.get("error") or "error" if failed.endswith("ERROR") or failed == "2" else None
+
+
+def _under(begin: str, values: Row) -> dict[str, Any]:
+    return {name[len(begin) :]: one for name, one in values.items() if name.startswith(begin)}
+
+
+def _metadata(values: Row) -> dict[str, Any]:
+    """What a step says of its request; names of conversations and users are texts."""
+    named = _under("metadata.", values).items()
+    return {name: str(one) for name, one in named if one not in (None, "")}
+
+
+def _expected(values: Row) -> dict[str, Any]:
+    expected = step_contents.answer(values.get("expected"))
+    return {} if expected is None else {"references": [expected]}
+
+
+def _scores(written: Any) -> dict[str, Any]:
+    """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
+    if isinstance(written, list):
+        written = {one["name"]: one for one in written if isinstance(one, dict) and "name" in one}
+    found = written if isinstance(written, dict) else {}
+    return {
+        f"score.{name}": first(_VALUE, one)[1] if isinstance(one, dict) else one
+        for name, one in found.items()
+    }
+
+
+_VALUE = "avg|value|stringValue|string_value"
+
+
+def _beside(found: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+    place, value = found.get("expected", ("", None))
+    return {place: value} if place else {}
+
+
+FORMATS = _formats()
+"""The format of each row of the table."""
