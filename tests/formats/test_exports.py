@@ -982,11 +982,11 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "said"),
     [
-        ([{**RUNS[0], "id": None}], "line 1, field 'id': the run has no id"),
-        ([RUNS[0], {**RUNS[1], "id": ""}], "line 2, field 'id': the run has no id"),
+        ([{**RUNS[0], "id": None}], "line 1, field 'id': the record has no id"),
+        ([RUNS[0], {**RUNS[1], "id": ""}], "line 2, field 'id': the record has no id"),
         (
             [{**PHOENIX[0], "context.trace_id": None}],
-            "field 'context.trace_id': the span has no id",
+            "field 'context.trace_id': the record has no id",
         ),
         (
             [otlp(), {"resourceSpans": [{"scopeSpans": {}}]}],
@@ -1047,7 +1047,7 @@ def test_a_prompt_of_promptfoo_without_a_plain_number_is_read(tmp_path: Path) ->
 
 
 def test_a_record_of_another_shape_is_named_with_its_line(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", RUNS[0], {**RUNS[1], "extra": [1]})
+    path = write(tmp_path / "a.jsonl", RUNS[0], {**RUNS[1], "child_runs": 1})
     assert "line 2: the record has not the shape in which LangSmith writes it" in error(path)
 
 

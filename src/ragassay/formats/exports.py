@@ -26,7 +26,7 @@ from ragassay.formats.records.values.retrieved import unpacked
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.traces import prepared, python_cells, served, step_contents
 from ragassay.formats.traces.request_spans import OTHER, RETRIEVAL, Span, kind_of
-from ragassay.formats.traces.trace_spans import samples
+from ragassay.formats.traces.trace_spans import samples, tell_unread_reference
 
 Row = Mapping[str, Any]
 Places = Mapping[str, str]
@@ -92,8 +92,12 @@ class Export:
         about = _head(first[0][1]) if first else None
         fitting = (one for one in self.shapes if about and _holds(one.when, about))
         shape = next(fitting, self.shapes[-1])
-        steps = _Reader(self, shape).steps
-        yield from samples(chain(first, listed), steps, self.tool, mapper)
+        steps = _Reader(self, shape, first[0][1] if first else {}, mapper).steps
+        if not {"trace", "parent"}.isdisjoint(shape.span):
+            yield from samples(chain(first, listed), steps, self.tool, mapper)
+            return
+        for one in chain(first, listed):
+            yield from samples([one], steps, self.tool, mapper)
 
 
 def _formats() -> list[Format]:
@@ -122,7 +126,10 @@ def _says(sign: str, head: Head) -> bool:
     if sign[0] == "!":
         return not _says(sign[1:], head)
     if sign[0] == "=":
-        return head.container == sign[1:]
+        found = prepared.SIGNS.get(sign[1:])
+        return head.container == sign[1:] if found is None else found(head)
+    if sign[0] == "~":
+        return {*head.columns} <= {*sign[1:].split(",")}
     if sign[0] == "@":
         return head.holds(*sign[1:].split(","))
     if sign.endswith(".*"):
@@ -197,8 +204,9 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
 class _Reader:
     """Makes the steps of the records of one shape."""
 
-    def __init__(self, export: Export, shape: Shape) -> None:
-        self._export, self._shape = export, shape
+    def __init__(self, export: Export, shape: Shape, first_row: Row, mapper: Mapper) -> None:
+        self._export, self._shape, self._mapper = export, shape, mapper
+        self._source = prepared.Source(first_row, mapper)
 
     def steps(self, row: Row, line: int) -> Iterator[Span]:
         """The steps in a record and its line.
@@ -257,14 +265,14 @@ class _Reader:
             path.find(row, unpacked)
         except PathError as error:
             reason = f" ({error})"
-        problem = f"a list of objects is expected{reason}"
+        problem = f"a list of spans is expected{reason}"
         return InputError(problem, field=str(path.steps[0]), hint=self._export.hint)
 
     def _with_children(self, record: Row, line: int, above: str | None) -> Iterator[Span]:
         step = self._step(record, self._shape.span, line)
         lacking = [column for name, column in self._shape.needs.items() if not getattr(step, name)]
         if lacking:
-            problem = f"the span has no {' or no '.join(self._shape.needs)}"
+            problem = f"the record has no {' or no '.join(self._shape.needs)}"
             raise InputError(problem, field=lacking[0], hint=self._export.hint)
         yield step if step.parent is not None else replace(step, parent=above)
         for child in record.get(self._shape.child) or ():
@@ -272,9 +280,15 @@ class _Reader:
 
     def _step(self, record: Row, places: Places, line: int) -> Span:
         """A step of its record."""
-        if places is self._shape.span:
-            record = prepared.BY_NAME[self._shape.prepare](record)
-        found = {name: first(paths, record) for name, paths in places.items() if name != "own"}
+        preparation = places.get("prepare") or (
+            self._shape.prepare if places is self._shape.span else ""
+        )
+        record = prepared.BY_NAME[preparation](record, self._source)
+        found = {
+            name: first(paths, record)
+            for name, paths in places.items()
+            if name not in ("own", "prepare", "kind_in_name")
+        }
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", ("", None))
         at, ended = found.get("end", ("", None))
@@ -292,7 +306,12 @@ class _Reader:
             outputs=values.get("outputs"),
             documents=values.get("documents"),
             error=_error(values, places),
-            fields={"timestamp": moment, **_under("field.", values), **_expected(values)},
+            fields={
+                "timestamp": moment,
+                **_under("field.", values),
+                **self._expected(*found.get("expected", ("", None)), line),
+                **(values.get("fields") or {}),
+            },
             clock=clock or "timestamp",
             metadata={**_metadata(values), **_scores(values.get("scores"))},
             own=self._own(record, values, places),
@@ -301,13 +320,21 @@ class _Reader:
                 end=served.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
                 **used,
             ),
-            beside=_beside(found),
+            beside=values.get("beside") or _beside(*found.get("expected", ("", None))),
         )
+
+    def _expected(self, place: str, value: Any, line: int) -> dict[str, Any]:
+        """The references in what is expected; a note where that holds none that is known."""
+        expected = step_contents.answer(value)
+        if expected is None and value not in (None, {}, ""):
+            tell_unread_reference(self._mapper, place, line)
+        return {} if expected is None else {"references": [expected]}
 
     def _own(self, record: Row, values: Row, places: Places) -> dict[str, Any]:
         """The metadata and tags that the makers of a system gave a step; a text or list in place of
         the metadata stands under ``metadata``."""
         environment = values.get("environment")
+        read = {first(paths, record)[0] for name, paths in places.items() if "metadata." in name}
         own = {
             "tags": field_values.opened(values.get("tags")),
             "environment": None if environment == "default" else environment,
@@ -316,6 +343,7 @@ class _Reader:
             written = first(place, record)[1]
             if not isinstance(written, dict):
                 written = {"metadata": written}
+            written = {key: one for key, one in written.items() if f"{place}.{key}" not in read}
             own |= prepared.flat(written) if place.startswith("attributes.") else written
         return {
             key: value
@@ -329,7 +357,15 @@ class _Reader:
 _NANOSECONDS = re.compile("(?i)nano|_ns$")
 """Names of times that count nanoseconds."""
 
-_USED = ("first_token", "latency", "input_tokens", "output_tokens", "total_tokens", "cost")
+_USED = (
+    "first_token",
+    "latency",
+    "latency_ms",
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cost",
+)
 
 _INTERNAL = (
     *("ls_", "langgraph_", "langfuse_", "langsmith_", "langchain_", "checkpoint_", "__", "lc_"),
@@ -372,11 +408,6 @@ def _metadata(values: Row) -> dict[str, Any]:
     return {name: str(one) for name, one in named if one not in (None, "")}
 
 
-def _expected(values: Row) -> dict[str, Any]:
-    expected = step_contents.answer(values.get("expected"))
-    return {} if expected is None else {"references": [expected]}
-
-
 def _scores(written: Any) -> dict[str, Any]:
     """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
     if isinstance(written, list):
@@ -391,8 +422,7 @@ def _scores(written: Any) -> dict[str, Any]:
 _VALUE = "avg|value|stringValue|string_value"
 
 
-def _beside(found: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
-    place, value = found.get("expected", ("", None))
+def _beside(place: str, value: Any) -> dict[str, Any]:
     return {place: value} if place else {}
 
 

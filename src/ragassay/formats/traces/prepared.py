@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragassay.base.errors import InputError
+from ragassay.formats.format import Head
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values.retrieved import unpacked
+from ragassay.formats.sources.opening import placed
+from ragassay.formats.traces import python_cells, served, step_contents
 
 Row = Mapping[str, Any]
 
 
-def attributes(record: Row) -> Row:
+class Source(NamedTuple):
+    """The file of a record.
+
+    Attributes:
+        first: its first record.
+        mapper: takes notes, and knows which columns are chosen.
+    """
+
+    first: Row
+    mapper: Mapper
+
+
+def attributes(record: Row, source: Source) -> Row:
     """The record of a span of OpenTelemetry with its attributes as nested objects, however they are
     written: by dotted names, as OTLP's list of keys and values, in columns ``attributes.NAME``."""
     written = unpacked(record.get("attributes")) or {}
@@ -87,15 +104,172 @@ def flat(nested: Row) -> dict[str, Any]:
     return made
 
 
-def usage_in_tokens(record: Row) -> Row:
+def usage_in_tokens(record: Row, source: Source) -> Row:
     """The record without a usage that counts something else than tokens."""
     usage = unpacked(record.get("usage"))
     counts = not isinstance(usage, dict) or usage.get("unit") in (None, "", "TOKENS")
     return record if counts else {key: one for key, one in record.items() if key != "usage"}
 
 
-BY_NAME: Mapping[str, Callable[[Row], Row]] = {
-    "": lambda record: record,
-    "attributes": attributes,
-    "usage_in_tokens": usage_in_tokens,
+def assessed(record: Row, source: Source) -> Row:
+    """The record of a trace of MLflow with the ``expected_response`` among its assessments."""
+    for one in unpacked(record.get("assessments")) or ():
+        name = one.get("assessment_name", one.get("name")) if isinstance(one, dict) else None
+        if name == "expected_response":
+            expectation = one.get("expectation") or {}
+            value = expectation.get("value") if isinstance(expectation, dict) else expectation
+            return {**record, name: None if value is None else [str(value)]}
+    return {**record, "expected_response": None}
+
+
+_OWN = frozenset(
+    {"id", "system", "repeat", "query_run", "passages", "passage_ids", "gold", "gold_ids"}
+)
+"""Fields that a table of evaluation data may have by our names."""
+
+
+def addresses(record: Row, source: Source) -> Row:
+    """A row of MLflow's evaluation data, with the addresses of documents (``doc_uri``) as the ids
+    of passages and gold, as MLflow compares them."""
+    raw = {name: unpacked(record.get(name)) for name in ("inputs", "outputs", "expectations")}
+    expected = raw["expectations"] or {}
+    gold = expected.get("expected_retrieved_context")
+    passages = step_contents.passages(raw["outputs"], raw["inputs"])
+    fields_of = {key: FIELD_OF.get(folded(key)) for key in record}
+    if "passage_ids" not in source.mapper.columns and "passage_ids" not in fields_of.values():
+        passages = _with_addresses(passages, gold, source.mapper)
+    fields = {
+        # What its tables do not have is somebody's own column.
+        **{key: record[key] for key, one in fields_of.items() if one in _OWN},
+        **({} if passages is None else {"passages": passages}),
+        **({"gold": [_gold(one) for one in gold]} if isinstance(gold, list) else {}),
+    }
+    return {**record, "fields": fields, "beside": raw}
+
+
+def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
+    """The passages with the addresses of their documents as their ids. An id of their own stays
+    where nothing is expected by an address."""
+    by_address = isinstance(expected, list) and any(
+        isinstance(one, dict) and one.get("doc_uri") is not None for one in expected
+    )
+    made: list[Any] = []
+    for one in passages or ():
+        parts = (one, one.get("metadata")) if isinstance(one, dict) else ()
+        addresses = [part.get("doc_uri") for part in parts if isinstance(part, dict)]
+        address = next(filter(None, addresses), None)
+        own = one.get("id") if isinstance(one, dict) else None
+        if address is None or (own is not None and not by_address):
+            made.append(one)
+            continue
+        if own not in (None, address):
+            mapper.note(
+                "passages with an id beside the doc_uri by which gold is named",
+                "The doc_uri counts as their id.",
+            )
+        made.append({**one, "id": address})
+    return passages if passages is None else made
+
+
+def _gold(one: Any) -> Any:
+    if not isinstance(one, dict) or "doc_uri" not in one:
+        return one
+    return {"id": one["doc_uri"], "text": one.get("content")}
+
+
+_GROUPS = {
+    **dict.fromkeys(("inputs", "input"), "inputs"),
+    **dict.fromkeys(("outputs", "output"), "outputs"),
+    **dict.fromkeys(("reference", "reference_outputs", "reference_output"), "reference_outputs"),
 }
+"""Columns of LangSmith's tables that hold objects, by their names in those of the SDK and of the
+pages."""
+
+_EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
+"""The keys of an example of a data set of LangSmith; a run has none of them."""
+
+_NO_SCORES = frozenset(
+    {"latency", "latency_(s)", "latency_s", "execution_time", "latency_(ms)", "latency_ms"}
+    | {"first_token_(s)", "time_to_first_token_(s)", "prompt_tokens", "input_tokens", "tokens"}
+    | {"completion_tokens", "output_tokens", "total_tokens", "total_cost", "cost", "cost_($)"}
+    | {"cost_(usd)", "run_id", "example_id", "dataset_id", "id"}
+)
+"""Columns of LangSmith's tables with numbers that are no scores."""
+
+
+def experiment(record: Row, source: Source) -> Row:
+    """A row of a table of LangSmith, of an example or of a result, with the columns of each group
+    (``inputs.question``) as an object, and what is expected apart from what a system answered."""
+    row = _grouped(record)
+    scores = {
+        key.removeprefix("feedback."): number
+        for key, value in row.items()
+        if key and key not in _NO_SCORES and (number := served.number(value)) is not None
+    }
+    made = {**row, "scores": scores, "beside": {**record, **row}}
+    made |= {"answered": row.get("outputs"), "outputs": None}
+    of_set = row.get("dataset_id") is not None
+    may_be = row.get("reference_outputs") is None and not of_set and row.keys() <= _EXAMPLE
+    mapper = source.mapper
+    # Outputs with documents come from a system: what is expected holds none.
+    answered = step_contents.passages(_grouped(source.first).get("outputs")) is not None
+    if may_be and answered and "references" not in mapper.columns:
+        mapper.note(
+            "outputs that hold documents",
+            "They count as what a system answered and retrieved. If they are what is expected "
+            "(examples of a data set), say so: --columns references=outputs.answer, by the key "
+            "that holds it.",
+        )
+    elif row.get("reference_outputs") is None and (of_set or may_be):
+        if not of_set:
+            mapper.note(
+                "examples of a data set",
+                "Their outputs are what is expected (references). If a system gave them, say so: "
+                "--columns answer=outputs.answer, by the key that holds it.",
+            )
+        expected = None if "answer" in mapper.columns else row.get("outputs")
+        made |= {"answered": None, "outputs": expected}
+    return made
+
+
+def _grouped(row: Row) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in row.items():
+        group, dot, name = key.partition(".")
+        if dot and group in _GROUPS:
+            made.setdefault(_GROUPS[group], {})[name] = unpacked(value)
+        else:
+            made[_GROUPS.get(folded(key), folded(key) if "." not in key else key)] = unpacked(value)
+    return made
+
+
+_OTHERS = frozenset({"expectations", "expected_output", "observations", "session_id", "project_id"})
+"""Columns of other tools that have inputs and outputs, too."""
+
+_NAMED_SO = frozenset({"id", "error", "metadata", "tags"})
+"""Our names that LangSmith's tables have, too. A table with others of ours is the user's own."""
+
+_MOST_LOOKED_AT = 100_000
+"""Characters of a cell that detection reads."""
+
+
+def langsmith_table(head: Head) -> bool:
+    """Whether a table has the columns of LangSmith's pages: JSON in those of inputs and outputs."""
+    names = {folded(name): name for name in head.columns}
+    inputs = [names[name] for name in ("inputs", "input") if name in names]
+    own = {name for name in names if name in FIELD_OF} - _GROUPS.keys() - _NAMED_SO
+    if head.container != "table" or not inputs or own or _OTHERS & names.keys():
+        return False
+    cell = head.record.get(inputs[0]) or ""
+    with placed(head.path, 2):
+        first = python_cells.opened(cell[:_MOST_LOOKED_AT], inputs[0])
+    return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
+
+
+BY_NAME: Mapping[str, Callable[[Row, Source], Row]] = {
+    "": lambda record, source: record,
+    **{one.__name__: one for one in (attributes, usage_in_tokens, assessed, addresses, experiment)},
+}
+
+SIGNS: Mapping[str, Callable[[Head], bool]] = {"langsmith_table": langsmith_table}
+"""Signs of files that only a function finds."""

@@ -4,6 +4,7 @@ metrics of the suite ``serving`` read."""
 from __future__ import annotations
 
 import math
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -32,15 +33,18 @@ def measured(
 
     Args:
         start, end, first_token: times, in any unit since 1970 (`of_any_unit`) or in ISO 8601.
-        numbers: ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``total_tokens``,
-            ``cost`` (US dollars).
+        numbers: ``latency`` (seconds, also as ``2.50s``), ``latency_ms``, ``input_tokens``,
+            ``output_tokens``, ``total_tokens``, ``cost`` (US dollars).
 
     Returns:
         Those that are known, and the seconds between the times. A number below 0 is not known.
         ``total_tokens`` only where one of the two kinds is not.
     """
     began, ended, answered = map(_seconds, (start, end, first_token))
-    values = {name: number(value) for name, value in numbers.items()}
+    values = {name: _measure(value) for name, value in numbers.items()}
+    milliseconds = values.pop("latency_ms", None)
+    if milliseconds is not None and values.get("latency") is None:
+        values["latency"] = milliseconds / 1000
     if began is not None:
         for name, moment in (("latency", ended), ("first_token", answered)):
             if moment is not None and values.get(name) is None:
@@ -49,6 +53,15 @@ def measured(
     if {"input_tokens", "output_tokens"} <= known.keys():
         known.pop("total_tokens", None)
     return known
+
+
+def _measure(value: Any) -> float | None:
+    shown = _SHOWN.fullmatch(value) if isinstance(value, str) else None
+    return number(value if shown is None else shown[1])
+
+
+_SHOWN = re.compile(r"\s*([\d.]+)\s*s\s*")
+"""A time as pages show it: ``2.50s``."""
 
 
 def _seconds(value: Any) -> float | None:

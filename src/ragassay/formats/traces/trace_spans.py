@@ -51,6 +51,7 @@ def samples(
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
+        beside = {key: one for key, one in beside.items() if key not in (record or ())}
         if record is None:
             mapper.left_out(beside, root.line)
             continue
@@ -129,7 +130,7 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
         if answered is not None:
             mapper.note("traces whose first step has no answer", "Its last model call has one.")
     passages = _passages(root, ordered, mapper)
-    record: dict[str, Any] = {"id": name, **asked}
+    record: dict[str, Any] = {"id": name or None, **asked}
     error = root.error
     if error is None and answered is None and _is_nothing(root.outputs):
         within = (one.error for one in ordered if one.parent == root.id)
@@ -148,9 +149,6 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     record["metadata"] = _with_own(metadata, root, ordered, mapper)
     record |= {key: value for key, value in root.fields.items() if value is not None}
     record["timestamp"] = served.of_any_unit(record.get("timestamp"))
-    reference = root.beside.get("reference_outputs")
-    if reference and "references" not in record:
-        tell_unread_reference(mapper, "reference_outputs", root.line)
     return mapper.unchosen(record)
 
 
