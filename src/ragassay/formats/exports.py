@@ -19,6 +19,7 @@ from ragassay.base import package_files
 from ragassay.base.errors import InputError
 from ragassay.base.json_paths import JsonPath, PathError
 from ragassay.base.sample import Sample
+from ragassay.formats import native
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import field_values
@@ -62,15 +63,17 @@ class Export:
     Attributes:
         tool: its name, for errors.
         hint: what to do where steps are missing.
+        sample: a function of `traces.prepared` that every sample goes through.
     """
 
     title: str
-    tool: str
     suffixes: tuple[str, ...]
     signs: tuple[str, ...]
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Shape, ...] = ()
+    tool: str = ""
     always: str = ""
     hint: str = ""
+    sample: str = ""
 
     def sniff(self, head: Head) -> int:
         """How well a file fits."""
@@ -87,6 +90,9 @@ class Export:
         Raises:
             InputError: the file or a record cannot be read.
         """
+        if not self.shapes:
+            yield from map(prepared.OF_SAMPLES[self.sample], native.read(path, mapper))
+            return
         listed = rows(path, mapper)
         first = list(islice(listed, 1))
         about = _head(first[0][1]) if first else None
@@ -104,7 +110,7 @@ def _formats() -> list[Format]:
     table = package_files.table("ragassay.formats", "exports.yaml")
     made = []
     for name, row in table.items():
-        shapes = tuple(Shape(**_fixed(one)) for one in row.pop("shapes"))
+        shapes = tuple(Shape(**_fixed(one)) for one in row.pop("shapes", ()))
         export = Export(shapes=shapes, **_fixed(row))
         made.append(Format(name, export.title, export.suffixes, export.sniff, export.read))
     return made

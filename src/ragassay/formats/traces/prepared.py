@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ragassay.base.errors import InputError
+from ragassay.base.sample import Passage, Sample
 from ragassay.formats.format import Head
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
@@ -265,6 +268,23 @@ def langsmith_table(head: Head) -> bool:
         first = python_cells.opened(cell[:_MOST_LOOKED_AT], inputs[0])
     return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
 
+
+def ties_by_id(sample: Sample) -> Sample:
+    """A sample of MT-RAG with its passages of one score in descending order of their ids, as in the
+    benchmark's own evaluation of retrieval."""
+    ordered: list[Passage] = []
+    for score, tied in groupby(sample.passages or (), key=lambda one: one.score):
+        passages = list(tied)
+        if score is not None:
+            passages.sort(key=lambda one: one.id or "", reverse=True)
+        ordered += passages
+    return replace(sample, passages=tuple(ordered)) if ordered else sample
+
+
+OF_SAMPLES: Mapping[str, Callable[[Sample], Sample]] = {
+    "": lambda sample: sample,
+    "ties_by_id": ties_by_id,
+}
 
 BY_NAME: Mapping[str, Callable[[Row, Source], Row]] = {
     "": lambda record, source: record,
