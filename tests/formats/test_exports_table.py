@@ -1,0 +1,65 @@
+"""The table of exports (``exports.yaml``): a row is all that a new one needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ragassay.formats import Notes, exports, load
+from ragassay.formats.detection import head
+from ragassay.formats.format import SURE, all_formats
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.traces import prepared
+
+DOCS = Path(__file__).parents[2] / "docs" / "formats.md"
+
+
+def documented_row() -> dict[str, object]:
+    """The row of ``docs/formats.md``, as one who follows that page writes it."""
+    page = DOCS.read_text(encoding="utf-8").partition("## A format of your own")[2]
+    (row,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(row.splitlines()) <= 10
+    return dict(yaml.safe_load(row))
+
+
+def test_the_documented_row_recognises_and_reads_an_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [
+        {"step": 1, "does": "retriever", "at": 1, "found": [{"id": "d", "text": "Emma is hers."}]},
+        {"step": 2, "does": "llm", "at": 2, "found": "Austen."},
+    ]
+    ticket = {
+        "ticket": 7, "opened": "2026-01-01T00:00:00Z", "customer": {"said": "Who wrote Emma?"},
+        "reply": "Austen.", "steps": steps,
+    }  # fmt: skip
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(ticket))
+    monkeypatch.setattr(exports.package_files, "table", lambda package, file: documented_row())
+    (helpdesk,) = exports._formats()
+    assert helpdesk.sniff(head(path)) == SURE
+    (sample,) = helpdesk.read(path, Mapper(path, notes=Notes()))
+    assert (sample.id, sample.query, sample.answer_text) == ("7", "Who wrote Emma?", "Austen.")
+    assert [(one.id, one.text) for one in sample.passages or ()] == [("d", "Emma is hers.")]
+    assert sample.timestamp == 1767225600.0
+
+
+def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
+    table = exports.package_files.table("ragassay.formats", "exports.yaml")
+    assert table.keys() <= all_formats().keys()
+    shapes = [shape for row in table.values() for shape in row.get("shapes", ())]
+    named = {shape.get("prepare", "") for shape in shapes}
+    named |= {shape.get("request", {}).get("prepare", "") for shape in shapes}
+    assert named == prepared.BY_NAME.keys()
+
+
+def test_of_several_candidates_the_first_that_holds_something_counts(tmp_path: Path) -> None:
+    trace = {"id": "t", "sessionId": None, "session_id": "s", "input": "Who?", "output": "I."}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{**trace, "observations": []}]))
+    (sample,) = load(path, notes=Notes())
+    assert sample.metadata["conversation_id"] == "s"
