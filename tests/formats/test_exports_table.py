@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from ragassay.formats.detection import head
 from ragassay.formats.format import SURE, all_formats
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.traces import prepared
+from ragassay.formats.traces.request_spans import Span
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats.md"
 
@@ -57,9 +59,31 @@ def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
     assert named == prepared.BY_NAME.keys()
 
 
+def test_every_field_of_a_row_is_one_that_is_read() -> None:
+    table = exports.package_files.table("ragassay.formats", "exports.yaml")
+    shapes = [shape for row in table.values() for shape in row.get("shapes", ())]
+    named = {name for shape in shapes for name in (*shape["span"], *shape.get("request", ()))}
+    known = {one.name for one in fields(Span)} | {*exports._USED, *exports._NO_PATHS}
+    known |= {"when", "timestamp", "end", "order", "failed", "expected", "scores"}
+    known |= {"tags", "environment"}
+    others = {name for name in named if name.partition(".")[0] not in ("metadata", "field")}
+    assert others <= known
+
+
 def test_of_several_candidates_the_first_that_holds_something_counts(tmp_path: Path) -> None:
     trace = {"id": "t", "sessionId": None, "session_id": "s", "input": "Who?", "output": "I."}
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{**trace, "observations": []}]))
     (sample,) = load(path, notes=Notes())
     assert sample.metadata["conversation_id"] == "s"
+
+
+def test_items_of_a_data_set_keep_their_metadata_and_stay_without_a_question(
+    tmp_path: Path,
+) -> None:
+    item = {"id": "i", "datasetId": "d", "expectedOutput": "Austen.", "metadata": {"topic": "x"}}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{**item, "input": {}}, {**item, "id": "k", "input": "Who?"}]))
+    first, second = load(path, notes=Notes())
+    assert (first.id, first.query, first.references) == ("i", None, ("Austen.",))
+    assert (second.query, second.metadata) == ("Who?", {"topic": "x"})

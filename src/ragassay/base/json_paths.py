@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -88,6 +88,22 @@ class JsonPath:
             if self.optional:
                 return NOTHING
             raise
+
+
+    def reach(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
+        """As `find`, but `NOTHING` wherever there is nothing: cheap where few paths of many lead to
+        anything."""
+        for at, step in enumerate(self.steps):
+            if not isinstance(step, str):
+                try:
+                    return replace(self, steps=self.steps[at:]).find(value, unpack)
+                except PathError:
+                    return NOTHING
+            inner = unpack(value) if isinstance(value, str) else value
+            if not isinstance(inner, dict) or step not in inner:
+                return NOTHING
+            value = inner[step]
+        return value
 
 
 def _each(value: Any, steps: tuple[str | int, ...], unpack: Callable[[Any], Any]) -> Iterator[Any]:

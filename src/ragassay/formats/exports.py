@@ -17,7 +17,7 @@ from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.errors import InputError
-from ragassay.base.json_paths import JsonPath, PathError
+from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.base.sample import Sample
 from ragassay.formats import native
 from ragassay.formats.format import NO, SURE, Format, Head
@@ -32,6 +32,11 @@ from ragassay.formats.traces.trace_spans import samples, tell_unread_reference
 Row = Mapping[str, Any]
 Places = Mapping[str, str]
 """Field of a step -> its candidate paths."""
+
+Found = Mapping[str, tuple[str, Any]]
+"""Field of a step -> the path that led to its value, and the value."""
+
+_NOTHING = ("", None)
 
 
 @dataclass(frozen=True)
@@ -157,16 +162,8 @@ def first(places: str, record: Row, *, null: bool = False) -> tuple[str, Any]:
         null: whether a null counts, too.
     """
     for path in _paths(places):
-        if path.text in record:
-            value = record[path.text]
-        elif len(path.steps) > 1 and path.steps[0] in record:
-            try:
-                value = path.find(record, unpacked)
-            except PathError:
-                continue
-        else:
-            continue
-        if value is not None or null:
+        value = record[path.text] if path.text in record else path.reach(record, unpacked)
+        if value is not NOTHING and (value is not None or null):
             return path.text, unpacked(value)
     return "", None
 
@@ -286,18 +283,12 @@ class _Reader:
 
     def _step(self, record: Row, places: Places, line: int) -> Span:
         """A step of its record."""
-        preparation = places.get("prepare") or (
-            self._shape.prepare if places is self._shape.span else ""
-        )
-        record = prepared.BY_NAME[preparation](record, self._source)
-        found = {
-            name: first(paths, record)
-            for name, paths in places.items()
-            if name not in ("own", "prepare", "kind_in_name")
-        }
+        of_span = self._shape.prepare if places is self._shape.span else ""
+        record = prepared.BY_NAME[places.get("prepare", of_span)](record, self._source)
+        found = {name: first(one, record) for name, one in places.items() if name not in _NO_PATHS}
         values = {name: value for name, (_, value) in found.items()}
-        clock, begun = found.get("timestamp", ("", None))
-        at, ended = found.get("end", ("", None))
+        clock, begun = found.get("timestamp", _NOTHING)
+        at, ended = found.get("end", _NOTHING)
         moment = served.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
         used = {name: values[name] for name in _USED if name in values}
         return Span(
@@ -315,18 +306,18 @@ class _Reader:
             fields={
                 "timestamp": moment,
                 **_under("field.", values),
-                **self._expected(*found.get("expected", ("", None)), line),
+                **self._expected(*found.get("expected", _NOTHING), line),
                 **(values.get("fields") or {}),
             },
             clock=clock or "timestamp",
             metadata={**_metadata(values), **_scores(values.get("scores"))},
-            own=self._own(record, values, places),
+            own=self._own(record, found, places),
             served=served.measured(
                 start=moment,
                 end=served.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
                 **used,
             ),
-            beside=values.get("beside") or _beside(*found.get("expected", ("", None))),
+            beside=values.get("beside") or _beside(*found.get("expected", _NOTHING)),
         )
 
     def _expected(self, place: str, value: Any, line: int) -> dict[str, Any]:
@@ -336,13 +327,13 @@ class _Reader:
             tell_unread_reference(self._mapper, place, line)
         return {} if expected is None else {"references": [expected]}
 
-    def _own(self, record: Row, values: Row, places: Places) -> dict[str, Any]:
+    def _own(self, record: Row, found: Found, places: Places) -> dict[str, Any]:
         """The metadata and tags that the makers of a system gave a step; a text or list in place of
         the metadata stands under ``metadata``."""
-        environment = values.get("environment")
-        read = {first(paths, record)[0] for name, paths in places.items() if "metadata." in name}
+        environment = found.get("environment", _NOTHING)[1]
+        read = {place for name, (place, _) in found.items() if name.startswith("metadata.")}
         own = {
-            "tags": field_values.opened(values.get("tags")),
+            "tags": field_values.opened(found.get("tags", _NOTHING)[1]),
             "environment": None if environment == "default" else environment,
         }
         for place in reversed(places["own"].split("+") if "own" in places else ()):
@@ -360,18 +351,17 @@ class _Reader:
         }
 
 
+_NO_PATHS = ("own", "prepare", "kind_in_name")
+"""Entries of places that are no candidate paths; those of ``own`` all count."""
+
 _NANOSECONDS = re.compile("(?i)nano|_ns$")
 """Names of times that count nanoseconds."""
 
 _USED = (
-    "first_token",
-    "latency",
-    "latency_ms",
-    "input_tokens",
-    "output_tokens",
-    "total_tokens",
+    *("first_token", "latency", "latency_ms", "input_tokens", "output_tokens", "total_tokens"),
     "cost",
 )
+"""Fields that tell what a step took (`served.measured`)."""
 
 _INTERNAL = (
     *("ls_", "langgraph_", "langfuse_", "langsmith_", "langchain_", "checkpoint_", "__", "lc_"),

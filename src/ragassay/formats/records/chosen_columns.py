@@ -283,10 +283,7 @@ class ChosenColumns:
             return record[name]
         if name in self._joined:
             return self._joined[name].find(record)
-        try:
-            return self._paths[name].find(record, _opened) if name in self._paths else NOTHING
-        except PathError:
-            return NOTHING
+        return self._paths[name].reach(record, _opened) if name in self._paths else NOTHING
 
     def _take_out(self, record: dict[str, Any], steps: Sequence[str | int]) -> None:
         """Removes the value of a path from a record, or the list into which the path goes, and the

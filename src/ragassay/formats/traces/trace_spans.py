@@ -136,7 +136,9 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
         within = (one.error for one in ordered if one.parent == root.id)
         error = next((one for one in within if one is not None), None)
     failed, detail = step_contents.failure(error)
-    if not mapper.columns and not asked and (answered, passages, failed) == (None, None, None):
+    is_trace = bool(name)  # a record of an evaluation has none: it may say what is expected alone
+    nothing = not asked and (answered, passages, failed) == (None, None, None)
+    if is_trace and nothing and not mapper.columns:
         return None
     record |= {"answer": answered, "passages": passages, "failure": failed}
     metadata = {"name": root.name, **root.metadata, "asked": _served(root, models)}
