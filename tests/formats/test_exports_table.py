@@ -87,3 +87,11 @@ def test_items_of_a_data_set_keep_their_metadata_and_stay_without_a_question(
     first, second = load(path, notes=Notes())
     assert (first.id, first.query, first.references) == ("i", None, ("Austen.",))
     assert (second.query, second.metadata) == ("Who?", {"topic": "x"})
+
+
+def test_a_list_of_traces_with_the_ids_of_their_observations_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    trace = {"id": "t", "sessionId": "s", "input": "Who?", "output": "I.", "observations": ["o1"]}
+    path.write_text(json.dumps([trace]))
+    (sample,) = load(path, notes=Notes())
+    assert (sample.id, sample.query, sample.answer_text) == ("t", "Who?", "I.")

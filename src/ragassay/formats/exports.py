@@ -228,7 +228,9 @@ class _Reader:
             for step in self._with_children(record, line, whole.id if whole and is_step else None):
                 if whole is None:
                     yield step
-                elif is_step or step.parent is not None:
+                elif is_step:
+                    yield step if step.trace else replace(step, trace=whole.trace)
+                elif step.parent is not None:
                     yield replace(step, trace=whole.trace)
                 else:  # what the record says of the request counts before what its first step says
                     yield replace(
@@ -253,9 +255,10 @@ class _Reader:
         """The records of the steps in a record."""
         if not self._shape.spans:
             return [row]
-        place, found = first(self._shape.spans, row)
-        if not place and "inputs" in self._shape.request:
-            return [] if is_step else [row]
+        _, found = first(self._shape.spans, row)
+        if "inputs" in self._shape.request:  # lists of traces hold the ids of their steps alone
+            listed = found if isinstance(found, list) else []
+            return [one for one in listed if isinstance(one, dict)] if is_step else [row]
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise self._without_steps(row)
         return found
@@ -375,7 +378,7 @@ def _head(row: Row) -> Head:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else str(value)
+    return "" if value in (None, [], {}) else str(value)
 
 
 def _kind(values: Row, places: Places) -> str:
