@@ -89,10 +89,13 @@ class JsonPath:
                 return NOTHING
             raise
 
-
     def reach(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
         """As `find`, but `NOTHING` wherever there is nothing: cheap where few paths of many lead to
-        anything."""
+        anything.
+
+        Args:
+            value, unpack: as of `find`.
+        """
         for at, step in enumerate(self.steps):
             if not isinstance(step, str):
                 try:
