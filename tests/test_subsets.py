@@ -204,8 +204,8 @@ def test_a_review_shows_a_subset_and_changes_source_and_metadata(golden: Path) -
 
     def shown(**more: Any) -> list[str]:
         return [
-            one["id"]
-            for one in page.get("/items", params={"reviewer": "ann", **more}).json()["items"]
+            one["key"]
+            for one in page.get("/items", params={"reviewer": "ann", **more}).json()["entries"]
         ]
 
     assert shown() == ["q2", "q3"] and shown(where=["tags=hard"]) == ["q2"]
@@ -215,8 +215,8 @@ def test_a_review_shows_a_subset_and_changes_source_and_metadata(golden: Path) -
     item = GoldenSet.open(golden).item("q2")
     assert item is not None
     fields = {"source": "user log", "metadata": {"team": "red", "hops": 2}}
-    body = {"item": "q2", "reviewer": "ann", "decision": "accept", "version": version_of(item)}
-    assert page.post("/reviews", json={**body, "fields": fields}).status_code == 200
+    body = {"key": "q2", "reviewer": "ann", "decision": "accept", "version": version_of(item)}
+    assert page.post("/items", json={**body, "fields": fields}).status_code == 200
     changed = GoldenSet.open(golden).item("q2")
     assert changed is not None
     assert (changed.source, changed.metadata) == ("user log", {"team": "red", "hops": 2})

@@ -14,13 +14,12 @@ from labelled_answers import answered, disagreeing, labelled, todo
 from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.engine.golden.label_questions import AnswersToLabel
 from ragassay.judges import Question
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, guides, shown_question
-from ragassay.review.label_log import LabelLog
+from ragassay.review.label_questions import AnswersToLabel
 from ragassay.review.review_agreement import label_agreement, label_disagreements
 from ragassay.review.review_log import append
 from ragassay.review.review_store import ReviewStore
@@ -36,7 +35,7 @@ def test_a_run_judged_by_the_labels_has_the_grades_that_people_gave(tmp_path: Pa
     assert todo(labels, "ann") == []
     assert labels.progress("ann")["done"] == labels.progress("ann")["total"] == 4
     run = tmp_path / "run"
-    words = ["run", str(tmp_path / "answers.jsonl"), "--golden", str(labels.store.folder)]
+    words = ["run", str(tmp_path / "answers.jsonl"), "--golden", str(labels.folder)]
     assert call([*words, "-m", "umbrela", "--judge", f"replay:{labels.path}", "-o", str(run)]) == 0
     summary = ragassay.open_run(run).summary
     assert summary.metrics["umbrela"].mean == 2.0
@@ -68,7 +67,7 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
     key = todo(labels, "ann")[0]
     labels.label(key, "ann", 3)
     labels.label(key, "ann", 0)
-    assert labels.undo("ann") == (key, False)
+    assert taken_back(labels, "ann") == (key, False)
     assert labels.own_label(key, "ann") == 3
     labels.label(key, "ann", None)
     assert labels.own_label(key, "ann") == "cannot tell" and key not in todo(labels, "ann")
@@ -76,7 +75,7 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
     assert labels.own_label(key, "ann") is None and key in todo(labels, "ann")
     with pytest.raises(UsageError, match="no label to take back"):
         labels.undo("ann")
-    again = AnswerLabels(labels.store, labels._answers)
+    again = AnswerLabels(labels.folder, labels._answers)
     assert (again.own_label(key, "ann"), again.progress("ann")["mine"]) == (None, 0)
 
 
@@ -95,7 +94,7 @@ def test_several_people_label_the_overlap_and_agree_by_kind(tmp_path: Path) -> N
     labels.label(claims[0], "bob", ["It opens."])
     states = {one["key"]: one["state"] for one in labels.entries("ann")}
     assert states[claims[0]] == "done", "lists of texts are written by one person"
-    (alpha, _, kappa) = label_agreement(LabelLog.read(labels.path))["relevance_grade"]
+    (alpha, _, kappa) = label_agreement(labels)["relevance_grade"]
     assert (alpha.n_items, alpha.share, kappa.people) == (4, 0.75, ("ann", "bob"))
     assert call(["golden", "agreement", str(store.folder)]) == 0
 
@@ -114,7 +113,7 @@ def test_a_run_folder_brings_its_own_metrics(tmp_path: Path) -> None:
     run, path = tmp_path / "run", answered(tmp_path)
     words = ["run", str(path), "--golden", str(store.folder), "-m", "no_answer,token_f1"]
     assert call([*words, "-o", str(run)]) == 0
-    labels = AnswerLabels(store, AnswersToLabel.of(run, store.folder))
+    labels = AnswerLabels(store.folder, AnswersToLabel.of(run, store.folder))
     assert {one["kind"] for one in labels.entries("ann")} == {"answer_attempted"}
     with pytest.raises(UsageError, match="has its own metrics"):
         AnswersToLabel.of(run, store.folder, ["umbrela"])
@@ -127,7 +126,7 @@ def test_where_nothing_is_asked_that_is_said(tmp_path: Path) -> None:
     bare = tmp_path / "bare.jsonl"
     bare.write_text('{"id": "i0", "answer": "At nine."}\n', encoding="utf-8")
     with pytest.raises(UsageError, match="lack what is asked about"):
-        AnswerLabels(store, AnswersToLabel.of(bare, store.folder, ["umbrela"]))
+        AnswerLabels(store.folder, AnswersToLabel.of(bare, store.folder, ["umbrela"]))
 
 
 def test_two_people_who_save_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -144,9 +143,9 @@ def test_two_people_who_save_at_once_lose_nothing(tmp_path: Path) -> None:
         one.start()
     for one in threads:
         one.join()
-    log = LabelLog.read(people["ann"].path)
-    assert list(log.of_question) == keys
-    assert all(set(given) == {"ann", "bob"} for given in log.of_question.values())
+    log = people["ann"].current()
+    assert list(log.of) == keys
+    assert all(set(given) == {"ann", "bob"} for given in log.of.values())
 
 
 def test_wrong_labels_are_refused_and_wrong_lines_told(tmp_path: Path) -> None:
@@ -198,14 +197,19 @@ def test_who_looks_while_a_label_is_written_does_not_double_it(
         looker.join(0.3)
         lookers.append(looker)
 
-    monkeypatch.setattr("ragassay.review.answer_labels.append", slow)
+    monkeypatch.setattr("ragassay.review.reviewing.append", slow)
     labels.label(key, "ann", 3, 2.0)
     monkeypatch.undo()
     for looker in lookers:
         looker.join()
     assert labels.own_label(key, "ann") is not None
-    assert labels.undo("ann") == (key, False)
+    assert taken_back(labels, "ann") == (key, False)
     assert labels.own_label(key, "ann") is None
+
+
+def taken_back(labels: AnswerLabels, who: str) -> tuple[str, bool]:
+    last = labels.undo(who)
+    return last.key, last.calibration
 
 
 def states(labels: AnswerLabels, who: str) -> dict[str, str]:
@@ -216,22 +220,22 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     labels, key = disagreeing(tmp_path)
-    folder = str(labels.store.folder)
+    folder = str(labels.folder)
     assert states(labels, "eve")[key] == "disagreement"
     assert labels.others(key) == {"ann": 3, "bob": 1}
     progress = labels.progress("eve")
     assert (progress["done"], progress["left"], progress["seconds_left"]) == (3, 1, 5.0)
     assert call(["golden", "agreement", folder]) == 0
     assert "1 disagreement (1 of labels), 1 to settle" in capsys.readouterr().out
-    before = label_agreement(LabelLog.read(labels.path))
+    before = label_agreement(labels)
 
     labels.label(key, "eve", 0, final=True)
     assert states(labels, "eve")[key] == "done" and labels.own_label(key, "eve") == 0
     assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 0}
-    assert label_agreement(LabelLog.read(labels.path)) == before, "eve saw what others had said"
+    assert label_agreement(labels) == before, "eve saw what others had said"
     assert call(["golden", "agreement", folder]) == 0
     assert "1 disagreement (1 of labels), 0 to settle" in capsys.readouterr().out
-    (line,) = (labels.store.folder / "adjudication.jsonl").read_text().splitlines()
+    (line,) = (labels.folder / "adjudication.jsonl").read_text().splitlines()
     told = json.loads(line)
     assert (told["labels"], told["settled_by"], told["answer"]) == ({"ann": 3, "bob": 1}, "eve", 0)
     assert told["data"] == json.loads(json.dumps(labels.question(key)[0].data))
@@ -242,7 +246,7 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
         return result.summary.metrics["umbrela"].mean
 
     assert mean() == pytest.approx((0 + 2 + 2 + 2) / 4)
-    assert labels.undo("eve") == (key, False)
+    assert taken_back(labels, "eve") == (key, False)
     assert states(labels, "eve")[key] == "disagreement"
     assert mean() == pytest.approx((1 + 2 + 2 + 2) / 4), "the median of two is the lower"
 
@@ -251,11 +255,11 @@ def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: P
     labels, key = disagreeing(tmp_path)
     labels.label(key, "ann", 1, final=True)
     labels.label(key, "ann", 2)  # who once saw the others' labels has seen them
-    (told,) = label_disagreements(LabelLog.read(labels.path))
+    (told,) = label_disagreements(labels)
     assert (told["labels"], told["answer"]) == ({"ann": 3, "bob": 1}, 2)
     labels.undo("ann"), labels.undo("ann")
     assert labels.own_label(key, "ann") == 3 and states(labels, "eve")[key] == "disagreement"
-    again = AnswerLabels(labels.store, labels._answers)
+    again = AnswerLabels(labels.folder, labels._answers)
     assert again.own_label(key, "ann") == 3 and states(again, "eve")[key] == "disagreement"
 
 
@@ -283,20 +287,20 @@ def test_known_answers_come_first_and_are_no_labels_of_the_set(
     first = [one for one in labels.entries("ann") if one["calibration"]]
     assert [one["key"] for one in first] == graded[:2], "of the kinds that are asked here"
     assert labels.entries("ann")[:2] == first and {one["state"] for one in first} == {"todo"}
-    assert labels.calibrate(graded[0], "ann", 3, 2.0) is True
-    assert labels.calibrate(graded[1], "ann", 2) is False
+    assert labels.label(graded[0], "ann", 3, 2.0, calibration=True) is True
+    assert labels.label(graded[1], "ann", 2, calibration=True) is False
     assert labels.own_label(graded[1], "ann", calibration=True) == 2
     assert not labels.path.exists() and labels.progress("ann")["mine"] == 0
     assert {one["state"] for one in labels.entries("ann")[:2]} == {"done"}
     assert {one["state"] for one in labels.entries("bob")[:2]} == {"todo"}
     assert call(["golden", "agreement", str(store.folder)]) == 3
     assert "calibration of labels: ann: 1 of 2 as known" in capsys.readouterr().out
-    assert labels.undo("ann") == (graded[1], True)
+    assert taken_back(labels, "ann") == (graded[1], True)
     assert labels.own_label(graded[1], "ann", calibration=True) is None
     with pytest.raises(UsageError, match="not among those with known answers"):
-        labels.calibrate(matched, "ann", True)
+        labels.label(matched, "ann", True, calibration=True)
     with pytest.raises(InputError):
-        labels.calibrate(graded[1], "ann", 9)
+        labels.label(graded[1], "ann", 9, calibration=True)
 
 
 def test_what_experts_disagree_on_is_known_once_it_is_settled(tmp_path: Path) -> None:
@@ -307,4 +311,4 @@ def test_what_experts_disagree_on_is_known_once_it_is_settled(tmp_path: Path) ->
     labels = labelled(tmp_path, store=store)
     assert key not in labels.known_questions() and len(labels.known_questions()) == 3
     known.label(key, "eve", 0, final=True)
-    assert labels.calibrate(key, "ann", 0) is True
+    assert labels.label(key, "ann", 0, calibration=True) is True

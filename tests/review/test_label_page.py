@@ -12,9 +12,9 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.engine.golden.label_questions import AnswersToLabel
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_log import LabelLog
+from ragassay.review.label_log import answered
+from ragassay.review.label_questions import AnswersToLabel
 from ragassay.review.review_page import create_review_app
 from ragassay.review.review_store import ReviewStore
 from reports_examples import HOSTILE
@@ -29,12 +29,12 @@ def to_label(folder: Path, *metrics: str, text: str = "It opens at nine.") -> An
     path = folder / "answers.jsonl"
     record = {"id": "i0", "query": "When does it open? 0", "passages": PASSAGES, "answer": text}
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    return AnswerLabels(store, AnswersToLabel.of(path, store.folder, metrics))
+    return AnswerLabels(store.folder, AnswersToLabel.of(path, store.folder, metrics))
 
 
 def said(labels: AnswerLabels, who: str) -> list[Any]:
-    log = LabelLog.read(labels.path)
-    return [given[who]["answer"] for _, given in log.answers() if who in given]
+    given = answered(labels.current())
+    return [said[who].answer for _, said in given if who in said]
 
 
 def asked(page: Any, words: str) -> None:
@@ -45,7 +45,7 @@ def asked(page: Any, words: str) -> None:
 @pytest.mark.browser
 def test_a_person_labels_an_answer_by_keyboard(tmp_path: Path, serve: Any, visit: Any) -> None:
     labels = to_label(tmp_path, "umbrela", "answer_match", "rl_f")
-    served = serve(labels.store.folder, "", labels)
+    served = serve(labels.folder, "", labels)
     page = visit(served, "/answers")
     page.wait_for_selector("#alert >> text=Write your name")
     assert page.locator(".actions button:enabled").count() == 1, "the help"
@@ -105,8 +105,8 @@ def test_known_answers_come_first_and_disagreements_are_settled(
     key = known.entries("x")[0]["key"]
     known.label(key, "expert", 3)
     labels = to_label(tmp_path / "set", "umbrela")
-    labels.store.change_settings(calibration="../../known/g", overlap=1.0)
-    page = visit(serve(labels.store.folder, "ann", labels), "/answers")
+    labels.change_settings(calibration="../../known/g", overlap=1.0)
+    page = visit(serve(labels.folder, "ann", labels), "/answers")
     asked(page, "How relevant")
     assert page.inner_text("#place") == "1 of 3"
     assert page.inner_text("#item .chip >> nth=1") == "calibration"
@@ -147,7 +147,7 @@ def test_known_answers_come_first_and_disagreements_are_settled(
 @pytest.mark.browser
 def test_hostile_answers_run_nothing(tmp_path: Path, serve: Any, visit: Any) -> None:
     labels = to_label(tmp_path, "answer_match", text=f"safe \u202egnp.exe\u202c {HOSTILE}")
-    page = visit(serve(labels.store.folder, HOSTILE, labels), "/answers")
+    page = visit(serve(labels.folder, HOSTILE, labels), "/answers")
     asked(page, "references")
     shown = page.inner_text("#item")
     assert "\u202e" not in shown and "<" in shown
@@ -159,7 +159,9 @@ def test_hostile_answers_run_nothing(tmp_path: Path, serve: Any, visit: Any) -> 
 
 def test_wrong_requests_are_problems_in_words(tmp_path: Path) -> None:
     labels = to_label(tmp_path, "umbrela")
-    client = TestClient(create_review_app(labels.store, "", labels), base_url="http://127.0.0.1")
+    client = TestClient(
+        create_review_app(ReviewStore(labels.folder), "", labels), base_url="http://127.0.0.1"
+    )
     key = client.get("/labels?reviewer=ann").json()["entries"][0]["key"]
     body = {"key": key, "reviewer": "ann", "answer": 3}
     for wrong, words in (
@@ -174,7 +176,5 @@ def test_wrong_requests_are_problems_in_words(tmp_path: Path) -> None:
     assert client.post("/labels/undo", json={"reviewer": "ann"}).status_code == 422
     assert client.post("/labels", json=body, headers={"Origin": "http://evil"}).status_code == 403
     assert client.post("/labels", json=body).json()["progress"]["mine"] == 1
-    plain = TestClient(
-        create_review_app(ReviewStore(labels.store.folder)), base_url="http://127.0.0.1"
-    )
+    plain = TestClient(create_review_app(ReviewStore(labels.folder)), base_url="http://127.0.0.1")
     assert plain.get("/answers").status_code == 404 and "Answers</a>" not in plain.get("/").text

@@ -18,8 +18,7 @@ from ragassay.judges import Question
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, answer_of, answer_text
-from ragassay.review.label_log import LabelLog
-from ragassay.review.label_sheets import read_label_sheet, write_label_sheet
+from ragassay.review.label_sheets import LabelSheet
 
 KINDS = [".csv", ".xlsx"]
 
@@ -46,14 +45,14 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
 
 
 def said(labels: AnswerLabels, who: str) -> list[Any]:
-    log = LabelLog.read(labels.path)
-    return [given[who].get("answer") for given in log.of_question.values() if who in given]
+    given = labels.current().of.values()
+    return [said[who].said.record.get("answer") for said in given if who in said]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_questions_are_written_filled_in_and_taken_once(tmp_path: Path, kind: str) -> None:
     labels, path = labelled(tmp_path, metrics=("umbrela", "answer_match")), tmp_path / f"s{kind}"
-    assert write_label_sheet(labels, path) == 6
+    assert LabelSheet(labels).write(path) == 6
     rows = read(path)
     assert rows[0]["question"] == "How relevant is the passage to the query?"
     assert "3: is about the query and holds the exact answer" in rows[0]["values"]
@@ -65,8 +64,8 @@ def test_questions_are_written_filled_in_and_taken_once(tmp_path: Path, kind: st
     rows[2]["why"] = "It says nine."
     write(path, rows)
     with pytest.raises(UsageError, match="5 rows of it have a value in the column 'answer'"):
-        write_label_sheet(labels, path)
-    assert read_label_sheet(labels, path, "ann") == (5, [])
+        LabelSheet(labels).write(path)
+    assert LabelSheet(labels).read(path, "ann") == (5, [])
     assert said(labels, "ann") == [
         {"grade": 3},
         {"grade": 0},
@@ -74,14 +73,14 @@ def test_questions_are_written_filled_in_and_taken_once(tmp_path: Path, kind: st
         None,
         {"is_matching": False},
     ]
-    assert read_label_sheet(labels, path, "ann") == (0, [])
+    assert LabelSheet(labels).read(path, "ann") == (0, [])
     assert labels.progress("ann")["seconds"] is None, "nobody measured how long it took"
-    assert write_label_sheet(labels, path) == 1
+    assert LabelSheet(labels).write(path) == 1
 
 
 def test_wrong_rows_are_named_and_the_others_taken(tmp_path: Path, capsys: Any) -> None:
     labels, path = labelled(tmp_path), tmp_path / "s.csv"
-    words = ["golden", "review", str(labels.store.folder), "--answers", str(answered(tmp_path))]
+    words = ["golden", "review", str(labels.folder), "--answers", str(answered(tmp_path))]
     words += ["-m", "umbrela"]
     assert call([*words, "--csv", str(path)]) == 0
     assert "s.csv: 4 questions to answer" in capsys.readouterr().out
@@ -98,28 +97,28 @@ def test_wrong_rows_are_named_and_the_others_taken(tmp_path: Path, capsys: Any) 
     assert said(labels, "ann") == [{"grade": 2}]
     (tmp_path / "a.csv").write_text("id,answer\n1,x\n")
     with pytest.raises(InputError, match="has no column key"):
-        read_label_sheet(labels, tmp_path / "a.csv", "ann")
+        LabelSheet(labels).read(tmp_path / "a.csv", "ann")
 
 
 def test_a_row_that_shows_what_others_said_settles_its_question(tmp_path: Path) -> None:
     labels, key = disagreeing(tmp_path)
     path = tmp_path / "s.csv"
-    assert write_label_sheet(labels, path, "eve") == 1
+    assert LabelSheet(labels).write(path, "eve") == 1
     (row,) = read(path)
     assert (row["key"], row["labels"]) == (key, "ann: 3\nbob: 1")
     write(path, [{**row, "answer": "3"}])
-    assert read_label_sheet(labels, path, "eve") == (1, [])
-    assert LabelLog.read(labels.path).settled(key)["judge"] == "eve"  # type: ignore[index]
-    assert read_label_sheet(labels, path, "eve") == (0, [])
+    assert LabelSheet(labels).read(path, "eve") == (1, [])
+    assert labels.current().settled(key).who == "eve"  # type: ignore[union-attr]
+    assert LabelSheet(labels).read(path, "eve") == (0, [])
 
 
 def test_a_sheet_of_one_person_holds_what_waits_for_that_person(tmp_path: Path) -> None:
     labels, path = labelled(tmp_path), tmp_path / "s.csv"
-    labels.store.change_settings(overlap=1.0)
+    labels.change_settings(overlap=1.0)
     key = labels.entries("ann")[0]["key"]
     labels.label(key, "ann", 3)
-    assert write_label_sheet(labels, path, "ann") == 3
-    assert write_label_sheet(labels, path, "bob") == 4
+    assert LabelSheet(labels).write(path, "ann") == 3
+    assert LabelSheet(labels).write(path, "bob") == 4
     assert read(path)[0]["labels"] == "", "bob does not see what ann said"
 
 

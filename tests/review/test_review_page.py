@@ -305,9 +305,9 @@ def client(tmp_path: Path) -> TestClient:
 
 
 def test_other_sites_and_names_are_refused(client: TestClient) -> None:
-    body = {"item": "i0", "reviewer": "eve", "decision": "accept", "version": "v"}
+    body = {"key": "i0", "reviewer": "eve", "decision": "accept", "version": "v"}
     assert (
-        client.post("/reviews", json=body, headers={"Origin": "http://evil.example"}).status_code
+        client.post("/items", json=body, headers={"Origin": "http://evil.example"}).status_code
         == 403
     )
     assert client.get("/", headers={"Host": "evil.example"}).status_code == 403
@@ -316,16 +316,16 @@ def test_other_sites_and_names_are_refused(client: TestClient) -> None:
 
 
 def test_wrong_requests_are_problems_in_words(client: TestClient) -> None:
-    body = {"item": "i0", "reviewer": "eve", "decision": "accept", "version": "v"}
-    conflict = client.post("/reviews", json=body)
+    body = {"key": "i0", "reviewer": "eve", "decision": "accept", "version": "v"}
+    conflict = client.post("/items", json=body)
     assert conflict.status_code == 409 and conflict.json()["item"]["id"] == "i0"
     for wrong in (
         {**body, "decision": "undo"},
         {**body, "reviewer": ""},
         {**body, "fields": {"status": "accepted"}},
-        {**body, "item": "none"},
+        {**body, "key": "none"},
     ):
-        assert client.post("/reviews", json=wrong).status_code == 422
+        assert client.post("/items", json=wrong).status_code == 422
     assert client.get("/documents/golden/../../etc/passwd").status_code in (404, 422)
     assert client.get("/items/golden/none?reviewer=a").status_code == 422
     assert client.get("/items/calibration/i0?reviewer=a").status_code == 422
@@ -351,14 +351,14 @@ def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tm
     known = small(tmp_path / "known", 1, status="rejected", reviewer="expert")
     store.change_settings(calibration="../known")
     client = TestClient(create_review_app(store), base_url="http://127.0.0.1")
-    listed = client.get("/items?reviewer=ann").json()["items"]
-    assert [(one["id"], one["calibration"]) for one in listed] == [("i0", True), ("i0", False)]
+    listed = client.get("/items?reviewer=ann").json()["entries"]
+    assert [(one["key"], one["calibration"]) for one in listed] == [("i0", True), ("i0", False)]
     shown = client.get("/items/calibration/i0?reviewer=ann")
     assert "rejected" not in shown.text and "expert" not in shown.text
-    body = {"item": "i0", "reviewer": "ann", "decision": "accept", "calibration": True}
-    answer = client.post("/reviews", json={**body, "version": version(known, "i0")}).json()
+    body = {"key": "i0", "reviewer": "ann", "decision": "accept", "calibration": True}
+    answer = client.post("/items", json={**body, "version": version(known, "i0")}).json()
     assert (answer["right"], answer["known"]) == (False, "rejected")
-    assert answer["entry"]["state"] == "done"
+    assert [one["state"] for one in answer["entries"]] == ["done"]
 
 
 @pytest.mark.browser

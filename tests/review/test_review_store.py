@@ -108,7 +108,7 @@ def test_an_edit_outside_the_program_is_seen(tmp_path: Path) -> None:
 
 
 def state_of(store: ReviewStore, item: str, reviewer: str) -> str:
-    return store.states([item_of(store, item)], reviewer)[0]
+    return store.thing(item_of(store, item)).state(reviewer, store.current())
 
 
 def accept_all(folder: Path, name: str, start) -> None:
@@ -171,8 +171,8 @@ def test_undo_takes_the_last_reviews_back_one_by_one(tmp_path: Path) -> None:
     store.review("i1", "ann", "reject", version(store, "i1"))
     store.review("i1", "ann", "tag", version(store, "i1"), fields={"tags": ["odd"]})
     store.review("i2", "bob", "accept", version(store, "i2"))
-    assert [store.undo("ann").item for _ in range(3)] == ["i1", "i1", "i0"]
-    assert store.undo("bob").item == "i2"
+    assert [store.undo("ann").key for _ in range(3)] == ["i1", "i1", "i0"]
+    assert store.undo("bob").key == "i2"
     assert (tmp_path / "g/queries.jsonl").read_bytes() == before
     with pytest.raises(UsageError, match="no review to take back"):
         store.undo("ann")
@@ -207,7 +207,7 @@ def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: P
     final = store.review("i1", "eve", "reject", version(store, "i1"))
     assert final.final and final.applied and item_of(store, "i1").status == "rejected"
     # A decision by one who knew the others' counts as none of the independent ones.
-    assert set(store.standing().of_item["i1"]) == {"ann", "bob"}
+    assert set(store.current().of["i1"]) == {"ann", "bob"}
 
 
 def test_a_review_that_waited_cannot_be_taken_back_once_the_item_is_settled(tmp_path) -> None:
@@ -220,7 +220,7 @@ def test_a_review_that_waited_cannot_be_taken_back_once_the_item_is_settled(tmp_
     store.undo("bob")
     assert item_of(store, "i0").status == "draft"
     store.undo("ann")
-    assert store.standing().of_item == {}
+    assert store.current().of == {}
 
 
 def test_the_share_of_items_that_several_review_is_about_the_one_asked_for(tmp_path) -> None:
@@ -241,8 +241,8 @@ def test_calibration_is_answered_by_the_known_set_and_changes_nothing(tmp_path: 
         made = store.review("i0", name, decision, version(known, "i0"), calibration=True)
         assert made.right == (name == "ann")
     assert (known.folder / "queries.jsonl").read_bytes() == before
-    assert item_of(store, "i0").status == "draft" and not store.standing().of_item
-    assert store.undo("ann").calibration and "ann" not in store.standing().calibration
+    assert item_of(store, "i0").status == "draft" and not store.current().of
+    assert store.undo("ann").calibration and "ann" not in store.current().known
 
 
 def test_effort_left_comes_from_the_time_of_reviews(tmp_path: Path) -> None:
@@ -264,10 +264,10 @@ def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path
     log = tmp_path / "g/reviews.jsonl"
     log.write_bytes(log.read_bytes() + b'{"item":"i1","revi')
     store.review("i2", "ann", "reject", version(store, "i2"))
-    assert set(ReviewStore(tmp_path / "g").standing().of_item) == {"i0", "i2"}
+    assert set(ReviewStore(tmp_path / "g").current().of) == {"i0", "i2"}
     log.write_bytes(b"junk\n" + log.read_bytes())
     with pytest.raises(InputError, match="line 1"):
-        ReviewStore(tmp_path / "g").standing()
+        ReviewStore(tmp_path / "g").current()
 
 
 def test_new_spans_count_in_the_documents_as_they_are_after_anchoring(tmp_path: Path) -> None:
@@ -285,6 +285,6 @@ def test_a_last_line_that_lacks_its_end_alone_is_kept(tmp_path: Path) -> None:
     log = tmp_path / "g/reviews.jsonl"
     whole = log.read_bytes()
     log.write_bytes(whole.removesuffix(b"\n"))  # an editor saved it
-    assert set(store.standing().of_item) == {"i0"}
+    assert set(store.current().of) == {"i0"}
     store.review("i1", "ann", "accept", version(store, "i1"))
-    assert log.read_bytes().startswith(whole) and set(store.standing().of_item) == {"i0", "i1"}
+    assert log.read_bytes().startswith(whole) and set(store.current().of) == {"i0", "i1"}

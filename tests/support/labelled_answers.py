@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.golden.label_questions import AnswersToLabel
 from ragassay.review.answer_labels import AnswerLabels
+from ragassay.review.label_questions import AnswersToLabel
 from reviewed_set import small
 
 PASSAGES = ["The library opens at nine.", "Cards cost five euros."]
@@ -31,7 +31,7 @@ def labelled(
 ) -> AnswerLabels:
     store = store or small(folder / "g", 2, status="accepted")
     found = AnswersToLabel.of(answered(folder, *systems), store.folder, metrics)
-    return AnswerLabels(store, found)
+    return AnswerLabels(store.folder, found)
 
 
 def todo(labels: AnswerLabels, who: str) -> list[str]:

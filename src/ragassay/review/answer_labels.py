@@ -4,35 +4,50 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
-from ragassay.engine.golden.label_questions import AnswersToLabel
-from ragassay.golden.golden_folder import alone
-from ragassay.judges import Question
-from ragassay.judges.combining import combinable
+from ragassay.judges import Question, Reply, Verdict
+from ragassay.judges.combining import combinable, differ
 from ragassay.judges.recorded.replay_file import label_of
-from ragassay.review.label_calibration import CALIBRATION, Known, known_answers
-from ragassay.review.label_forms import CANNOT_TELL
-from ragassay.review.label_log import LABELS, LabelLog, Record
-from ragassay.review.review_log import append, now
-from ragassay.review.review_settings import ReviewSettings
-from ragassay.review.review_store import ReviewStore, State, mark_of, progress_of
+from ragassay.review.label_log import CANNOT_TELL, LABELS, verdict_of
+from ragassay.review.label_questions import AnswersToLabel
+from ragassay.review.review_folder import ReviewSettings
+from ragassay.review.review_log import Entry, Standing, now
+from ragassay.review.reviewing import Reviewing, Thing
+
+Asked = tuple[Question[Any], Sample]
 
 
-class AnswerLabels:
+@dataclass(frozen=True)
+class Known:
+    """A question whose answer is known.
+
+    Attributes:
+        question: that is asked.
+        answer: that is right.
+        query: that the question is about; empty where it is not known.
+    """
+
+    question: Question[Any]
+    answer: Reply
+    query: str
+
+
+class AnswerLabels(Reviewing):
     """Questions about answers that people answer in a judge's place, into ``labels.jsonl`` of the
     golden set.
 
     People answer the same questions as judges would; those that follow from answers (which claims
     are supported) are asked once these are there. Systems are not named, and answers to one query
-    come one after another, in an order that does not tell the system. Questions of the calibration
-    set with known answers come first; what people say of them stands in a file of its own.
+    come one after another, in an order that does not tell the system.
 
     Args:
-        store: of the golden set.
+        folder: of the golden set.
         answers: of the systems, with the metrics that ask.
 
     Raises:
@@ -40,20 +55,19 @@ class AnswerLabels:
         UsageError: there is nothing to ask about these answers.
     """
 
-    def __init__(self, store: ReviewStore, answers: AnswersToLabel) -> None:
-        self.store = store
-        self.path = store.folder / LABELS
+    kind = LABELS
+
+    def __init__(self, folder: Path, answers: AnswersToLabel) -> None:
+        super().__init__(folder)
+        self.path = folder / LABELS.log
         self._answers = answers
         first = {one.id: at for at, one in reversed(list(enumerate(answers.samples)))}
         self._samples = sorted(answers.samples, key=lambda one: (first[one.id], _hidden(one)))
-        self._asked: list[list[Question[Any]]] = []
-        self._by_key: dict[str, tuple[Question[Any], Sample]] = {}
-        self._mark: object = ()
-        self._log = LabelLog()
-        self._calibration_path = store.folder / CALIBRATION
-        # The page asks from several threads: each label is added while none of them reads.
-        self._turn = threading.RLock()
-        self._refresh()
+        self._asked: list[list[Question[Any]]] = [[] for _ in self._samples]
+        self._by_key: dict[str, Asked] = {}
+        self._seen: list[Entry] | None = None
+        # The page asks from several threads.
+        self._turn = threading.Lock()
         if not self._questions():
             raise UsageError(
                 "The metrics ask nothing about these answers: they lack what is asked about. "
@@ -61,35 +75,49 @@ class AnswerLabels:
                 "metric needs."
             )
 
-    def entries(self, reviewer: str) -> list[dict[str, Any]]:
-        """All questions in a few words.
+    def things(self, where: Sequence[str] = ()) -> list[Thing]:
+        """The questions; see `Reviewing.things`."""
+        standing, settings = self.current(), self.settings()
+        return [_thing(one, standing, settings) for one in self._questions().values()]
 
-        Args:
-            reviewer: who asks.
+    def known_things(self) -> list[Thing]:
+        """The questions with known answers."""
+        return [
+            Thing(key, {"kind": one.question.kind, "sample": ""}, calibration=True)
+            for key, one in self.known_questions().items()
+        ]
 
-        Returns:
-            For each ``key``, ``kind``, ``sample`` (the query's id), ``calibration`` (its answer is
-            known), ``state`` (``todo``: for a label by this person; ``waiting``: for others;
-            ``disagreement``: for somebody who settles it; ``done``) and ``mine``.
-        """
-        settings = self.store.settings()
-        with self._turn:
-            self._refresh()
-            calibrated = self._calibrated().of_question
-            entries = []
-            for key, known in self.known_questions().items():
-                mine = reviewer in calibrated.get(key, ())
-                entries.append(_entry(known.question, "", "done" if mine else "todo", mine))
-            for key, (question, sample) in self._questions().items():
-                state = self._state(question, sample, reviewer, settings)
-                mine = self._record(key, reviewer) is not None
-                entries.append(_entry(question, sample.id, state, mine))
-            return entries
+    def changed(self, key: str, *, calibration: bool) -> list[Thing]:
+        """All questions: others may follow from an answer; see `Reviewing.changed`."""
+        return [*self.known_things(), *self.things()]
 
     def known_questions(self) -> dict[str, Known]:
-        """The questions with known answers, by key; see `known_answers`."""
-        with self._turn:
-            return known_answers(self.store, {one.kind for one, _ in self._questions().values()})
+        """The questions with known answers, by key: those that people agree on, or settled, in the
+        labels of the calibration set, of the kinds that are asked here. Lists of texts have no
+        known answer.
+
+        Raises:
+            InputError: the labels of the calibration set are wrong.
+        """
+        golden = self.calibration()
+        if golden is None:
+            return {}
+        kinds = {question.kind for question, _ in self._questions().values()}
+        standing = self.standing(LABELS, golden.folder)
+        queries = {item.id: item.query for item in golden.items}
+        known = {}
+        for key in {**standing.of, **standing.final}:
+            entries = standing.all_of(key)
+            question = entries[0].said.question if entries else None
+            is_open = standing.disagree(key) and standing.settled(key) is None
+            if question is None or is_open or question.kind not in kinds:
+                continue
+            verdict = verdict_of(standing, question)
+            if combinable(question.reply) and isinstance(verdict, Verdict):
+                names = (str(one.said.record.get("sample")) for one in entries)
+                query = next((queries[name] for name in names if name in queries), "")
+                known[key] = Known(question, verdict.answer, query)
+        return known
 
     def known_question(self, key: str) -> Known:
         """A question with a known answer.
@@ -105,7 +133,7 @@ class AnswerLabels:
             raise UsageError("This question is not among those with known answers.")
         return known
 
-    def question(self, key: str) -> tuple[Question[Any], Sample]:
+    def question(self, key: str) -> Asked:
         """A question, and the answer that it is about.
 
         Args:
@@ -114,8 +142,7 @@ class AnswerLabels:
         Raises:
             UsageError: there is none.
         """
-        with self._turn:
-            asked = self._questions().get(key)
+        asked = self._questions().get(key)
         if asked is None:
             raise UsageError("This question is no longer asked: another answer led elsewhere.")
         return asked
@@ -128,19 +155,10 @@ class AnswerLabels:
             reviewer: whose.
             calibration: the question is one with a known answer.
         """
-        with self._turn:
-            if calibration:
-                return _answer(self._calibrated().of_question.get(key, {}).get(reviewer))
-            return _answer(self._record(key, reviewer))
-
-    def all_labels(self, key: str) -> list[Any]:
-        """The labels of all people on a question, as of `own_label`.
-
-        Args:
-            key: of the question.
-        """
-        with self._turn:
-            return [_answer(one) for _, one in self._log.labels_of(key)]
+        standing = self.current()
+        known = standing.known.get(reviewer, {})
+        entry = known.get(key) if calibration else standing.own(key, reviewer)
+        return entry and entry.said.answer
 
     def others(self, key: str) -> dict[str, Any]:
         """What people said of a question on which they disagree, or which somebody settled; empty
@@ -149,14 +167,12 @@ class AnswerLabels:
         Args:
             key: of the question.
         """
-        with self._turn:
-            asked = self._questions().get(key)
-            is_shown = self._log.settled(key) is not None or (
-                asked is not None
-                and self._state(*asked, "", self.store.settings()) == "disagreement"
-            )
-            labels = dict(self._log.labels_of(key)) if is_shown else {}
-            return {who: _answer(one) for who, one in labels.items()}
+        standing, asked = self.current(), self._questions().get(key)
+        is_shown = standing.settled(key) is not None or (
+            asked is not None
+            and _thing(asked, standing, self.settings()).state("", standing) == "disagreement"
+        )
+        return {one.who: one.said.answer for one in standing.all_of(key) if is_shown}
 
     def label(
         self,
@@ -166,7 +182,8 @@ class AnswerLabels:
         seconds: float | None = 0.0,
         *,
         final: bool = False,
-    ) -> None:
+        calibration: bool = False,
+    ) -> bool | None:
         """Takes a label down.
 
         Args:
@@ -175,198 +192,85 @@ class AnswerLabels:
             answer: as `ragassay.judges.label_of` reads it; ``None``: the person cannot tell.
             seconds: that it took; ``None`` where nobody measured it.
             final: the person saw what others had said; the label settles the question.
-
-        Raises:
-            InputError: it is no answer to this question; names the field.
-            UsageError: there is no such question, or no name.
-        """
-        _check_name(reviewer)
-        with alone(self.store.folder), self._turn:
-            self._refresh()
-            question, sample = self.question(key)
-            record = {**_label(question, reviewer, answer, seconds), "sample": sample.id}
-            # Who once saw the others' labels has seen them.
-            if final or reviewer in self._log.final.get(key, ()):
-                record["final"] = True
-            self._write(question, record)
-
-    def calibrate(self, key: str, reviewer: str, answer: Any, seconds: float = 0.0) -> bool:
-        """Takes down what a person says of a question with a known answer.
-
-        Args:
-            key: of the question.
-            reviewer: who answers.
-            answer: as of `label`.
-            seconds: that it took.
+            calibration: the question is one with a known answer.
 
         Returns:
-            Whether it is the known answer.
+            Whether it is the known answer; ``None`` where none is known. Explanations do not count.
 
         Raises:
             InputError: it is no answer to this question; names the field.
             UsageError: there is no such question, or no name.
         """
-        _check_name(reviewer)
-        with alone(self.store.folder), self._turn:
-            known = self.known_question(key)
-            record = _label(known.question, reviewer, answer, seconds)
-            right = known.is_right(label_of(record)[1])
-            append(self._calibration_path, {**record, "right": right})
+        right = None
+        with self.deciding(reviewer):
+            more: dict[str, Any]
+            if calibration:
+                known = self.known_question(key)
+                question = known.question
+                more = {}
+            else:
+                question, sample = self.question(key)
+                more = {"sample": sample.id}
+                # Who once saw the others' labels has seen them.
+                if final or reviewer in self.current().final.get(key, ()):
+                    more["final"] = True
+            if answer is None:
+                more["detail"] = f"{reviewer}: {CANNOT_TELL}"
+            if seconds is not None:
+                more["seconds"] = round(max(seconds, 0.0), 1)
+            record = {**_line(question, reviewer), "answer": answer, **more}
+            _, reply = label_of(record)
+            if calibration:
+                right = reply is not None and not differ([known.answer, reply])
+                record["right"] = right
+            self.write(record, calibration=calibration)
         return right
 
-    def undo(self, reviewer: str) -> tuple[str, bool]:
-        """Takes a person's last label back.
+    def restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+        """Undoes a label; see `Reviewing.restored`. What stands again is written again: a run takes
+        each person's last line."""
+        old = before.said.record if before else {}
+        kept = {name: old[name] for name in ("answer", "detail", "final") if name in old}
+        return {**_line(last.said.question, last.who), "undo": True, **kept}
 
-        Args:
-            reviewer: whose.
-
-        Returns:
-            The key of its question, and whether this is one with a known answer.
-
-        Raises:
-            UsageError: there is none.
-        """
-        with alone(self.store.folder), self._turn:
-            self._refresh()
-            logs = {False: self._log, True: self._calibrated()}
-            lasts = [(last, kind) for kind, log in logs.items() if (last := log.last(reviewer))]
-            if not lasts:
-                raise UsageError(f"{reviewer} has no label to take back.")
-            (question, before, _), calibration = max(lasts, key=lambda one: one[0][2])
-            record = {**_label(question, reviewer, None, None), "undo": True}
-            # What stands again is written again: a run takes each person's last line.
-            for name in ("answer", "detail", "final"):
-                record.pop(name, None)
-                if before is not None and name in before:
-                    record[name] = before[name]
-            if calibration:
-                append(self._calibration_path, record)
-            else:
-                self._write(question, record)
-        return question.key, calibration
-
-    def progress(self, reviewer: str) -> dict[str, Any]:
-        """How far the labelling is.
-
-        Args:
-            reviewer: who asks.
-
-        Returns:
-            See `progress_of`: counts of questions and labels; a disagreement takes one more label.
-        """
-        settings = self.store.settings()
+    def _questions(self) -> dict[str, Asked]:
+        """By key, those about one answer together; what several answers share stands once. What
+        follows from new labels is found anew."""
         with self._turn:
-            questions = self._questions()
-            missing = [self._missing(*one, settings) for one in questions.values()]
-            mine = sum(self._record(key, reviewer) is not None for key in questions)
-            return progress_of(missing, mine, self._log.seconds)
-
-    def _state(
-        self, question: Question[Any], sample: Sample, reviewer: str, settings: ReviewSettings
-    ) -> State:
-        if not self._missing(question, sample, settings):
-            return "done"
-        labels = self._log.of_question.get(question.key, {})
-        if len(labels) >= _needs(question, sample, settings):
-            return "disagreement"
-        return "waiting" if reviewer in labels else "todo"
-
-    def _missing(self, question: Question[Any], sample: Sample, settings: ReviewSettings) -> int:
-        """How many labels a question waits for."""
-        key, log = question.key, self._log
-        if log.settled(key) is not None:
-            return 0
-        n = _needs(question, sample, settings) - len(log.of_question.get(key, ()))
-        return n if n > 0 else int(log.disagree(key))
-
-    def _record(self, key: str, reviewer: str) -> Record | None:
-        """A person's label on a question: the final one, where there is one."""
-        final, independent = self._log.final, self._log.of_question
-        return final.get(key, {}).get(reviewer) or independent.get(key, {}).get(reviewer)
-
-    def _calibrated(self) -> LabelLog:
-        path = self._calibration_path
-        return self.store.fresh(path, lambda: LabelLog.read(path))
-
-    def _questions(self) -> dict[str, tuple[Question[Any], Sample]]:
-        """By key, those about one answer together; what several answers share stands once."""
-        if not self._by_key:
-            for sample, asked in zip(self._samples, self._asked, strict=True):
-                for question in asked:
-                    self._by_key.setdefault(question.key, (question, sample))
-        return self._by_key
-
-    def _write(self, question: Question[Any], record: Record) -> None:
-        append(self.path, record)
-        self._log.add(question, record)
-        self._mark = mark_of(self.path)
-        self._walk({question.key})
-
-    def _refresh(self) -> None:
-        """Reads the labels where somebody else wrote."""
-        mark = mark_of(self.path)
-        if mark != self._mark:
-            self._log, self._mark = LabelLog.read(self.path), mark
-            self._asked = self._answers.questions(self._samples, self._log.verdict)
-            self._by_key = {}
-
-    def _walk(self, keys: Collection[str]) -> None:
-        """Finds anew what is asked about the answers that some questions are about."""
-        places = [
-            at for at, asked in enumerate(self._asked) if any(one.key in keys for one in asked)
-        ]
-        again = self._answers.questions([self._samples[at] for at in places], self._log.verdict)
-        for at, asked in zip(places, again, strict=True):
-            self._asked[at] = asked
-        self._by_key = {}
+            entries, seen = self.logged(LABELS, self.path), self._seen
+            if entries is not seen:
+                standing = Standing(entries, LABELS.differ)
+                places = list(range(len(self._samples)))
+                if seen is not None and entries[: len(seen)] == seen:
+                    keys = {one.key for one in entries[len(seen) :]}
+                    places = [
+                        at for at in places if any(one.key in keys for one in self._asked[at])
+                    ]
+                samples = [self._samples[at] for at in places]
+                asked = self._answers.questions(samples, lambda one: verdict_of(standing, one))
+                for at, questions in zip(places, asked, strict=True):
+                    self._asked[at] = questions
+                self._by_key = {}
+                for sample, questions in zip(self._samples, self._asked, strict=True):
+                    for question in questions:
+                        self._by_key.setdefault(question.key, (question, sample))
+                self._seen = entries
+            return self._by_key
 
 
-def _needs(question: Question[Any], sample: Sample, settings: ReviewSettings) -> int:
-    """How many people answer a question. Lists of texts cannot be combined: one person does."""
-    return settings.needs(sample.id) if combinable(question.reply) else 1
+def _thing(asked: Asked, standing: Standing, settings: ReviewSettings) -> Thing:
+    question, sample = asked
+    key = question.key
+    # Lists of texts cannot be combined: one person writes them.
+    needs = settings.needs(sample.id) if combinable(question.reply) else 1
+    is_agreed = len(standing.of.get(key, ())) >= needs and not standing.disagree(key)
+    closed = is_agreed or standing.settled(key) is not None
+    return Thing(key, {"kind": question.kind, "sample": sample.id}, needs, closed)
 
 
-def _label(
-    question: Question[Any], reviewer: str, answer: Any, seconds: float | None
-) -> dict[str, Any]:
-    """The line of a label, checked; without a time where there is none."""
-    record = {
-        "question": question.kind,
-        "data": question.data,
-        "judge": reviewer,
-        "at": now(),
-        "answer": answer,
-    }
-    if answer is None:
-        record["detail"] = f"{reviewer}: {CANNOT_TELL}"
-    if seconds is not None:
-        record["seconds"] = round(max(seconds, 0.0), 1)
-    label_of(record)
-    return record
-
-
-def _entry(question: Question[Any], sample: str, state: State, mine: bool) -> dict[str, Any]:
-    """A question in a few words; one of no sample is of the calibration set."""
-    return {
-        "key": question.key,
-        "kind": question.kind,
-        "sample": sample,
-        "calibration": not sample,
-        "state": state,
-        "mine": mine,
-    }
-
-
-def _answer(record: Record | None) -> Any:
-    """The answer of a label, `CANNOT_TELL`, or ``None`` where there is no label."""
-    if record is None:
-        return None
-    return record["answer"] if record.get("answer") is not None else CANNOT_TELL
-
-
-def _check_name(reviewer: str) -> None:
-    if not reviewer.strip():
-        raise UsageError("A label needs the name of its reviewer.")
+def _line(question: Question[Any], reviewer: str) -> dict[str, Any]:
+    """What each line of a label holds."""
+    return {"question": question.kind, "data": question.data, "judge": reviewer, "at": now()}
 
 
 def _hidden(sample: Sample) -> str:

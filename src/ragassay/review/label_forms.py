@@ -12,8 +12,8 @@ from ragassay.base.errors import InputError
 from ragassay.judges import Failure, OfflineJudge, Question, Reply
 from ragassay.judges.questions import ExtractClaims, RubricGrade
 from ragassay.judges.recorded.replay_file import label_of
+from ragassay.review.label_log import CANNOT_TELL
 
-CANNOT_TELL = "cannot tell"
 _BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")
 """Fields that stand on the right: what the others are held against."""
 _NOT_SHOWN = {"shots", "most", "words", "instructions", "temperature", "low", "high", "levels"}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.judges import Question
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import (
-    CANNOT_TELL,
     answer_of,
     label_text,
     needed_fields,
@@ -17,11 +16,20 @@ from ragassay.review.label_forms import (
     shown_question,
     word_of,
 )
-from ragassay.review.sheet_files import Row, Sheet
+from ragassay.review.label_log import CANNOT_TELL
+from ragassay.review.sheet_files import Choices, Row, Sheet
 
-SHEET = Sheet(
-    "Labels",
-    {
+
+class LabelSheet(Sheet):
+    """Questions about answers. People fill in ``answer`` and ``why``; ``labels`` shows others'
+    labels to who settles them.
+
+    Args:
+        labels: the questions.
+    """
+
+    title = "Labels"
+    columns: ClassVar = {
         "key": 8,
         "sample": 14,
         "question": 36,
@@ -31,91 +39,63 @@ SHEET = Sheet(
         "labels": 18,
         "texts": 60,
         "beside": 60,
-    },
-    filled="answer",
-    needed=("key", "answer"),
-    hint="Write a sheet with 'ragassay golden review DIR --answers ANSWERS --xlsx FILE'.",
-)
-"""People fill in ``answer`` and ``why``; ``labels`` shows others' labels to who settles them."""
+    }
+    filled = "answer"
+    needed = ("key", "answer")
+    hint = "Write a sheet with 'ragassay golden review DIR --answers ANSWERS --xlsx FILE'."
 
+    def __init__(self, labels: AnswerLabels) -> None:
+        self._labels = labels
 
-def write_label_sheet(
-    labels: AnswerLabels, path: Path, reviewer: str = "", *, overwrite: bool = False
-) -> int:
-    """Writes the questions that wait for a label.
-
-    Args:
-        labels: the questions.
-        path: ``.xlsx`` or ``.csv``.
-        reviewer: whose questions; those that wait for anybody where left out.
-        overwrite: whether a sheet that somebody has filled in is written over.
-
-    Returns:
-        How many questions were written.
-
-    Raises:
-        UsageError: the file is of another kind, cannot be written, or its package is missing; or it
-            is there and filled in.
-        InputError: a text does not fit into a cell.
-    """
-    if not overwrite:
-        SHEET.refuse_filled(path, lambda row: _is_taken(labels, row))
-    rows, choices = [], []
-    for one in labels.entries(reviewer):
-        if one["calibration"] or one["state"] not in ("todo", "disagreement"):
-            continue
-        question, sample = labels.question(one["key"])
-        shown = shown_question(question, sample.query_text)
-        needed = needed_fields(question)
-        others = labels.others(one["key"]).items()
-        rows.append(
-            [
-                *(one["key"], sample.id, shown["ask"]),
+    def rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+        """The questions that wait for a label; see `Sheet.rows`."""
+        labels, standing = self._labels, self._labels.current()
+        for thing in labels.things():
+            if thing.state(reviewer, standing) not in ("todo", "disagreement"):
+                continue
+            question, sample = labels.question(thing.key)
+            shown = shown_question(question, sample.query_text)
+            needed = needed_fields(question)
+            said = [
+                f"{who}: {label_text(question, one)}".replace("\n", ", ")
+                for who, one in labels.others(thing.key).items()
+            ]
+            row = [
+                *(thing.key, sample.id, shown["ask"]),
                 "\n".join(_values(field, len(needed) > 1) for field in needed),
-                *("", ""),
-                "\n".join(
-                    f"{who}: {label_text(question, one)}".replace("\n", ", ") for who, one in others
-                ),
+                *("", "", "\n".join(said)),
                 _texts(shown["texts"]),
                 _texts(shown["beside"]),
             ]
-        )
-        is_choice = len(needed) == 1 and needed[0]["form"] == "choice"
-        values = list(map(word_of, needed[0]["values"])) if is_choice else []
-        choices.append((*values, CANNOT_TELL) if values else ())
-    SHEET.write(path, rows, choices)
-    return len(rows)
+            is_choice = len(needed) == 1 and needed[0]["form"] == "choice"
+            values = list(map(word_of, needed[0]["values"])) if is_choice else []
+            yield row, (*values, CANNOT_TELL) if values else ()
 
+    def is_taken(self, row: Row) -> bool:
+        """Whether the label of a row is one that somebody gave; see `Sheet.is_taken`."""
+        try:
+            question, _ = self._labels.question(row["key"])
+            answer = _answer(question, row)
+        except RagassayError:
+            return False
+        entries = self._labels.current().all_of(row["key"])
+        return any(_same(question, one.said.answer, answer) for one in entries)
 
-def read_label_sheet(labels: AnswerLabels, path: Path, reviewer: str) -> tuple[int, list[str]]:
-    """Takes the labels of a sheet.
-
-    A row that is wrong, or whose question is no longer asked, is reported and left out. Reading a
-    sheet again takes nothing twice. A row that shows what others said settles its question.
-
-    Args:
-        labels: the questions.
-        path: ``.xlsx`` or ``.csv``.
-        reviewer: whose labels they are.
-
-    Returns:
-        How many labels were taken, and a sentence for each row that was not.
-
-    Raises:
-        InputError: the file is no such sheet.
-        UsageError: its package is missing.
-    """
-    return SHEET.take(path, lambda row: _take(labels, row, reviewer))
-
-
-def _is_taken(labels: AnswerLabels, row: Row) -> bool:
-    """Whether the label of a row is one that somebody gave."""
-    try:
-        question, _ = labels.question(row["key"])
-        answer = _answer(question, row)
-    except RagassayError:
-        return False
-    return any(_same(question, one, answer) for one in labels.all_labels(row["key"]))
+    def take(self, row: Row, reviewer: str) -> bool:
+        """Takes a label. A row that shows what others said settles its question; see
+        `Sheet.take`."""
+        if not row["answer"].strip():
+            if row.get("why", "").strip():
+                raise InputError("the row says why, and has no answer", field="answer")
+            return False
+        key = row["key"]
+        question, _ = self._labels.question(key)
+        answer, before = _answer(question, row), self._labels.own_label(key, reviewer)
+        if before is not None and _same(question, before, answer):
+            return False  # the sheet was read before
+        is_final = bool(row.get("labels", "").strip())
+        self._labels.label(key, reviewer, answer, None, final=is_final)
+        return True
 
 
 def _answer(question: Question[Any], row: Row) -> Any:
@@ -128,21 +108,6 @@ def _answer(question: Question[Any], row: Row) -> Any:
         hint = "Leave the cell empty."
         raise InputError("this question takes no reason", field="why", hint=hint)
     return answer_of(question, text) | ({optional[0]: why} if why else {})
-
-
-def _take(labels: AnswerLabels, row: Row, reviewer: str) -> bool:
-    """Takes a row; says whether there was anything to take."""
-    if not row["answer"].strip():
-        if row.get("why", "").strip():
-            raise InputError("the row says why, and has no answer", field="answer")
-        return False
-    question, _ = labels.question(row["key"])
-    answer = _answer(question, row)
-    before = labels.own_label(row["key"], reviewer)
-    if before is not None and _same(question, before, answer):
-        return False  # the sheet was read before
-    labels.label(row["key"], reviewer, answer, None, final=bool(row.get("labels", "").strip()))
-    return True
 
 
 def _same(question: Question[Any], before: Any, answer: Any) -> bool:

@@ -15,12 +15,11 @@ import orjson
 from ragassay.base.files import write_bytes
 from ragassay.golden.golden_card import change_card
 from ragassay.judges import Question
-from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.label_forms import answer_fields, needed_fields
-from ragassay.review.label_log import LabelLog
-from ragassay.review.review_editing import outcome
-from ragassay.review.review_log import Review
-from ragassay.review.review_store import ReviewStore
+from ragassay.review.label_log import LABELS, answered
+from ragassay.review.review_editing import REVIEWS
+from ragassay.review.review_folder import ReviewFolder
+from ragassay.review.review_log import Entry
 from ragassay.stats.categorical.label_agreement import (
     agreement_interval,
     cohen_kappa,
@@ -53,35 +52,34 @@ class Agreement:
     interval: tuple[float, float] | None
 
 
-def agreement(store: ReviewStore) -> list[Agreement]:
-    """The agreement of independent decisions (accept, edit, reject).
+def agreement(folder: ReviewFolder) -> list[Agreement]:
+    """The agreement of independent decisions on items (accept, edit, reject).
 
     Args:
-        store: of a reviewed golden set.
+        folder: of a reviewed golden set.
 
     Returns:
         Alpha and Fleiss' kappa of all, then Cohen's kappa of each two people who have items in
         common; empty where no item has two reviews.
     """
-    of_item = store.standing().of_item.values()
-    return coefficients([{who: one.decision for who, one in one_of.items()} for one_of in of_item])
+    said = folder.standing(REVIEWS).of.values()
+    return coefficients([{who: one.said.decision for who, one in of.items()} for of in said])
 
 
-def label_agreement(log: LabelLog) -> dict[str, list[Agreement]]:
+def label_agreement(folder: ReviewFolder) -> dict[str, list[Agreement]]:
     """The agreement of labels of answers, by kind of question.
 
     Each value that a question asks for counts as an item of its own, and any two different values
     as different; lists of texts and explanations do not count.
 
     Args:
-        log: labels by people.
+        folder: of a golden set.
     """
     units: dict[str, list[dict[str, str]]] = {}
-    for question, labels in log.answers():
+    for question, labels in answered(folder.standing(LABELS)):
         values: dict[tuple[str, int], dict[str, str]] = {}
-        for who, record in labels.items():
-            _, reply = label_of(record)
-            for name, at, value in _values(question, reply):
+        for who, one in labels.items():
+            for name, at, value in _values(question, one.reply):
                 values.setdefault((name, at), {})[who] = value
         needed = [field["name"] for field in needed_fields(question)]
         for (name, _), by_person in values.items():
@@ -133,97 +131,95 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
     return agreements
 
 
-def disagreements(store: ReviewStore) -> list[dict[str, Any]]:
+def disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
     """The items whose reviewers want different things.
 
     Args:
-        store: of a reviewed golden set.
+        folder: of a reviewed golden set.
 
     Returns:
         For each ``item``, ``query``, ``status`` (``draft`` until somebody settles it) and
         ``reviews``.
     """
-    standing = store.standing()
-    open_items = []
-    for item in store.golden().items:
-        reviews = standing.of_item.get(item.id, {})
-        if len({outcome(one.decision, one.changes) for one in reviews.values()}) > 1:
-            open_items.append(
-                {
-                    "item": item.id,
-                    "query": item.query,
-                    "status": item.status,
-                    "settled_by": item.reviewer if item.status != "draft" else None,
-                    "reviews": shown_reviews(reviews),
-                }
-            )
-    return open_items
+    standing = folder.standing(REVIEWS)
+    return [
+        {
+            "item": item.id,
+            "query": item.query,
+            "status": item.status,
+            "settled_by": item.reviewer if item.status != "draft" else None,
+            "reviews": shown_reviews(standing.of[item.id]),
+        }
+        for item in folder.golden().items
+        if standing.disagree(item.id)
+    ]
 
 
-def label_disagreements(log: LabelLog) -> list[dict[str, Any]]:
+def label_disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
     """The questions about answers to which people gave different answers.
 
     Args:
-        log: labels by people.
+        folder: of a golden set.
 
     Returns:
         For each ``question`` (its kind), ``sample`` (the query's id), ``data``, ``labels`` (answer
         by person), ``settled_by`` and ``answer`` (``None`` until somebody settles it).
     """
+    standing = folder.standing(LABELS)
     open_questions = []
-    for question, labels in log.answers():
-        if log.disagree(question.key):
-            settled = log.settled(question.key) or {}
-            samples = (one["sample"] for one in labels.values() if "sample" in one)
+    for question, labels in answered(standing):
+        if standing.disagree(question.key):
+            settled = standing.settled(question.key)
+            records = [one.record for one in labels.values()]
             open_questions.append(
                 {
                     "question": question.kind,
-                    "sample": next(samples, ""),
+                    "sample": next((one["sample"] for one in records if "sample" in one), ""),
                     "data": question.data,
-                    "labels": {who: one["answer"] for who, one in labels.items()},
-                    "settled_by": settled.get("judge"),
-                    "answer": settled.get("answer"),
+                    "labels": {who: one.answer for who, one in labels.items()},
+                    "settled_by": settled and settled.who,
+                    "answer": settled and settled.said.record.get("answer"),
                 }
             )
     return open_questions
 
 
-def shown_reviews(reviews: Mapping[str, Review]) -> list[dict[str, Any]]:
+def shown_reviews(reviews: Mapping[str, Entry]) -> list[dict[str, Any]]:
     """Reviews of an item for a person to read.
 
     Args:
         reviews: by reviewer.
     """
     return [
-        {"reviewer": one.reviewer, "decision": one.decision, "changes": one.changes}
-        for one in reviews.values()
+        {"reviewer": who, "decision": one.said.decision, "changes": one.said.changes}
+        for who, one in reviews.items()
     ]
 
 
-def save_adjudication(store: ReviewStore, records: Sequence[Mapping[str, Any]]) -> Path:
+def save_adjudication(folder: Path, records: Sequence[Mapping[str, Any]]) -> Path:
     """Writes the disagreements, a line each, into the folder.
 
     Args:
-        store: of the golden set.
+        folder: of the golden set.
         records: by `disagreements` and `label_disagreements`.
 
     Returns:
         The file's path.
     """
-    path = store.folder / ADJUDICATION
+    path = folder / ADJUDICATION
     lines = [orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records]
     write_bytes(path, b"".join(lines))
     return path
 
 
-def tell_card(store: ReviewStore, sentence: str) -> None:
+def tell_card(folder: Path, sentence: str) -> None:
     """Writes the agreement into the golden set's card, where its line for that still stands.
 
     Args:
-        store: of the golden set.
+        folder: of the golden set.
         sentence: about the agreement.
     """
-    change_card(store.folder, [(_CARD_LINE, f"Agreement of reviewers: {sentence}")])
+    change_card(folder, [(_CARD_LINE, f"Agreement of reviewers: {sentence}")])
 
 
 def _values(question: Question[Any], reply: Any) -> Iterator[tuple[str, int, str]]:

@@ -1,22 +1,86 @@
-"""What a reviewer changes of an item, and which changes are alike."""
+"""A review of an item: what a reviewer changes, and which reviews are alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.golden.documents import Document, names_of
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, wrong_record
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
+from ragassay.review.review_log import Entry, Kind
+
+Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 
 EDITABLE = (
     *("query", "references", "negative_references", "gold", "answerability", "type"),
     *("complexity", "style", "language", "source", "tags", "metadata"),
 )
 """Fields of an item that a reviewer changes."""
+
+
+class Review(BaseModel):
+    """What a person decided on an item."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    item: str
+    reviewer: str
+    at: str = Field(description="When, in UTC")
+    decision: Decision = Field(description="edit: accepted with changes; undo: the last one back")
+    seconds: float = Field(0.0, ge=0, description="How long the person had the item before them")
+    changes: dict[str, tuple[Any, Any]] = Field(
+        default_factory=dict, description="For each field that changes its value before and after"
+    )
+    applied: bool = Field(True, description="The item was changed; else others are waited for")
+    final: bool = Field(False, description="By somebody who saw what others had decided")
+    calibration: bool = Field(False, description="The item belongs to the calibration set")
+    right: bool | None = Field(None, description="As the calibration set has it")
+
+    def to_record(self) -> dict[str, Any]:
+        """The line of the log, without what has its default."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    @property
+    def status(self) -> Status:
+        """What becomes of the item: ``accepted`` or ``rejected``."""
+        return "rejected" if self.decision == "reject" else "accepted"
+
+    def outcome(self) -> tuple[str, bytes]:
+        """What two people have to have in common to agree."""
+        wanted = {name: pair[1] for name, pair in self.changes.items() if name in EDITABLE}
+        return self.status, orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)
+
+
+def _entry(record: Mapping[str, Any], number: int) -> Entry:
+    try:
+        one = Review.model_validate(record)
+    except ValidationError as error:
+        raise wrong_record(error) from error
+    return Entry(
+        one.item,
+        one.reviewer,
+        one,
+        one.at,
+        one.seconds,
+        undo=one.decision == "undo",
+        counts=one.decision != "tag",
+        final=one.final,
+        calibration=one.calibration,
+        right=bool(one.right),
+    )
+
+
+REVIEWS = Kind(
+    piece="review",
+    log="reviews.jsonl",
+    known_log="",
+    entry=_entry,
+    differ=lambda reviews: len({one.outcome() for one in reviews}) > 1,
+)
 
 
 def edited(
@@ -58,17 +122,6 @@ def edited(
         return GoldenItem.model_validate(record)
     except ValidationError as error:
         raise wrong_record(error) from error
-
-
-def outcome(decision: str, changes: Mapping[str, Any]) -> tuple[bool, bytes]:
-    """What two people have to have in common to agree.
-
-    Args:
-        decision: of a review.
-        changes: of the same.
-    """
-    wanted = {name: pair[1] for name, pair in changes.items() if name in EDITABLE}
-    return decision == "reject", orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)
 
 
 def changes_of(old: GoldenItem, new: GoldenItem) -> dict[str, tuple[Any, Any]]:

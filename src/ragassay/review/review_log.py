@@ -1,123 +1,182 @@
-"""The log of reviews, ``reviews.jsonl``: a line a decision, never changed."""
+"""Logs of what people said of items and of answers: a line a decision, never changed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from ragassay.golden.golden_folder import json_value
-from ragassay.golden.golden_item import wrong_record
-
-Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 
 
-class Review(BaseModel):
-    """What a person decided on an item."""
+@dataclass(frozen=True)
+class Entry:
+    """A line of a log.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Attributes:
+        key: of the item or question that a person spoke of.
+        who: the person.
+        said: the review or label.
+        at: when, in UTC; empty where the line does not say.
+        seconds: that it took; 0 where nobody measured it.
+        undo: takes the person's last entry back.
+        counts: it is a decision; else only an undo sees it.
+        empty: it takes the person's decision before away.
+        final: by somebody who saw what others had said.
+        calibration: about something whose answer is known.
+        right: what was said is what is known.
+    """
 
-    item: str
-    reviewer: str
-    at: str = Field(description="When, in UTC")
-    decision: Decision = Field(description="edit: accepted with changes; undo: the last one back")
-    seconds: float = Field(0.0, ge=0, description="How long the person had the item before them")
-    changes: dict[str, tuple[Any, Any]] = Field(
-        default_factory=dict, description="For each field that changes its value before and after"
-    )
-    applied: bool = Field(True, description="The item was changed; else others are waited for")
-    final: bool = Field(False, description="By somebody who saw what others had decided")
-    calibration: bool = Field(False, description="The item belongs to the calibration set")
-    right: bool | None = Field(None, description="As the calibration set has it")
+    key: str
+    who: str
+    said: Any
+    at: str = ""
+    seconds: float = 0.0
+    undo: bool = False
+    counts: bool = True
+    empty: bool = False
+    final: bool = False
+    calibration: bool = False
+    right: bool = False
 
-    def to_record(self) -> dict[str, Any]:
-        """The line of the log, without what has its default."""
-        return self.model_dump(mode="json", exclude_defaults=True)
+
+@dataclass(frozen=True)
+class Kind:
+    """What people decide on: items of a golden set, or questions about answers.
+
+    Attributes:
+        piece: what a decision is called.
+        log: file of the decisions in the folder of the golden set.
+        known_log: file of those on what has a known answer, where it is another.
+        entry: reads a record of a log; also given the number of its line.
+        differ: whether what several people said of one thing differs.
+    """
+
+    piece: str
+    log: str
+    known_log: str
+    entry: Callable[[Mapping[str, Any], int], Entry]
+    differ: Callable[[Sequence[Any]], bool]
+
+
+Said = dict[str, dict[str, Entry]]
 
 
 class Standing:
-    """Which reviews count: each person's last one of an item, without those taken back.
+    """What counts: each person's last word on each thing, without what was taken back.
+
+    Attributes:
+        of: the independent entries by key, then by person.
+        final: those by people who saw the others', in the same way.
+        known: those on what has a known answer, by person, then by key.
+        seconds: that decisions took, by person.
 
     Args:
-        reviews: in the order of the log.
+        entries: in the order of the log.
+        differ: see `Kind`.
     """
 
-    def __init__(self, reviews: Iterable[Review]) -> None:
-        counting: dict[int, Review] = {}
-        stacks: dict[str, list[int]] = {}
-        for number, one in enumerate(reviews):
-            stack = stacks.setdefault(one.reviewer, [])
-            if one.decision != "undo":
-                stack.append(number)
-                counting[number] = one
-            elif stack:
-                del counting[stack.pop()]
-        self.last = {name: counting[stack[-1]] for name, stack in stacks.items() if stack}
-        """What each person would take back."""
-        self.of_item: dict[str, dict[str, Review]] = {}
-        """The independent reviews by item and person."""
-        self.final: dict[str, Review] = {}
-        """The last decision by somebody who saw the others', by item."""
-        self.calibration: dict[str, dict[str, Review]] = {}
-        """By person, then by item of the calibration set."""
+    def __init__(self, entries: Iterable[Entry], differ: Callable[[Sequence[Any]], bool]) -> None:
+        self.of: Said = {}
+        self.final: Said = {}
+        self.known: Said = {}
         self.seconds: dict[str, list[float]] = {}
-        """How long reviews took, by person."""
+        self._differ, self._disagree = differ, dict[str, bool]()
+        self._stacks: dict[str, list[Entry]] = {}
+        counting: dict[int, Entry] = {}
+        for one in entries:
+            stack = self._stacks.setdefault(one.who, [])
+            if not one.undo:
+                stack.append(one)
+                counting[id(one)] = one
+            elif stack:
+                del counting[id(stack.pop())]
+                # What counts again stands last: so it does in a file of labels that a run replays.
+                if before := self._before(stack, one):
+                    counting[id(before)] = counting.pop(id(before))
         for one in counting.values():
-            if one.decision == "tag":
-                continue
-            if one.seconds:
-                self.seconds.setdefault(one.reviewer, []).append(one.seconds)
-            if one.calibration:
-                self.calibration.setdefault(one.reviewer, {})[one.item] = one
-            elif one.final:
-                self.final[one.item] = one
-            else:
-                self.of_item.setdefault(one.item, {})[one.reviewer] = one
+            if one.counts:
+                self._take(one)
+
+    def _take(self, one: Entry) -> None:
+        if one.seconds:
+            self.seconds.setdefault(one.who, []).append(one.seconds)
+        group, key, name = self.final if one.final else self.of, one.key, one.who
+        if one.calibration:
+            group, key, name = self.known, one.who, one.key
+        said = group.setdefault(key, {})
+        said.pop(name, None)
+        if not one.empty:
+            said[name] = one
+
+    @staticmethod
+    def _before(stack: Sequence[Entry], like: Entry) -> Entry | None:
+        wanted = like.key, like.calibration
+        return next((one for one in reversed(stack) if (one.key, one.calibration) == wanted), None)
+
+    def last(self, who: str) -> tuple[Entry, Entry | None] | None:
+        """What a person would take back, and what this person had said of the same thing before.
+
+        Args:
+            who: the person.
+        """
+        stack = self._stacks.get(who)
+        return (stack[-1], self._before(stack[:-1], stack[-1])) if stack else None
+
+    def own(self, key: str, who: str) -> Entry | None:
+        """What a person said of a thing: the final word, where there is one.
+
+        Args:
+            key: of the thing.
+            who: the person.
+        """
+        return self.final.get(key, {}).get(who) or self.of.get(key, {}).get(who)
+
+    def all_of(self, key: str) -> list[Entry]:
+        """All entries on a thing: the independent ones, then the final ones.
+
+        Args:
+            key: of the thing.
+        """
+        return [*self.of.get(key, {}).values(), *self.final.get(key, {}).values()]
+
+    def settled(self, key: str) -> Entry | None:
+        """The entry that settles a thing, where there is one.
+
+        Args:
+            key: of the thing.
+        """
+        return next(reversed(self.final.get(key, {}).values()), None)
+
+    def disagree(self, key: str) -> bool:
+        """Whether people who did not see what others said said different things.
+
+        Args:
+            key: of the thing.
+        """
+        if key not in self._disagree:
+            said = [one.said for one in self.of.get(key, {}).values()]
+            self._disagree[key] = len(said) > 1 and self._differ(said)
+        return self._disagree[key]
 
 
-def read_log(path: Path) -> list[Review]:
-    """The reviews of a log; none where there is no file.
+def lines_in(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a log with their numbers; none where there is no file. A last line that was
+    never finished is left out: what it says was not confirmed to anybody. One that lacks its line
+    ending alone, as editors leave it, counts.
 
     Args:
         path: of the log.
-
-    Raises:
-        InputError: a line is wrong; with its number. A last line that was never finished is
-            left out: the review before the power failed was not confirmed to anybody.
-    """
-    reviews = []
-    for number, record in records_in(path):
-        try:
-            reviews.append(Review.model_validate(record))
-        except ValidationError as error:
-            raise wrong_record(error, path, number) from error
-    return reviews
-
-
-def records_in(path: Path) -> Iterator[tuple[int, Any]]:
-    """The records of a log with their line numbers; none where there is no file. A last line that
-    was never finished is left out; one that lacks its line ending alone, as editors leave it, is
-    none of these.
-
-    Args:
-        path: of the log.
-
-    Raises:
-        InputError: a line is not JSON; with its number.
     """
     if not path.is_file():
         return
     *lines, last = path.read_bytes().split(b"\n")
     if _is_record(last):
         lines.append(last)
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield number, json_value(line, path, number)
+    yield from ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
 
 
 def _is_record(line: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The page on which people review a golden set, and what its script asks for."""
+"""The page on which people review items and label answers, and what its scripts ask for."""
 
 from __future__ import annotations
 
@@ -9,29 +9,46 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI, Path as InPath, Query
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.base import printable
 from ragassay.base.errors import UsageError
-from ragassay.base.subsets import Subset
 from ragassay.golden.golden_item import GoldenItem, NegativeReference, nearly, unplaced
 from ragassay.reports.html.pages import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_page import MOST_SECONDS, Body, ByReviewer, Name, add_label_routes
+from ragassay.review.label_forms import answer_text, label_text, shown_question
 from ragassay.review.review_agreement import shown_reviews
-from ragassay.review.review_log import Review
-from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
+from ragassay.review.review_store import HIDDEN, ReviewConflictError, ReviewStore, version_of
+from ragassay.review.reviewing import Reviewing
 from ragassay.service import web
 from ragassay.service.api.access import Access, Guard
 from ragassay.service.api.problems import answer_with_problems, problem
 
 _HERE = Path(__file__).parent
-_WORDS = ("type", "complexity", "style", "language", "source")
-"""Fields of a word each: the page proposes those that other items have."""
-_HIDDEN = {"status": "draft", "tags": []}
-"""In place of what is known of an item of the calibration set."""
 MOST_BYTES = 4 * 1024**2
+MOST_SECONDS = 600.0
+"""Of a decision: who takes longer was probably elsewhere."""
+Name = Annotated[str, Query(max_length=100)]
+Set = Literal["golden", "calibration"]
 Texts = Annotated[list[str], Field(max_length=100)]
+
+
+class Body(BaseModel):
+    """What the script of the page sends: known fields alone."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ByReviewer(Body):
+    """What a person does."""
+
+    reviewer: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class _Decided(ByReviewer):
+    key: str
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    calibration: bool = False
 
 
 class _Span(Body):
@@ -58,13 +75,15 @@ class _Fields(Body):
     metadata: Annotated[dict[str, Any], Field(max_length=100)] | None = None
 
 
-class _Decided(ByReviewer):
-    item: str
+class _Review(_Decided):
     decision: Literal["accept", "reject", "tag"]
     version: str
     fields: _Fields = _Fields()
-    seconds: Annotated[float, Field(ge=0)] = 0.0
-    calibration: bool = False
+
+
+class _Label(_Decided):
+    answer: Any = Field(None, description="null: the person cannot tell")
+    final: bool = Field(False, description="The page showed what others had said")
 
 
 def create_review_app(
@@ -105,54 +124,16 @@ def create_review_app(
     def page() -> Response:
         return shown("review.html.j2")
 
-    if labels is not None:
-        add_label_routes(app, labels)
+    _add_routes(app, "items", store, where)
 
-        @app.get("/answers")
-        def answers() -> Response:
-            return shown("labels.html.j2")
+    @app.get("/items/{kind}/{key:path}")
+    def item(kind: Set, key: Annotated[str, InPath()], reviewer: Name) -> dict[str, Any]:
+        return _item(store, key, reviewer, calibration=kind == "calibration")
 
-    @app.get("/items")
-    def items(
-        reviewer: Name,
-        also: Annotated[list[str], Query(alias="where", max_length=20)] = [],  # noqa: B006
-    ) -> dict[str, Any]:
-        calibration = store.calibration()
-        first = calibration.with_status("accepted", "rejected") if calibration else []
-        entries = _known_entries(store, first, reviewer)
-        chosen = Subset([*where, *also]).of(store.golden().items, GoldenItem.fields, "item")
-        entries += _entries(store, list(chosen), reviewer)
-        return {"items": entries, "progress": store.progress(reviewer)}
-
-    @app.get("/items/{kind}/{item_id:path}")
-    def item(
-        kind: Literal["golden", "calibration"], item_id: Annotated[str, InPath()], reviewer: Name
-    ) -> dict[str, Any]:
-        one = store.item(item_id, calibration=kind == "calibration")
-        if kind == "calibration":
-            return {"item": _asked(one), "reviews": []}
-        reviews = store.standing().of_item.get(item_id, {})
-        # Who still has to decide does not see what others decided.
-        if store.states([one], reviewer)[0] in ("todo", "waiting"):
-            reviews = {name: made for name, made in reviews.items() if name == reviewer}
-        return {"item": _shown(one), "reviews": shown_reviews(reviews)}
-
-    @app.get("/documents/{kind}")
-    def documents(kind: Literal["golden", "calibration"]) -> list[str]:
-        return list(store.documents(calibration=kind == "calibration"))
-
-    @app.get("/documents/{kind}/{name:path}")
-    def document(kind: Literal["golden", "calibration"], name: str) -> dict[str, Any]:
-        shown = store.documents(calibration=kind == "calibration").get(name)
-        if shown is None:
-            raise UsageError(f"There is no document {name!r}.")
-        headings = [{"title": one.title, "start": one.start} for one in shown.headings]
-        return {"id": shown.id, "text": shown.text, "headings": headings}
-
-    @app.post("/reviews")
-    def review(body: _Decided) -> dict[str, Any]:
+    @app.post("/items")
+    def review(body: _Review) -> dict[str, Any]:
         made = store.review(
-            body.item,
+            body.key,
             body.reviewer,
             body.decision,
             body.version,
@@ -160,15 +141,51 @@ def create_review_app(
             seconds=min(body.seconds, MOST_SECONDS),
             calibration=body.calibration,
         )
-        answer = {"decision": made.decision, "applied": made.applied, **_now(store, made)}
+        told: dict[str, Any] = {"decision": made.decision, "applied": made.applied}
         if made.calibration:
-            answer["right"] = made.right
-            answer["known"] = store.item(made.item, calibration=True).status
-        return answer
+            known = store.item(made.item, calibration=True).status
+            told |= {"right": made.right, "known": known}
+        return {**told, **_now(store, body, body.key, calibration=body.calibration)}
 
-    @app.post("/undo")
-    def undo(body: ByReviewer) -> dict[str, Any]:
-        return _now(store, store.undo(body.reviewer))
+    if labels is not None:
+
+        @app.get("/answers")
+        def answers() -> Response:
+            return shown("labels.html.j2")
+
+        _add_routes(app, "labels", labels)
+
+        @app.get("/labels/{kind}/{key}")
+        def question(kind: Set, key: str, reviewer: Name) -> dict[str, Any]:
+            return _question(labels, key, reviewer, calibration=kind == "calibration")
+
+        @app.post("/labels")
+        def label(body: _Label) -> dict[str, Any]:
+            right = labels.label(
+                body.key,
+                body.reviewer,
+                body.answer,
+                min(body.seconds, MOST_SECONDS),
+                final=body.final,
+                calibration=body.calibration,
+            )
+            told: dict[str, Any] = {}
+            if right is not None:
+                known = labels.known_question(body.key)
+                told = {"right": right, "known": answer_text(known.question, known.answer)}
+            return {**told, **_now(labels, body, body.key, calibration=body.calibration)}
+
+    @app.get("/documents/{kind}")
+    def documents(kind: Set) -> list[str]:
+        return list(store.documents(calibration=kind == "calibration"))
+
+    @app.get("/documents/{kind}/{name:path}")
+    def document(kind: Set, name: str) -> dict[str, Any]:
+        shown = store.documents(calibration=kind == "calibration").get(name)
+        if shown is None:
+            raise UsageError(f"There is no document {name!r}.")
+        headings = [{"title": one.title, "start": one.start} for one in shown.headings]
+        return {"id": shown.id, "text": shown.text, "headings": headings}
 
     styles = Path(str(web.__file__)).parent / "assets"
     for name, folder in (("report", ASSETS), ("service", styles), ("review", _HERE / "assets")):
@@ -177,44 +194,62 @@ def create_review_app(
     return app
 
 
-def _now(store: ReviewStore, review: Review) -> dict[str, Any]:
-    """How a review left its item, and how far all are."""
-    item = store.item(review.item, calibration=review.calibration)
-    entries = _known_entries if review.calibration else _entries
-    (entry,) = entries(store, [item], review.reviewer)
-    return {"entry": entry, "progress": store.progress(review.reviewer)}
+def _add_routes(app: FastAPI, name: str, reviewing: Reviewing, where: Sequence[str] = ()) -> None:
+    """What both parts of the page ask for: the list, and to take the last decision back."""
+
+    @app.get(f"/{name}")
+    def listed(
+        reviewer: Name,
+        also: Annotated[list[str], Query(alias="where", max_length=20)] = [],  # noqa: B006
+    ) -> dict[str, Any]:
+        entries = reviewing.entries(reviewer, [*where, *also])
+        return {"entries": entries, "progress": reviewing.progress(reviewer)}
+
+    @app.post(f"/{name}/undo")
+    def undo(body: ByReviewer) -> dict[str, Any]:
+        last = reviewing.undo(body.reviewer)
+        told = {"key": last.key, "calibration": last.calibration}
+        return {**told, **_now(reviewing, body, last.key, calibration=last.calibration)}
 
 
-def _known_entries(
-    store: ReviewStore, items: list[GoldenItem], reviewer: str
-) -> list[dict[str, Any]]:
-    """The entries of the calibration set, without what is known of its items."""
-    done = store.standing().calibration.get(reviewer, {})
-    return [
-        {**_entry(one, "done" if one.id in done else "todo", one.id in done), **_HIDDEN}
-        | {"calibration": True}
-        for one in items
-    ]
+def _now(reviewing: Reviewing, body: ByReviewer, key: str, *, calibration: bool) -> dict[str, Any]:
+    """What a decision on a thing changed in the list, and how far all are."""
+    things = reviewing.changed(key, calibration=calibration)
+    entries = reviewing.listed(things, body.reviewer)
+    return {"entries": entries, "progress": reviewing.progress(body.reviewer)}
 
 
-def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list[dict[str, Any]]:
-    reviews = store.standing().of_item
-    return [
-        _entry(one, state, reviewer in reviews.get(one.id, ()) or one.reviewer == reviewer)
-        for one, state in zip(items, store.states(items, reviewer), strict=True)
-    ]
+def _item(store: ReviewStore, key: str, reviewer: str, *, calibration: bool) -> dict[str, Any]:
+    item = store.item(key, calibration=calibration)
+    if calibration:  # without what is known of it
+        hidden = {**HIDDEN, "reviewer": "", "verified_on": None, "metadata": dict[str, Any]()}
+        return {"item": {**_shown(item), **hidden}, "reviews": []}
+    standing = store.current()
+    entries = standing.of.get(key, {})
+    # Who still has to decide does not see what others decided.
+    if store.thing(item).state(reviewer, standing) in ("todo", "waiting"):
+        entries = {name: one for name, one in entries.items() if name == reviewer}
+    return {"item": _shown(item), "reviews": shown_reviews(entries)}
 
 
-def _entry(item: GoldenItem, state: str, mine: bool) -> dict[str, Any]:
+def _question(
+    labels: AnswerLabels, key: str, reviewer: str, *, calibration: bool
+) -> dict[str, Any]:
+    others: dict[str, Any] = {}
+    if calibration:
+        known = labels.known_question(key)
+        question, query, name = known.question, known.query, "calibration"
+    else:
+        question, sample = labels.question(key)
+        query, name, others = sample.query_text, sample.id, labels.others(key)
     return {
-        "id": item.id,
-        "calibration": False,
-        "query": item.query,
-        "status": item.status,
-        **{name: getattr(item, name) for name in _WORDS},
-        "tags": item.tags,
-        "state": state,
-        "mine": mine,
+        **shown_question(question, query),
+        "sample": name,
+        "given": labels.own_label(key, reviewer, calibration=calibration),
+        "others": [
+            {"reviewer": who, "answer": label_text(question, answer)}
+            for who, answer in others.items()
+        ],
     }
 
 
@@ -225,8 +260,3 @@ def _shown(item: GoldenItem) -> dict[str, Any]:
         "nearly": [one.model_dump(mode="json") for one in nearly(item)],
         "unplaced": unplaced(item),
     }
-
-
-def _asked(item: GoldenItem) -> dict[str, Any]:
-    """An item of the calibration set without what is known of it."""
-    return {**_shown(item), **_HIDDEN, "reviewer": "", "verified_on": None, "metadata": {}}

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import orjson
 
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Answerability
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
-from ragassay.review.review_log import Review
+from ragassay.review.review_editing import Review
 from ragassay.review.review_store import ReviewStore, version_of
-from ragassay.review.sheet_files import Row, Sheet
+from ragassay.review.sheet_files import Choices, Row, Sheet
 
-SHEET = Sheet(
-    "Review",
-    {
+NONE = "(none)"
+_DECIDE = "Write accept or reject."
+_SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
+
+
+class ItemSheet(Sheet):
+    """The items that nobody accepted or rejected yet. ``gold_text``, ``nearly`` (what almost
+    answers an unanswerable query), ``unplaced`` (gold that has no place in the documents) and
+    ``status`` are for reading only.
+
+    Args:
+        store: of the golden set.
+    """
+
+    title = "Review"
+    columns: ClassVar = {
         "id": 18,
         "version": 8,
         "decision": 10,
@@ -36,116 +48,77 @@ SHEET = Sheet(
         "language": 10,
         "tags": 18,
         "status": 10,
-    },
-    filled="decision",
-    needed=("id", "version", "decision"),
-    hint="Write a sheet with 'ragassay golden review DIR --xlsx FILE'.",
-)
-"""``gold_text``, ``nearly`` (what almost answers an unanswerable query), ``unplaced`` (gold that
-has no place in the documents) and ``status`` are for reading only."""
+    }
+    filled = "decision"
+    needed = ("id", "version", "decision")
+    hint = "Write a sheet with 'ragassay golden review DIR --xlsx FILE'."
 
-NONE = "(none)"
-_DECIDE = "Write accept or reject."
-_SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
+    def __init__(self, store: ReviewStore) -> None:
+        self._store = store
 
+    def rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+        """The drafts; see `Sheet.rows`."""
+        for item in self._store.golden().with_status("draft", where=where):
+            yield _cells(item), ("accept", "reject")
 
-def write_sheet(
-    store: ReviewStore, path: Path, *, overwrite: bool = False, where: Iterable[str] = ()
-) -> int:
-    """Writes the items that nobody accepted or rejected yet.
+    def is_taken(self, row: Row) -> bool:
+        """Whether somebody's review is the decision of a row; see `Sheet.is_taken`."""
+        entries = self._store.current().of.get(row["id"], {}).values()
+        return row["decision"].strip().casefold() in {_decided(one.said) for one in entries}
 
-    Args:
-        store: of the golden set.
-        path: ``.xlsx`` or ``.csv``.
-        overwrite: whether a sheet that somebody has filled in is written over.
-        where: conditions that hold for each item (see `ragassay.base.subsets`).
-
-    Returns:
-        How many items were written.
-
-    Raises:
-        UsageError: the file is of another kind, cannot be written, or its package is missing; or it
-            is there and filled in; or no item has a field of the conditions, or they hold for none.
-        InputError: a text does not fit into a cell.
-    """
-    if not overwrite:
-        reviews = store.standing().of_item
-        SHEET.refuse_filled(path, lambda row: _is_taken(row, reviews.get(row["id"], {}).values()))
-    rows = [_cells(item) for item in store.golden().with_status("draft", where=where)]
-    SHEET.write(path, rows, [("accept", "reject")] * len(rows))
-    return len(rows)
-
-
-def read_sheet(store: ReviewStore, path: Path, reviewer: str) -> tuple[int, list[str]]:
-    """Takes the decisions of a sheet.
-
-    A row that is wrong, or whose item was changed since the sheet was written, is reported and left
-    out. Reading a sheet again takes nothing twice.
-
-    Args:
-        store: of the golden set.
-        path: ``.xlsx`` or ``.csv``.
-        reviewer: whose decisions they are.
-
-    Returns:
-        How many rows were taken, and a sentence for each that was not.
-
-    Raises:
-        InputError: the file is no such sheet.
-        UsageError: its package is missing.
-    """
-    return SHEET.take(path, lambda row: _take(store, row, reviewer))
-
-
-def _is_taken(row: Row, reviews: Iterable[Review]) -> bool:
-    """Whether somebody's review is the decision of a row."""
-    decisions = {one.decision if one.decision == "reject" else "accept" for one in reviews}
-    return row["decision"].strip().casefold() in decisions
-
-
-def _take(store: ReviewStore, row: Row, reviewer: str) -> bool:
-    """Takes a row; says whether there was anything to take."""
-    item = store.golden().item(row["id"])
-    if item is None:
-        raise InputError(f"there is no item {row['id']!r} in the set", field="id")
-    fields = {name: read(row[name]) for name, read in _READERS.items() if name in row}
-    record = item.model_dump(mode="json")
-    changed = {name for name, value in fields.items() if _bare(name, record[name]) != value}
-    decision = row["decision"].strip().casefold()
-    if not decision:
-        if changed and row["version"] == version_of(item):
-            problem = f"the row changes {', '.join(sorted(changed))}, and decides nothing"
+    def take(self, row: Row, reviewer: str) -> bool:
+        """Takes a decision; see `Sheet.take`. A row whose item was changed since is wrong."""
+        store = self._store
+        item = store.golden().item(row["id"])
+        if item is None:
+            raise InputError(f"there is no item {row['id']!r} in the set", field="id")
+        fields = {name: read(row[name]) for name, read in _READERS.items() if name in row}
+        record = item.model_dump(mode="json")
+        changed = {name for name, value in fields.items() if _bare(name, record[name]) != value}
+        decision = row["decision"].strip().casefold()
+        if not decision:
+            if changed and row["version"] == version_of(item):
+                problem = f"the row changes {', '.join(sorted(changed))}, and decides nothing"
+                raise InputError(problem, field="decision", hint=_DECIDE)
+            return False
+        if decision not in ("accept", "reject"):
+            problem = f"{row['decision']!r} is no decision"
             raise InputError(problem, field="decision", hint=_DECIDE)
-        return False
-    if decision not in ("accept", "reject"):
-        problem = f"{row['decision']!r} is no decision"
-        raise InputError(problem, field="decision", hint=_DECIDE)
-    if (
-        decision == "accept"
-        and "references" in changed
-        and not any(map(str.strip, fields["references"]))
-    ):
-        _refuse_emptied(fields.get("answerability", item.answerability))
-    status = {"accept": "accepted", "reject": "rejected"}[decision]
-    mine = store.standing().of_item.get(item.id, {}).get(reviewer)
-    before = mine and (mine.decision if mine.decision == "reject" else "accept")
-    # The last of several people who decided alike is the reviewer of the item.
-    if not changed and item.status == status and (item.reviewer == reviewer or before == decision):
-        return False  # the sheet was read before
-    if item.status == "draft" and mine is not None and row["version"] == version_of(item):
-        wanted = {name: pair[1] for name, pair in mine.changes.items()}
-        if before == decision and {name: fields[name] for name in changed} == {
-            name: _bare(name, value) for name, value in wanted.items()
-        }:
-            return False  # as before: others are waited for
-    store.review(
-        item.id,
-        reviewer,
-        "accept" if decision == "accept" else "reject",
-        row["version"],
-        fields={name: fields[name] for name in changed},
-    )
-    return True
+        if (
+            decision == "accept"
+            and "references" in changed
+            and not any(map(str.strip, fields["references"]))
+        ):
+            _refuse_emptied(fields.get("answerability", item.answerability))
+        status = {"accept": "accepted", "reject": "rejected"}[decision]
+        entry = store.current().of.get(item.id, {}).get(reviewer)
+        mine: Review | None = entry.said if entry else None
+        before = mine and _decided(mine)
+        # The last of several people who decided alike is the reviewer of the item.
+        if (
+            not changed
+            and item.status == status
+            and (item.reviewer == reviewer or before == decision)
+        ):
+            return False  # the sheet was read before
+        if item.status == "draft" and mine is not None and row["version"] == version_of(item):
+            wanted = {name: pair[1] for name, pair in mine.changes.items()}
+            if before == decision and {name: fields[name] for name in changed} == {
+                name: _bare(name, value) for name, value in wanted.items()
+            }:
+                return False  # as before: others are waited for
+        store.review(
+            item.id,
+            reviewer,
+            "accept" if decision == "accept" else "reject",
+            row["version"],
+            fields={name: fields[name] for name in changed},
+        )
+        return True
+
+
+def _decided(review: Review) -> str:
+    return "reject" if review.decision == "reject" else "accept"
 
 
 def _refuse_emptied(answerability: str | None) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import ClassVar
 
 from ragassay.base import files
 from ragassay.base.counts import either, plural
@@ -28,11 +29,11 @@ _IS_FORMULA = "\0formula"
 """Begins a cell of a workbook that holds a formula; no text does."""
 
 Row = dict[str, str]
+Choices = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """How a sheet looks.
+class Sheet(ABC):
+    """What waits for a decision, a row each, to be filled in by people.
 
     Attributes:
         title: of the workbook's page.
@@ -42,22 +43,45 @@ class Sheet:
         hint: how such a sheet is written, for errors.
     """
 
-    title: str
-    columns: dict[str, int]
-    filled: str
-    needed: tuple[str, ...]
-    hint: str
+    title: ClassVar[str]
+    columns: ClassVar[dict[str, int]]
+    filled: ClassVar[str]
+    needed: ClassVar[tuple[str, ...]]
+    hint: ClassVar[str]
 
-    def refuse_filled(self, path: Path, is_taken: Callable[[Row], bool]) -> None:
-        """Refuses to write over a file that somebody has filled in, or that is no such sheet.
+    @abstractmethod
+    def rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+        """What is written: a text for each column, and what may be written into the column that is
+        filled in (empty: any text).
 
         Args:
-            path: that is to be written.
-            is_taken: whether a row that is filled in was taken before, so that nothing is lost.
+            reviewer: whom it waits for; anybody where left out.
+            where: conditions that hold for each item (see `ragassay.base.subsets`).
+        """
+
+    @abstractmethod
+    def is_taken(self, row: Row) -> bool:
+        """Whether a row that is filled in was taken before, so that nothing is lost.
+
+        Args:
+            row: text by column.
+        """
+
+    @abstractmethod
+    def take(self, row: Row, reviewer: str) -> bool:
+        """Takes a row; says whether there was anything to take, so that reading a sheet again takes
+        nothing twice.
+
+        Args:
+            row: text by column.
+            reviewer: whose decision it is.
 
         Raises:
-            UsageError: it is there and holds what would be lost.
+            InputError: the row is wrong; names the column as its field.
         """
+
+    def _refuse_filled(self, path: Path) -> None:
+        """Refuses to write over a file that somebody has filled in, or that is no such sheet."""
         if not path.is_file():
             return
         hint = "Choose another name, or write over it with --overwrite."
@@ -67,7 +91,7 @@ class Sheet:
             if not set(self.needed) <= set(head):
                 raise UsageError(f"{path} is there, and it is no sheet of this kind. {hint}")
             filled = (dict(zip(head, cells, strict=False)) for _, cells in rows)
-            n = sum(bool(one[self.filled].strip()) and not is_taken(one) for one in filled)
+            n = sum(bool(one[self.filled].strip()) and not self.is_taken(one) for one in filled)
         except InputError as error:
             problem = f"{path} is there, and it cannot be read as a sheet"
             raise UsageError(f"{problem}. {hint}") from error
@@ -80,20 +104,33 @@ class Sheet:
             )
 
     def write(
-        self, path: Path, rows: Sequence[Sequence[str]], choices: Sequence[tuple[str, ...]]
-    ) -> None:
-        """Writes a sheet.
+        self,
+        path: Path,
+        reviewer: str = "",
+        *,
+        overwrite: bool = False,
+        where: Sequence[str] = (),
+    ) -> int:
+        """Writes what waits for a decision.
 
         Args:
             path: ``.xlsx`` or ``.csv``.
-            rows: a text for each column.
-            choices: for each row what may be written into the column that is filled in; empty: any
-                text.
+            reviewer: see `rows`.
+            overwrite: whether a sheet that somebody has filled in is written over.
+            where: see `rows`.
+
+        Returns:
+            How many rows were written.
 
         Raises:
-            UsageError: the file is of another kind, cannot be written, or its package is missing.
+            UsageError: the file is of another kind, cannot be written, or its package is missing;
+                or it is there and filled in; or the conditions hold for no item.
             InputError: a text does not fit into a cell.
         """
+        if not overwrite:
+            self._refuse_filled(path)
+        written = list(self.rows(reviewer, where))
+        rows, choices = [row for row, _ in written], [allowed for _, allowed in written]
         if _is_csv(path):
             text = io.StringIO()
             writer = csv.writer(text)
@@ -103,14 +140,14 @@ class Sheet:
             files.write_bytes(path, text.getvalue().encode("utf-8-sig"))
         else:
             files.write_bytes(path, self._workbook(rows, choices))
+        return len(rows)
 
-    def take(self, path: Path, take: Callable[[Row], bool]) -> tuple[int, list[str]]:
+    def read(self, path: Path, reviewer: str) -> tuple[int, list[str]]:
         """Takes what people filled in, row by row. A row that is wrong is reported and left out.
 
         Args:
             path: ``.xlsx`` or ``.csv``.
-            take: takes a row; says whether there was anything to take. An `InputError` names the
-                column as its field.
+            reviewer: whose decisions they are.
 
         Returns:
             How many rows were taken, and a sentence for each that is wrong.
@@ -137,7 +174,7 @@ class Sheet:
                     if cell.startswith(_IS_FORMULA):
                         hint = "Write the text itself."
                         raise InputError("holds a formula", field=column, hint=hint)
-                n_taken += take(row)
+                n_taken += self.take(row, reviewer)
             except InputError as error:
                 hint = f" {error.hint}" if error.hint else ""
                 troubles.append(
@@ -148,7 +185,7 @@ class Sheet:
                 troubles.append(f"row {number}: {error}")
         return n_taken, troubles
 
-    def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[tuple[str, ...]]) -> bytes:
+    def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[Choices]) -> bytes:
         with extra_needed("An Excel workbook needs its package", "excel"):
             import xlsxwriter
         for row in rows:

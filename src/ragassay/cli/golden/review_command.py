@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels
     from ragassay.review.review_agreement import Agreement
     from ragassay.review.review_store import ReviewStore
+    from ragassay.review.sheet_files import Sheet
 
 
 def review(
@@ -79,15 +80,16 @@ def review(
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
     from ragassay.review.label_log import LABELS
-    from ragassay.review.label_sheets import read_label_sheet, write_label_sheet
-    from ragassay.review.review_sheets import read_sheet, write_sheet
+    from ragassay.review.label_sheets import LabelSheet
+    from ragassay.review.review_sheets import ItemSheet
     from ragassay.review.review_store import ReviewStore
 
     store = ReviewStore(folder)
-    labels = None
+    labels: AnswerLabels | None = None
+    sheet: Sheet = ItemSheet(store)
     if answers is not None:
-        from ragassay.engine.golden.label_questions import AnswersToLabel
         from ragassay.review.answer_labels import AnswerLabels
+        from ragassay.review.label_questions import AnswersToLabel
 
         questions = AnswersToLabel.of(
             answers,
@@ -96,7 +98,8 @@ def review(
             suite=suite.split(",") if suite else (),
             nuggets=nuggets or "own",
         )
-        labels = AnswerLabels(store, questions)
+        labels = AnswerLabels(folder, questions)
+        sheet = LabelSheet(labels)
         if where:
             raise UsageError("--where chooses items to review, and does not go with --answers.")
     elif metrics or suite or nuggets:
@@ -104,7 +107,10 @@ def review(
     settings: dict[str, object] = {"overlap": overlap, "people": people}
     if calibration is not None:
         known = GoldenSet.open(calibration)
-        if not known.with_status("accepted", "rejected") and not (calibration / LABELS).is_file():
+        if (
+            not known.with_status("accepted", "rejected")
+            and not (calibration / LABELS.log).is_file()
+        ):
             raise InputError(
                 "holds no accepted and no rejected item, and no labels of answers: it has no known "
                 "answers",
@@ -118,20 +124,14 @@ def review(
         if path is not None and path.suffix.casefold() != suffix:
             raise UsageError(f"--{suffix[1:]} {path}: give the file a name that ends in {suffix}.")
     for path in sheets:
-        if labels is None:
-            n = write_sheet(store, path, overwrite=overwrite, where=where or ())
-            show.lines(f"{path}: {plural(n, 'item')} to review")
-        else:
-            n = write_label_sheet(labels, path, reviewer or "", overwrite=overwrite)
-            show.lines(f"{path}: {plural(n, 'question')} to answer")
+        n = sheet.write(path, reviewer or "", overwrite=overwrite, where=where or ())
+        what = plural(n, "question") + " to answer" if labels else plural(n, "item") + " to review"
+        show.lines(f"{path}: {what}")
     if read is not None:
         if not reviewer:
             raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
-        if labels is None:
-            n, problems = read_sheet(store, read, reviewer)
-        else:
-            n, problems = read_label_sheet(labels, read, reviewer)
-        decisions = plural(n, "review" if labels is None else "label")
+        n, problems = sheet.read(read, reviewer)
+        decisions = plural(n, (labels or store).kind.piece)
         show.lines(f"{read}: {decisions} taken, {len(problems)} not", *problems)
         return show.INCOMPLETE if problems else show.OK
     if not sheets:
@@ -156,8 +156,7 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         folder: The reviewed golden set.
         json: Print as JSON.
     """
-    from ragassay.review.label_calibration import CALIBRATION
-    from ragassay.review.label_log import LABELS, LabelLog
+    from ragassay.review.label_log import LABELS
     from ragassay.review.review_agreement import (
         agreement as measured,
         disagreements,
@@ -166,21 +165,25 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         save_adjudication,
         tell_card,
     )
-    from ragassay.review.review_store import ReviewStore
+    from ragassay.review.review_editing import REVIEWS
+    from ragassay.review.review_folder import ReviewFolder
 
-    store = ReviewStore(folder)
-    measures, differ = measured(store), disagreements(store)
-    log = LabelLog.read(folder / LABELS)
-    labels, labels_differ = label_agreement(log), label_disagreements(log)
-    path = save_adjudication(store, [*differ, *labels_differ])
+    reviewed = ReviewFolder(folder)
+    measures, differ = measured(reviewed), disagreements(reviewed)
+    labels, labels_differ = label_agreement(reviewed), label_disagreements(reviewed)
+    path = save_adjudication(folder, [*differ, *labels_differ])
     if measures:
-        tell_card(store, f"{_in_words(measures[0])}.")
-    known = {
-        name: (sum(bool(one.right) for one in answers.values()), len(answers))
-        for name, answers in sorted(store.standing().calibration.items())
-    }
-    spent = {"reviews": store.standing().seconds, "labels": log.seconds}
-    labels_known = LabelLog.read(folder / CALIBRATION).right()
+        tell_card(folder, f"{_in_words(measures[0])}.")
+    standings = {kind: reviewed.standing(kind) for kind in (REVIEWS, LABELS)}
+    spent = {f"{kind.piece}s": one.seconds for kind, one in standings.items()}
+    known, labels_known = (
+        {
+            who: (sum(one.right for one in said.values()), len(said))
+            for who, said in sorted(one.known.items())
+            if said
+        }
+        for one in standings.values()
+    )
     if json:
         right, labels_right = (
             {name: {"right": n, "of": of} for name, (n, of) in one.items()}

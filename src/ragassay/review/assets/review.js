@@ -11,7 +11,7 @@
   let names = [], shownDocument = "", chosen = null, begun = 0;
 
   const kindOf = (entry) => (entry.calibration ? "calibration" : "golden");
-  const keyOf = (entry) => kindOf(entry) + "/" + entry.id;
+  const keyOf = (entry) => kindOf(entry) + "/" + entry.key;
 
   function fieldsOf(one) {
     const found = {};
@@ -24,13 +24,12 @@
 
   // ---- the list
 
-  function take(answer) {
-    if (answer.items) entries = answer.items;
-    else {
-      const fresh = (one) => (keyOf(one) === keyOf(answer.entry) ? answer.entry : one);
-      entries = entries.map(fresh);
-      queue = queue.map(fresh);
-    }
+  function take(answer, isAll) {
+    // After a decision one item comes back, at first all.
+    const there = new Map(answer.entries.map((one) => [keyOf(one), one]));
+    const fresh = (one) => there.get(keyOf(one)) || one;
+    entries = isAll ? answer.entries : entries.map(fresh);
+    queue = queue.map(fresh);
     progress(answer.progress, "items", "reviewed", "review");
   }
 
@@ -52,7 +51,7 @@
     if (!hasName("reviews")) return;
     say("");
     const where = $("where").value.split(";").map((one) => one.trim()).filter(Boolean);
-    take(await ask("/items?" + [named(), ...where.map((one) => "where=" + encodeURIComponent(one))].join("&")));
+    take(await ask("/items?" + [named(), ...where.map((one) => "where=" + encodeURIComponent(one))].join("&")), true);
     options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
     options($("tag"), [...new Set(entries.flatMap((one) => one.tags))].sort());
     await filter();
@@ -72,7 +71,7 @@
       return;
     }
     const entry = queue[at];
-    const answer = await ask(`/items/${kindOf(entry)}/${encodeURIComponent(entry.id)}?${named()}`);
+    const answer = await ask(`/items/${kindOf(entry)}/${encodeURIComponent(entry.key)}?${named()}`);
     item = answer.item; reviews = answer.reviews;
     buttons();
     const before = drafts.get(keyOf(entry));
@@ -300,16 +299,16 @@
     const entry = queue[at], key = keyOf(entry);
     const fields = decision === "tag" ? { tags: draft.tags } : sent();
     try {
-      const answer = await ask("/reviews", {
-        item: entry.id, reviewer: who(), decision, version: item.version, fields,
+      const answer = await ask("/items", {
+        key: entry.key, reviewer: who(), decision, version: item.version, fields,
         seconds: (Date.now() - begun) / 1000, calibration: entry.calibration,
       });
       const left = decision === "tag" ? { ...draft } : null;
       drafts.delete(key);
       take(answer);
       const told = { accept: "accepted", edit: "accepted with changes", reject: "rejected", tag: "tagged" }[answer.decision];
-      let note = `${entry.id}: ${told}` + (answer.applied ? "." : ". Another reviewer decides, too.");
-      if (answer.right !== undefined) note = `${entry.id}: ${answer.right ? "as known" : "known answer"}: ${answer.known}.`;
+      let note = `${entry.key}: ${told}` + (answer.applied ? "." : ". Another reviewer decides, too.");
+      if (answer.right !== undefined) note = `${entry.key}: ${answer.right ? "as known" : "known answer"}: ${answer.known}.`;
       if (decision === "tag") {
         await open();
         TEXTS.forEach((name) => { if (name !== "tags") draft[name] = left[name]; });
@@ -337,14 +336,14 @@
   }
 
   async function undo() {
-    const answer = await ask("/undo", { reviewer: who() });
+    const answer = await ask("/items/undo", { reviewer: who() });
     take(answer);
-    const entry = answer.entry;
+    const entry = answer.entries[0];
     drafts.delete(keyOf(entry));
     const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
     if (place >= 0) at = place; else queue.splice(at, 0, entry);
     await open();
-    tell(`${entry.id}: your review is taken back.`);
+    tell(`${entry.key}: your review is taken back.`);
   }
 
   async function move(by) {
