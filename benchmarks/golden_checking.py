@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 
 import ragassay
-from ragassay.engine.golden.golden_checks import check
-from ragassay.engine.golden.golden_findings import METRICS
+from ragassay.engine.run.evaluation import evaluate
+from ragassay.golden.checks.golden_checks import check
+from ragassay.golden.checks.golden_findings import METRICS
 from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_folder import GoldenSet, with_contexts
 from ragassay.golden.golden_item import GoldenItem
@@ -41,7 +42,7 @@ def main() -> int:
         items.append(item)
     golden = GoldenSet(Path("golden"), items, TOWN / "documents")
     began = time.perf_counter()
-    found = check(golden)
+    found = check(golden, evaluate=evaluate)
     took = time.perf_counter() - began
     samples = [
         {"id": one.id, "answer": two, "references": one.references}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from golden_checked import check
 from ragassay.cli.command_line import call
-from ragassay.engine.golden.golden_checks import check
 from ragassay.golden.document_readers import READERS
 from ragassay.golden.documents import Document, load_documents
 from ragassay.golden.golden_folder import GoldenSet

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from golden_checked import check
 from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
-from ragassay.engine.golden.golden_checks import Checked, check
-from ragassay.engine.golden.golden_findings import CheckOptions
 from ragassay.golden import anchor
+from ragassay.golden.checks.golden_checks import Checked
+from ragassay.golden.checks.golden_findings import CheckOptions
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 

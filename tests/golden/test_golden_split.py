@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.cli.command_line import call
-from ragassay.engine.golden.golden_groups import groups
+from ragassay.golden.checks.golden_groups import groups
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Utterance

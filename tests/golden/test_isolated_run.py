@@ -10,7 +10,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.engine.golden.isolated_run import isolated
+from ragassay.engine.diagnosis.isolated_run import isolated
 
 
 def run(folder: Path, answers: str) -> ragassay.Result:

@@ -76,11 +76,7 @@ def text_at(documents: Mapping[str, Document], place: GoldPassage | GoldSpan) ->
 
 
 def names_of(documents: Mapping[str, Document]) -> DocumentNames:
-    """Finds the documents by what systems, files and people call them.
-
-    Args:
-        documents: by id.
-    """
+    """Finds the documents by what systems, files and people call them."""
     return DocumentNames({name: one.path for name, one in documents.items()})
 
 
@@ -195,11 +191,7 @@ def _complete(
 
 
 def fault_lines(wrong: Sequence[InputError]) -> str:
-    """Faults as lines of an error: the first ones, and the number of the others.
-
-    Args:
-        wrong: at least one.
-    """
+    """Faults as lines of an error: the first ones, and the number of the others."""
     lines = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
     return lines + (f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else "")
 

@@ -122,9 +122,6 @@ class GoldenSet:
     def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
         """Documents that were left out and can be read now, without those that have the id or text
         of another one.
-
-        Args:
-            documents: those of the set, by id.
         """
         folder = self.documents_folder
         texts = {one.text for one in documents.values()}
@@ -140,20 +137,12 @@ class GoldenSet:
         return list(readable.values())
 
     def take_in(self, documents: Iterable[Document]) -> None:
-        """Leaves documents no longer out; ``documents.json`` says so once it is saved.
-
-        Args:
-            documents: as `readable_again` gives them.
-        """
+        """Leaves documents no longer out; ``documents.json`` says so once it is saved."""
         paths = {one.path for one in documents}
         self.left_out = {name: why for name, why in self.left_out.items() if name not in paths}
 
     def item(self, name: str) -> GoldenItem | None:
-        """The item with an id; ``None`` where there is none.
-
-        Args:
-            name: the id.
-        """
+        """The item with an id; ``None`` where there is none."""
         return next((one for one in self.items if one.id == name), None)
 
     def with_status(self, *statuses: Status, where: Iterable[str] = ()) -> list[GoldenItem]:
@@ -211,11 +200,7 @@ class GoldenSet:
         refresh_card(self.folder, self.items, self.left_out)
 
     def save_card(self, made: str) -> None:
-        """Writes ``card.md``, unless the folder has one.
-
-        Args:
-            made: how the set was made, in a sentence.
-        """
+        """Writes ``card.md``, unless the folder has one."""
         write_card(self.folder, self.items, self.left_out, made)
 
     def changed_documents(self) -> dict[str, date]:
@@ -230,9 +215,6 @@ class GoldenSet:
     def read_otherwise(self, documents: Mapping[str, Document]) -> dict[tuple[str, str], list[str]]:
         """The ids of documents that are the same files as in the manifest and were read by another
         loader, so that their text may differ; by the loader of the manifest and that of now.
-
-        Args:
-            documents: as they are read now, by id.
         """
         ids: dict[tuple[str, str], list[str]] = {}
         for one in _listed(self.folder):
@@ -247,9 +229,6 @@ class GoldenSet:
 def alone(folder: Path) -> Iterator[None]:
     """Holds the lock of a golden set's folder, for whoever reads it, changes it and writes it:
     another writer waits. SQLite has a lock that works on every system, also for threads.
-
-    Args:
-        folder: of the golden set; there already.
 
     Raises:
         UsageError: another writer holds it for too long, or the folder cannot be written.

@@ -208,9 +208,6 @@ class GoldenItem(BaseModel):
 def tags_in(text: str) -> list[str]:
     """The tags of a cell: a line each, in a line parted by semicolons where it holds one, else by
     commas.
-
-    Args:
-        text: of the cell.
     """
     parts = (line.split(";" if ";" in line else ",") for line in text.split("\n"))
     return [tag for one in parts for part in one if (tag := part.strip())]
@@ -219,9 +216,6 @@ def tags_in(text: str) -> list[str]:
 def negatives_in(text: str) -> list[dict[str, str | None]]:
     """The ``text`` and ``kind`` of each wrong answer of a cell: a line each, such as
     ``inaccurate: at ten``; ``None`` where no kind is given.
-
-    Args:
-        text: of the cell.
     """
     negatives: list[dict[str, str | None]] = []
     for line in filter(str.strip, text.split("\n")):

@@ -122,9 +122,6 @@ class AnswerLabels(Reviewing):
     def known_question(self, key: str) -> Known:
         """A question with a known answer.
 
-        Args:
-            key: of the question.
-
         Raises:
             UsageError: there is none.
         """
@@ -135,9 +132,6 @@ class AnswerLabels(Reviewing):
 
     def question(self, key: str) -> Asked:
         """A question, and the answer that it is about.
-
-        Args:
-            key: of the question.
 
         Raises:
             UsageError: there is none.
@@ -163,9 +157,6 @@ class AnswerLabels(Reviewing):
     def others(self, key: str) -> dict[str, Any]:
         """What people said of a question on which they disagree, or which somebody settled; empty
         for other questions: who still has to answer does not see what others said.
-
-        Args:
-            key: of the question.
         """
         standing, asked = self.current(), self._questions().get(key)
         is_shown = standing.settled(key) is not None or (

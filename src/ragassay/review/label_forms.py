@@ -64,9 +64,6 @@ def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
 def answer_fields(question: Question[Any]) -> list[dict[str, Any]]:
     """The fields of the answer that a person fills in.
 
-    Args:
-        question: that is answered.
-
     Returns:
         For each ``name``, ``title``, ``form`` (``choice``, ``choices``: one for each of
         ``items``, ``number``, ``numbers``, ``texts`` or ``text``), whether it is ``optional``, and
@@ -93,20 +90,12 @@ def answer_fields(question: Question[Any]) -> list[dict[str, Any]]:
 
 
 def needed_fields(question: Question[Any]) -> list[dict[str, Any]]:
-    """The fields of `answer_fields` that must have a value.
-
-    Args:
-        question: that is answered.
-    """
+    """The fields of `answer_fields` that must have a value."""
     return [field for field in answer_fields(question) if not field["optional"]]
 
 
 def optional_names(question: Question[Any]) -> list[str]:
-    """The names of the other fields, which take reasons.
-
-    Args:
-        question: that is answered.
-    """
+    """The names of the other fields, which take reasons."""
     return [field["name"] for field in answer_fields(question) if field["optional"]]
 
 
@@ -199,11 +188,7 @@ def _value(field: dict[str, Any], text: str) -> Any:
 
 
 def word_of(value: Any) -> str:
-    """A value of a choice as a person writes it.
-
-    Args:
-        value: of the reply.
-    """
+    """A value of a choice as a person writes it."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

@@ -85,11 +85,7 @@ def verdict_of(standing: Standing, question: Question[Any]) -> Verdict[Any] | Fa
 
 
 def answered(standing: Standing) -> Iterator[tuple[Question[Any], dict[str, Label]]]:
-    """Each question with the independent labels that hold an answer, by person.
-
-    Args:
-        standing: of the labels.
-    """
+    """Each question with the independent labels that hold an answer, by person."""
     for entries in standing.of.values():
         labels = {who: one.said for who, one in entries.items() if one.said.reply is not None}
         if labels:

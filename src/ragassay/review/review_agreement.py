@@ -55,9 +55,6 @@ class Agreement:
 def agreement(folder: ReviewFolder) -> list[Agreement]:
     """The agreement of independent decisions on items (accept, edit, reject).
 
-    Args:
-        folder: of a reviewed golden set.
-
     Returns:
         Alpha and Fleiss' kappa of all, then Cohen's kappa of each two people who have items in
         common; empty where no item has two reviews.
@@ -71,9 +68,6 @@ def label_agreement(folder: ReviewFolder) -> dict[str, list[Agreement]]:
 
     Each value that a question asks for counts as an item of its own, and any two different values
     as different; lists of texts and explanations do not count.
-
-    Args:
-        folder: of a golden set.
     """
     units: dict[str, list[dict[str, str]]] = {}
     for question, labels in answered(folder.standing(LABELS)):
@@ -91,9 +85,6 @@ def label_agreement(folder: ReviewFolder) -> dict[str, list[Agreement]]:
 
 def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
     """Coefficients of agreement.
-
-    Args:
-        units: the labels of each item, by person.
 
     Returns:
         See `agreement`.
@@ -134,9 +125,6 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
 def disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
     """The items whose reviewers want different things.
 
-    Args:
-        folder: of a reviewed golden set.
-
     Returns:
         For each ``item``, ``query``, ``status`` (``draft`` until somebody settles it) and
         ``reviews``.
@@ -157,9 +145,6 @@ def disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
 
 def label_disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
     """The questions about answers to which people gave different answers.
-
-    Args:
-        folder: of a golden set.
 
     Returns:
         For each ``question`` (its kind), ``sample`` (the query's id), ``data``, ``labels`` (answer
@@ -185,11 +170,7 @@ def label_disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
 
 
 def shown_reviews(reviews: Mapping[str, Entry]) -> list[dict[str, Any]]:
-    """Reviews of an item for a person to read.
-
-    Args:
-        reviews: by reviewer.
-    """
+    """Reviews of an item for a person to read."""
     return [
         {"reviewer": who, "decision": one.said.decision, "changes": one.said.changes}
         for who, one in reviews.items()

@@ -93,9 +93,6 @@ class ReviewFolder:
     def documents(self, *, calibration: bool = False) -> Mapping[str, Document]:
         """The documents by id; read again when ``documents.json`` is another one, as after 'golden
         anchor': the spans then count in what the documents are now.
-
-        Args:
-            calibration: those of the calibration set.
         """
         golden = self.calibration() if calibration else self.golden()
         if golden is None:
@@ -126,9 +123,6 @@ class ReviewFolder:
 
     def change_settings(self, **fields: Any) -> ReviewSettings:
         """Keeps settings for all reviewers.
-
-        Args:
-            **fields: of `ReviewSettings`.
 
         Raises:
             UsageError: a value is impossible.
@@ -205,11 +199,7 @@ class ReviewFolder:
         return value
 
     def replace_item(self, item: GoldenItem) -> None:
-        """Writes an item into the set; whoever calls holds the folder's lock.
-
-        Args:
-            item: in place of the one with its id.
-        """
+        """Writes an item into the set; whoever calls holds the folder's lock."""
         golden = self.golden()
         items = [item if one.id == item.id else one for one in golden.items]
         golden = replace(golden, items=items)

@@ -118,11 +118,7 @@ class Standing:
         return next((one for one in reversed(stack) if (one.key, one.calibration) == wanted), None)
 
     def last(self, who: str) -> tuple[Entry, Entry | None] | None:
-        """What a person would take back, and what this person had said of the same thing before.
-
-        Args:
-            who: the person.
-        """
+        """What a person would take back, and what this person had said of the same thing before."""
         stack = self._stacks.get(who)
         return (stack[-1], self._before(stack[:-1], stack[-1])) if stack else None
 
@@ -136,27 +132,15 @@ class Standing:
         return self.final.get(key, {}).get(who) or self.of.get(key, {}).get(who)
 
     def all_of(self, key: str) -> list[Entry]:
-        """All entries on a thing: the independent ones, then the final ones.
-
-        Args:
-            key: of the thing.
-        """
+        """All entries on a thing: the independent ones, then the final ones."""
         return [*self.of.get(key, {}).values(), *self.final.get(key, {}).values()]
 
     def settled(self, key: str) -> Entry | None:
-        """The entry that settles a thing, where there is one.
-
-        Args:
-            key: of the thing.
-        """
+        """The entry that settles a thing, where there is one."""
         return next(reversed(self.final.get(key, {}).values()), None)
 
     def disagree(self, key: str) -> bool:
-        """Whether people who did not see what others said said different things.
-
-        Args:
-            key: of the thing.
-        """
+        """Whether people who did not see what others said said different things."""
         if key not in self._disagree:
             said = [one.said for one in self.of.get(key, {}).values()]
             self._disagree[key] = len(said) > 1 and self._differ(said)
@@ -167,9 +151,6 @@ def lines_in(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a log with their numbers; none where there is no file. A last line that was
     never finished is left out: what it says was not confirmed to anybody. One that lacks its line
     ending alone, as editors leave it, counts.
-
-    Args:
-        path: of the log.
     """
     if not path.is_file():
         return

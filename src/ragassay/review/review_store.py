@@ -39,11 +39,7 @@ class ReviewConflictError(UsageError):
 
 
 def version_of(item: GoldenItem) -> str:
-    """The version of an item: a hash of its line.
-
-    Args:
-        item: of a golden set.
-    """
+    """The version of an item: a hash of its line."""
     digest = hashlib.blake2b(orjson.dumps(item.to_record()), digest_size=8).hexdigest()
     return f"v{digest}"  # which no spreadsheet takes for a number
 

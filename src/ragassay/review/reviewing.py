@@ -78,11 +78,7 @@ class Reviewing(ReviewFolder, ABC):
 
     @abstractmethod
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
-        """What is decided on.
-
-        Args:
-            where: conditions that hold for the items (see `ragassay.base.subsets`).
-        """
+        """What is decided on."""
 
     @abstractmethod
     def known_things(self) -> list[Thing]:
@@ -148,9 +144,6 @@ class Reviewing(ReviewFolder, ABC):
     def progress(self, reviewer: str) -> dict[str, Any]:
         """How far all are.
 
-        Args:
-            reviewer: who asks.
-
         Returns:
             ``done`` and ``total`` things, ``mine`` (those that this person decided on), ``left``
             (decisions that are missing; a disagreement takes one more), ``seconds`` (median of a
@@ -174,9 +167,6 @@ class Reviewing(ReviewFolder, ABC):
     def deciding(self, reviewer: str) -> Iterator[None]:
         """Holds the folder's lock for a decision.
 
-        Args:
-            reviewer: who decides.
-
         Raises:
             UsageError: no name is given, or another writer holds the lock for too long.
         """
@@ -197,9 +187,6 @@ class Reviewing(ReviewFolder, ABC):
 
     def undo(self, reviewer: str) -> Entry:
         """Takes a person's last decision back.
-
-        Args:
-            reviewer: whose.
 
         Returns:
             What was taken back.

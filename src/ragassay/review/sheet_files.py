@@ -61,11 +61,7 @@ class Sheet(ABC):
 
     @abstractmethod
     def is_taken(self, row: Row) -> bool:
-        """Whether a row that is filled in was taken before, so that nothing is lost.
-
-        Args:
-            row: text by column.
-        """
+        """Whether a row that is filled in was taken before, so that nothing is lost."""
 
     @abstractmethod
     def take(self, row: Row, reviewer: str) -> bool:

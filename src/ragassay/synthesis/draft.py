@@ -120,11 +120,7 @@ class Draft:
         return f"syn-{hashlib.sha256(body.encode()).hexdigest()[:12]}"
 
     def to_item(self, made: dict[str, Any]) -> GoldenItem:
-        """The draft as an item with status ``draft``.
-
-        Args:
-            made: generator, checker, versions and seed, for the provenance.
-        """
+        """The draft as an item with status ``draft``."""
         wanted = self.wanted
         passages = [f"{one.document}:{one.start}-{one.end}" for one in self.sections]
         return GoldenItem(
@@ -186,11 +182,7 @@ class Rejection:
         return cls(why, detail, draft, failure.reason.passing, failed=True)
 
     def to_record(self, made: dict[str, Any]) -> dict[str, Any]:
-        """A line of ``rejected.jsonl``.
-
-        Args:
-            made: see `Draft.to_item`.
-        """
+        """A line of ``rejected.jsonl``."""
         query = self.draft.query
         item = self.draft.to_item(made).to_record() if query else {"query": "", "provenance": made}
         return {"why": self.why, "detail": self.detail, **item}

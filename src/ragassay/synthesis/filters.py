@@ -76,11 +76,7 @@ class Filters:
             self._seen[_names_in(one)].append(_normal(one))
 
     def against(self, draft: Draft) -> Rejection | None:
-        """The first reason against a draft; a draft without one counts as seen.
-
-        Args:
-            draft: to check.
-        """
+        """The first reason against a draft; a draft without one counts as seen."""
         reasons: tuple[tuple[Why, str], ...] = (
             ("form", self._form(draft)),
             ("leak", _leak(draft)),

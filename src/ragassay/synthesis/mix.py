@@ -61,9 +61,6 @@ class Mix:
     def parse(cls, words: Iterable[str]) -> Mix:
         """A mix in words: ``type=factual:2,yes-no:1``; a part that is not named has its default.
 
-        Args:
-            words: one a part.
-
         Raises:
             UsageError: an unknown part or value, or a weight that is none.
         """
@@ -88,9 +85,6 @@ class Mix:
     @classmethod
     def of(cls, weights: Mapping[str, Mapping[str, float]]) -> Mix:
         """The mix with these weights, whose sums may be any.
-
-        Args:
-            weights: by part and value.
 
         Raises:
             UsageError: the weights of a part are all 0.

@@ -60,9 +60,6 @@ def declined(text: str) -> bool:
     """Whether a text that was to be a query is a refusal to write one.
 
     What asks something is a query, whatever stands before it ("I cannot log in, what can I do?").
-
-    Args:
-        text: that was written.
     """
     kinds = {kind for kind, _ in parts(text)}
     if not (_REFUSES.match(text) or ("refusal" in kinds and "statement" not in kinds)):
@@ -76,9 +73,6 @@ def states(text: str) -> bool:
 
     Only sure cases count: sentences that end with a full stop, begin as statements do ("The pool
     opens at nine."), and have no question word and no word of the user about himself.
-
-    Args:
-        text: that was written as a query.
     """
     if "?" in text or not text.rstrip().endswith(_ENDS) or _REQUESTS.search(text):
         return False

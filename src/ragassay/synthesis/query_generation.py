@@ -160,9 +160,6 @@ class PublishedWish:
     def save_queries(self, items: Sequence[GoldenItem]) -> Path:
         """Writes the file of queries: ``query_id``, ``query`` and, where answers are generated,
         ``expected_answer`` (empty for an unanswerable query).
-
-        Args:
-            items: of the golden set.
         """
         path = Path(f"{self.output.base_filename}.{self.output.format}")
         names = ["query_id", "query"]
@@ -184,9 +181,6 @@ class PublishedWish:
 
 def read_query_generation(path: Path) -> PublishedWish:
     """Reads a configuration of query generation.
-
-    Args:
-        path: YAML file.
 
     Raises:
         InputError: it is none, a key or value is wrong, or a key is written out; with the line.

@@ -81,11 +81,7 @@ class Section:
 
 
 def part_of(place: float) -> str:
-    """Which third of its document a place is in.
-
-    Args:
-        place: 0 to 1.
-    """
+    """Which third of its document a place is in."""
     return THIRDS[min(2, int(place * 3))]
 
 
@@ -100,11 +96,7 @@ def with_headings(section: Section, text: str) -> str:
 
 
 def sections_of(document: Document) -> Iterator[Section]:
-    """The sections of a document in their order; headings are not part of them.
-
-    Args:
-        document: with headings, or none.
-    """
+    """The sections of a document in their order; headings are not part of them."""
     text, title = document.text, document.title
     name = document.id if title is None else title.title
     for start, stop, heading in _between(document, title):
@@ -151,21 +143,13 @@ class Corpus:
         self._n_sections = Counter(stem for stems in self._stems for stem in stems)
 
     def language(self, document: str) -> str:
-        """The code of the language that a document is in; empty where its words do not tell.
-
-        Args:
-            document: its id.
-        """
+        """The code of the language that a document is in; empty where its words do not tell."""
         if document not in self._languages:
             self._languages[document] = language_of(self.documents[document].text)
         return self._languages[document]
 
     def lacks(self, text: str) -> list[str]:
-        """The stems of uncommon words of a text that stand in no document.
-
-        Args:
-            text: a query, say.
-        """
+        """The stems of uncommon words of a text that stand in no document."""
         lists = word_lists().get(language_of(text))
         small = {stem for word in (lists.small if lists else ()) for stem in content(word)}
         return [
@@ -184,11 +168,7 @@ class Corpus:
         return GoldSpan.of(section.document, self.documents[section.document].text, start, end)
 
     def search(self, query: str) -> list[Section]:
-        """The five sections whose words match a query best (BM25), the best first.
-
-        Args:
-            query: its text.
-        """
+        """The five sections whose words match a query best (BM25), the best first."""
         mean = sum(stems.total() for stems in self._stems) / len(self._stems)
         wanted = set(content(query))
         scored = []
@@ -221,9 +201,6 @@ class Corpus:
 def pairs_with_shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section]]:
     """Pairs of sections of different documents with a name that stands in both and in few others,
     the rarest names first.
-
-    Args:
-        sections: of all documents.
     """
     places: dict[str, list[Section]] = {}
     for section in sections:

@@ -15,7 +15,7 @@ from ragassay.cli.output import show
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ragassay.engine.golden.golden_checks import Checked
+    from ragassay.golden.checks.golden_checks import Checked
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -54,8 +54,9 @@ def check(
         fail_on: Which findings make the exit code 1.
         json: Print everything as JSON.
     """
-    from ragassay.engine.golden.golden_checks import check as carry_out
-    from ragassay.engine.golden.golden_findings import CheckOptions
+    from ragassay.engine.run.evaluation import evaluate
+    from ragassay.golden.checks.golden_checks import check as carry_out
+    from ragassay.golden.checks.golden_findings import CheckOptions
     from ragassay.golden.golden_folder import GoldenSet
 
     opened = GoldenSet.open(folder)
@@ -63,7 +64,7 @@ def check(
     if metrics is not None:
         options = replace(options, metrics=metrics.split(","))
     with show.status("checking"):
-        checked = carry_out(opened, options)
+        checked = carry_out(opened, options, evaluate=evaluate)
     if json:
         show.json(checked.to_json())
     else:

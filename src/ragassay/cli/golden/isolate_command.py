@@ -40,7 +40,7 @@ def isolate(
         threshold: Value from which an answer is right.
         json: Print everything as JSON.
     """
-    from ragassay.engine.golden.isolated_run import CLASSES, isolated
+    from ragassay.engine.diagnosis.isolated_run import CLASSES, isolated
     from ragassay.engine.results import open_run
     from ragassay.reports.text import terminal
 

@@ -77,7 +77,7 @@ def split(
         by: Fields that tell kinds apart, joined with commas.
         seed: Of the division.
     """
-    from ragassay.engine.golden.golden_groups import groups
+    from ragassay.golden.checks.golden_groups import groups
     from ragassay.golden.golden_folder import GoldenSet
     from ragassay.golden.golden_sampling import furthest, split as divide
 

@@ -162,7 +162,7 @@ def synthesize(
 
 
 def _warn_of_alike(documents: Mapping[str, Document]) -> None:
-    from ragassay.engine.golden.document_checks import nearly_alike
+    from ragassay.golden.checks.document_checks import nearly_alike
 
     pairs = nearly_alike(documents)
     if pairs:

@@ -219,8 +219,8 @@ def _compare(
 
     from ragassay.compat.trec_eval import trec_printing as shown
     from ragassay.engine.comparison.compared_arrays import compare_arrays
-    from ragassay.engine.results.clustering import CONVERSATION_KEYS, conversations_of_ids
     from ragassay.reports.text.terminal import full_comparison
+    from ragassay.texts.conversation_names import CONVERSATION_KEYS, conversations_of_ids
 
     measures = [
         m

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragassay.base.sample import Sample
-from ragassay.engine.results.clustering import CONVERSATION_KEYS
 from ragassay.formats import folded
 from ragassay.formats.records.aliases import FIELD_OF
+from ragassay.texts.conversation_names import CONVERSATION_KEYS
 from ragassay.texts.languages import language_of
 
 _LANGUAGE = "language"

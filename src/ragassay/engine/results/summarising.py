@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ragassay.base.counts import plural
 from ragassay.base.score import Reason
 from ragassay.engine.results.attribution import label_of
-from ragassay.engine.results.clustering import CONVERSATION_KEYS
 from ragassay.engine.results.score_columns import Mask, ScoreColumns
 from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
@@ -22,6 +21,7 @@ from ragassay.metrics.core.metric import Metric
 from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles.ordered_values import percentile_interval
 from ragassay.suites import Suite
+from ragassay.texts.conversation_names import CONVERSATION_KEYS
 
 GEOMETRIC_FLOOR = 1e-5
 """Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""

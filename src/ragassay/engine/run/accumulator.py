@@ -15,14 +15,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given, given_of, mixed
-from ragassay.engine.results.clustering import (
-    CONVERSATION_KEYS,
-    IN_CLUSTER,
-    cluster_column,
-    cluster_of,
-    conversations_of_ids,
-    named_conversation,
-)
+from ragassay.engine.results.clustering import IN_CLUSTER, cluster_column, cluster_of
 from ragassay.engine.results.data_language import DataLanguage
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.slicing import Slicer
@@ -42,6 +35,11 @@ from ragassay.engine.run.missing_scores import MissingScores
 from ragassay.judges.asking import IN_PART
 from ragassay.metrics.core.metric import Metric
 from ragassay.suites import Suite
+from ragassay.texts.conversation_names import (
+    CONVERSATION_KEYS,
+    conversations_of_ids,
+    named_conversation,
+)
 from ragassay.texts.scripts import UNSPACED
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")

@@ -89,11 +89,7 @@ def placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) 
 
 
 def unplaced_record(one: Placing) -> dict[str, Any]:
-    """What provenance keeps of a passage without a place.
-
-    Args:
-        one: the passage.
-    """
+    """What provenance keeps of a passage without a place."""
     parts = {name: getattr(one.said, name) for name in ("text", "document", "id", "grade")}
     return {name: value for name, value in parts.items() if value} | {"reason": one.reason}
 

@@ -125,9 +125,6 @@ class ItemMapper(Mapper):
     def tell_what_systems_did(self, samples: Sequence[Sample]) -> None:
         """Notes answers of queries without a reference, and passages of queries without gold: they
         may be what is expected.
-
-        Args:
-            samples: of all records.
         """
         complete = {("gold", one.id) for one in samples if one.gold is not None}
         for one in samples:

@@ -80,9 +80,6 @@ class LLMGenerator:
         """For each kind a draft without a query, with the passages to write from: every document
         and part in turn.
 
-        Args:
-            kinds: of the items.
-
         Raises:
             UsageError: two documents are wanted, and no two share a name.
         """
@@ -105,11 +102,7 @@ class LLMGenerator:
             seen[kind, sections] += 1
 
     def answering(self, samples: Iterable[Sample]) -> Iterator[Draft]:
-        """Drafts of queries that only need answers, with the passages that match them best.
-
-        Args:
-            samples: their query and history count.
-        """
+        """Drafts of queries that only need answers, with the passages that match them best."""
         for one in samples:
             turns = tuple(map(Utterance.of, one.history))
             sections = tuple(self._corpus.search(one.query_text))
@@ -153,11 +146,7 @@ class LLMGenerator:
         return await self._answered(draft, ask)
 
     def question(self, draft: Draft) -> WriteQuery:
-        """The question by which a query is written.
-
-        Args:
-            draft: as far as it is known.
-        """
+        """The question by which a query is written."""
         words = draft.wanted
         lines = [
             _TYPES.get(words.get("type", ""), ""),

@@ -148,9 +148,6 @@ class OfflineGenerator:
     def drafts(self, mix: Mix) -> Iterator[Draft]:
         """All drafts of the kinds that a mix has, document by document.
 
-        Args:
-            mix: what is wanted.
-
         Raises:
             UsageError: something else than the rules can write.
         """
@@ -303,9 +300,6 @@ _TWO_CAPITALS = re.compile(r"[A-Z][a-z]+\.? [A-Z][a-z]")
 
 def check(mix: Mix) -> None:
     """Raises where the rules cannot write what a mix wants.
-
-    Args:
-        mix: what is wanted.
 
     Raises:
         UsageError: with what they can.

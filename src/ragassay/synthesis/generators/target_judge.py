@@ -136,9 +136,6 @@ class TargetEndpoint(Endpoint):
     async def send(self, body: bytes) -> Completion:
         """Asks the target once.
 
-        Args:
-            body: that `body` gave.
-
         Raises:
             EndpointError: there is no reply.
         """

@@ -10,10 +10,10 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from ragassay.base.counts import grouped
-from ragassay.engine.results.clustering import conversations_of_ids, named_conversation
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.texts import sentences
+from ragassay.texts.conversation_names import conversations_of_ids, named_conversation
 
 _ALIKE = 92.0
 """How alike two queries are that ask the same, 0 to 100."""
@@ -55,11 +55,7 @@ def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> li
 
 
 def near_duplicates(items: Sequence[GoldenItem]) -> Iterator[Pair]:
-    """The places of items that ask nearly the same, the earlier one first.
-
-    Args:
-        items: of a golden set.
-    """
+    """The places of items that ask nearly the same, the earlier one first."""
     # A follow-up means another thing after other turns.
     texts = [plain(" ".join([*(turn.text for turn in item.history), item.query])) for item in items]
     pairs = alike_texts(texts, texts, fuzz.ratio, _ALIKE)
@@ -87,20 +83,12 @@ def alike_texts(
 
 
 def plain(text: str) -> str:
-    """The words of a text in lower case, a space between two of them.
-
-    Args:
-        text: any.
-    """
+    """The words of a text in lower case, a space between two of them."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def evidence(item: GoldenItem) -> list[GoldSpan]:
-    """The gold spans that are relevant: a person may have graded others as not relevant.
-
-    Args:
-        item: of a golden set.
-    """
+    """The gold spans that are relevant: a person may have graded others as not relevant."""
     return [span for span in item.gold or () if span.grade > 0]
 
 

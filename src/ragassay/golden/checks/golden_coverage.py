@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
-from ragassay.engine.golden.golden_groups import alike_texts, plain
+from ragassay.golden.checks.golden_groups import alike_texts, plain
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.offline.words import n_words

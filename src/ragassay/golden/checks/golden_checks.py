@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragassay.engine.golden import item_checks
-from ragassay.engine.golden.document_checks import about_documents
-from ragassay.engine.golden.golden_blindness import blindness_of
-from ragassay.engine.golden.golden_coverage import coverage, uncovered
-from ragassay.engine.golden.golden_findings import CheckOptions, Finding, Remark
-from ragassay.engine.golden.judged_checks import JudgedChecks
+from ragassay.golden.checks import item_checks
+from ragassay.golden.checks.document_checks import about_documents
+from ragassay.golden.checks.golden_blindness import blindness_of
+from ragassay.golden.checks.golden_coverage import coverage, uncovered
+from ragassay.golden.checks.golden_findings import CheckOptions, Finding, Remark
+from ragassay.golden.checks.judged_checks import JudgedChecks
 from ragassay.golden.golden_folder import GoldenSet
 
 
@@ -66,12 +66,15 @@ class Checked:
         }
 
 
-def check(golden: GoldenSet, options: CheckOptions | None = None) -> Checked:
+def check(
+    golden: GoldenSet, options: CheckOptions | None = None, *, evaluate: Callable[..., Any]
+) -> Checked:
     """Checks a golden set. Rejected items are left out.
 
     Args:
         golden: the set.
         options: what is checked, and by whom.
+        evaluate: `ragassay.evaluate`, which asks the judge and computes the metrics.
 
     Raises:
         InputError: a document cannot be read.
@@ -81,7 +84,7 @@ def check(golden: GoldenSet, options: CheckOptions | None = None) -> Checked:
     items = golden.with_status("accepted", "draft")
     are_needed = golden.known_documents() or any(item.gold for item in items)
     documents = golden.documents() if are_needed else {}
-    judged = JudgedChecks(items, documents, chosen)
+    judged = JudgedChecks(items, documents, chosen, evaluate)
     checks: dict[str, Callable[[], Iterator[Remark]]] = {
         "documents": lambda: about_documents(golden, documents),
         "spans": lambda: item_checks.misplaced_spans(items, documents),

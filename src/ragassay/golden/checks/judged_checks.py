@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Answerability
-from ragassay.engine.golden.golden_findings import CheckOptions, Remark
-from ragassay.engine.golden.golden_groups import evidence
-from ragassay.engine.golden.item_checks import numbers
-from ragassay.engine.run.evaluation import evaluate
+from ragassay.golden.checks.golden_findings import CheckOptions, Remark
+from ragassay.golden.checks.golden_groups import evidence
+from ragassay.golden.checks.item_checks import numbers
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.offline.questions import contradicted
@@ -46,12 +45,18 @@ class JudgedChecks:
         items: of the set.
         documents: by id.
         options: who judges, and what that may cost.
+        evaluate: `ragassay.evaluate`.
     """
 
     def __init__(
-        self, items: Sequence[GoldenItem], documents: Mapping[str, Document], options: CheckOptions
+        self,
+        items: Sequence[GoldenItem],
+        documents: Mapping[str, Document],
+        options: CheckOptions,
+        evaluate: Callable[..., Any],
     ) -> None:
         self._items, self._documents, self._options = items, documents, options
+        self._evaluate = evaluate
         self._who = options.judge or "the offline judge"
         self._unscored: Counter[str] = Counter()
         self._unanswerable = [
@@ -181,7 +186,7 @@ class JudgedChecks:
         if not samples:
             return
         judge, budget = self._options.judge, self._options.budget
-        result = evaluate(samples, metrics=[metric], judge=judge, budget=budget)
+        result = self._evaluate(samples, metrics=[metric], judge=judge, budget=budget)
         for row in result.scores:
             if isinstance(row.value, int | float):
                 yield row.sample, float(row.value), row.explanation

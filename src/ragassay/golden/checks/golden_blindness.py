@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragassay.base.counts import either, plural
-from ragassay.engine.golden.golden_groups import evidence, plain
+from ragassay.golden.checks.golden_groups import evidence, plain
 from ragassay.golden.golden_item import GoldenItem
 
 Scorer = Callable[[Sequence[Mapping[str, Any]], str], dict[str, float]]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from ragassay.base.counts import either, few, grouped, plural
-from ragassay.engine.golden.golden_findings import Remark
-from ragassay.engine.golden.golden_groups import plain
+from ragassay.golden.checks.golden_findings import Remark
+from ragassay.golden.checks.golden_groups import plain
 from ragassay.golden.documents import COPY, Document
 from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
 from ragassay.texts import sentences
@@ -99,9 +99,6 @@ def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
 
     The same sentence then has gold in one of the two only, and a passage with it from the other one
     counts as wrong.
-
-    Args:
-        documents: by id.
     """
     sentences = {name: _sentences(one.text) for name, one in documents.items()}
     holders = grouped((sentence, name) for name, held in sentences.items() for sentence in held)

@@ -11,9 +11,9 @@ from itertools import combinations, islice
 
 from ragassay.base.counts import few, plural
 from ragassay.base.sample import Answerability
-from ragassay.engine.golden.golden_findings import CheckOptions, Remark
-from ragassay.engine.golden.golden_groups import evidence, near_duplicates, plain
 from ragassay.golden import anchor
+from ragassay.golden.checks.golden_findings import CheckOptions, Remark
+from ragassay.golden.checks.golden_groups import evidence, near_duplicates, plain
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_item import GoldenItem
@@ -131,11 +131,7 @@ def _holders(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[st
 
 
 def leaks(items: Sequence[GoldenItem]) -> Iterator[Remark]:
-    """Queries that hold their answer.
-
-    Args:
-        items: of a golden set.
-    """
+    """Queries that hold their answer."""
     for item in items:
         query = plain(spaced(item.query))
         for reference in item.references:
@@ -145,11 +141,7 @@ def leaks(items: Sequence[GoldenItem]) -> Iterator[Remark]:
 
 
 def contradictions(items: Sequence[GoldenItem]) -> Iterator[Remark]:
-    """References that contradict each other or the wrong answers of their item.
-
-    Args:
-        items: of a golden set.
-    """
+    """References that contradict each other or the wrong answers of their item."""
     for item in items:
         first = {plain(one).partition(" ")[0] for one in item.references}
         if any(yes in first and not first.isdisjoint(no) for yes, no in _POLAR.items()):
@@ -181,21 +173,13 @@ def _same_but_for(one: str, other: str) -> str:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers that a text writes in digits, each in one spelling.
-
-    Args:
-        text: any.
-    """
+    """The numbers that a text writes in digits, each in one spelling."""
     in_words = set(content(spaced(_DIGITS.sub(" ", text))))
     return set(filter(_DIGITS.search, content(spaced(text)))) - in_words
 
 
 def duplicates(items: Sequence[GoldenItem]) -> Iterator[Remark]:
-    """Queries that ask nearly the same as an earlier one, each with the first such query.
-
-    Args:
-        items: of a golden set.
-    """
+    """Queries that ask nearly the same as an earlier one, each with the first such query."""
     first_like: dict[int, int] = {}
     for first, second in near_duplicates(items):
         if first_like.setdefault(second, first) == first:

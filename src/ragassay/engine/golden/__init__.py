@@ -1,1 +1,0 @@
-"""Checks of golden sets that need metrics and a judge."""

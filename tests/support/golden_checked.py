@@ -1,0 +1,10 @@
+"""Checks of golden sets, as the command makes them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ragassay.engine.run.evaluation import evaluate
+from ragassay.golden.checks.golden_checks import check as checked
+
+check = partial(checked, evaluate=evaluate)
