@@ -133,5 +133,5 @@ def test_the_scorecard_tells_it(tmp_path: Path) -> None:
     words = ["golden", "synthesize", str(tmp_path / "docs"), "-o", str(tmp_path / "g"), "--n", "8"]
     assert call(words) == 0
     card = (tmp_path / "g" / "scorecard.md").read_text(encoding="utf-8")
-    assert "### Bias against the documents" in card and "| place | items |" in card
+    assert "### Bias against the documents" in card and "| what | count |" in card
     assert "their words were compared instead" in card and "Wording: " in card

@@ -28,12 +28,12 @@ NOTABLE = 0.05
 
 
 @dataclass(frozen=True)
-class Favour:
+class Count:
     """One thing that is mentioned, or a place that queries come from.
 
     Attributes:
-        what: its name.
         kind: ``group``, ``opinion``, ``name``, ``word``, ``document`` or ``part``.
+        what: its name.
         count: sentences of the items that mention it, or items that come from there.
         rate: the same per 1,000 words; of places the share of items.
         expected: what the documents have, likewise.
@@ -41,8 +41,8 @@ class Favour:
         language: of groups and opinions, the code of the list's; else empty.
     """
 
-    what: str
     kind: str
+    what: str
     count: int
     rate: float
     expected: float
@@ -55,7 +55,7 @@ class Favour:
         return self.ratio.p < NOTABLE
 
 
-def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
+def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
     """Documents and thirds of documents that items come from, against their words.
 
     An item comes from where its first gold span stands; an unanswerable one from where the span
@@ -82,11 +82,11 @@ def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
         share = words[key] / total if total else 0.0
         if n and 0 < share < 1:
             ratio = share_ratio(counts[key], n, share)
-            places.append(Favour(key[1], key[0], counts[key], counts[key] / n, share, ratio))
+            places.append(Count(*key, counts[key], counts[key] / n, share, ratio))
     return _corrected(places)
 
 
-def favoured_content(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
+def favoured_content(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
     """Groups, opinions and names that queries and answers mention, against the documents.
 
     Names are words with capital letters within a sentence of the documents, without those in titles
@@ -98,7 +98,7 @@ def favoured_content(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
         items: drafts that became items.
     """
     ours, theirs = _by_language(corpus, items)
-    favours: list[Favour] = []
+    favours: list[Count] = []
     for code in measured(corpus, items)[0]:
         of_lists = _compared(ours[code], theirs[code], word_lists()[code].mentioned)
         favours += [replace(one, language=code) for one in of_lists]
@@ -155,7 +155,7 @@ def _by_language(corpus: Corpus, items: Sequence[Draft]) -> tuple[Sentences, Sen
     return ours, theirs
 
 
-def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[Favour]:
+def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[Count]:
     lists = word_lists()
     codes = [one for one in theirs if one not in lists or lists[one].capitals_are_names]
     texts = [text for code in codes for text in theirs[code]]
@@ -173,7 +173,7 @@ def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[
     return _compared(own, texts, lambda text: {("name", one) for one in any_name.findall(text)})
 
 
-def favoured_words(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
+def favoured_words(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
     """Stems of words that queries and answers have, against the documents.
 
     Args:
@@ -190,7 +190,7 @@ def _compared(
     ours: Sequence[str],
     theirs: Sequence[str],
     mentioned: Callable[[str], set[tuple[str, str]]],
-) -> list[Favour]:
+) -> list[Count]:
     """The ratios of what enough sentences mention; not corrected yet."""
     words, all_words = (sum(len(tokens(one)) for one in texts) for texts in (ours, theirs))
     if not words or not all_words:
@@ -199,9 +199,8 @@ def _compared(
         Counter(key for text in texts for key in mentioned(text)) for texts in (ours, theirs)
     )
     return [
-        Favour(
-            what=key[1],
-            kind=key[0],
+        Count(
+            *key,
             count=own_counts[key],
             rate=1000 * own_counts[key] / words,
             expected=1000 * document_counts[key] / all_words,
@@ -212,16 +211,16 @@ def _compared(
     ]
 
 
-def _in_order(favours: Sequence[Favour]) -> list[Favour]:
+def _in_order(counts: Sequence[Count]) -> list[Count]:
     """With corrected p-values, the most favoured first."""
-    return sorted(_corrected(favours), key=lambda one: (-one.ratio.value, one.ratio.p, one.what))
+    return sorted(_corrected(counts), key=lambda one: (-one.ratio.value, one.ratio.p, one.what))
 
 
-def _corrected(favours: Sequence[Favour]) -> list[Favour]:
-    values = holm([one.ratio.p for one in favours])
+def _corrected(counts: Sequence[Count]) -> list[Count]:
+    values = holm([one.ratio.p for one in counts])
     return [
         replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
-        for one, p in zip(favours, values, strict=True)
+        for one, p in zip(counts, values, strict=True)
     ]
 
 

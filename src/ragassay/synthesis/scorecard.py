@@ -7,7 +7,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ragassay.base.files import write_text
 from ragassay.judges.offline.words import tokens
 from ragassay.synthesis.bias import (
     FEWEST,
-    Favour,
+    Count,
     favoured_content,
     favoured_places,
     favoured_words,
@@ -25,10 +25,13 @@ from ragassay.synthesis.bias import (
 )
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.mix import Kind
-from ragassay.synthesis.sections import THIRDS, Corpus, part_of
+from ragassay.synthesis.sections import Corpus
 
-_FAVOURED = 8
+_WORDS = 8
+"""Stems at either end that are listed."""
 _FOLDS = 5
+_HEAD = ("what", "count", "share or rate", "expected", "times as often", "95 %", "p")
+Row = tuple[object, ...]
 
 
 def scorecard(
@@ -62,12 +65,11 @@ def scorecard(
         f"{n} drafts: {len(accepted)} passed ({_share(len(accepted), n)}), of which {len(items)} "
         "were chosen.",
         "",
-        *_table(("rejected for", "drafts", "share"), _reasons(rejections, n)),
+        *_table(_of_drafts(rejections, n, kinds, items)),
     ]
     for check, number in not_tried.items():
         sentence = f"Not tried, as the checker answers no queries: {check} ({number} drafts)."
         lines += [sentence, ""]
-    lines += _table(("kind", "wanted", "chosen"), _kinds(kinds, items))
     lines += _bias(corpus, items)
     return "\n".join([*lines, f"Realism: {_realism(accepted, real)}", ""])
 
@@ -140,63 +142,50 @@ def _features(query: str) -> list[str]:
     return words[1:-1] + [f"{one} {two}" for one, two in pairwise(words)]
 
 
-def _reasons(rejections: Sequence[Rejection], n: int) -> list[tuple[object, ...]]:
-    counts = Counter(one.why for one in rejections)
-    return [(why, number, _share(number, n)) for why, number in counts.most_common()]
-
-
-def _kinds(kinds: Sequence[Kind], items: Sequence[Draft]) -> list[tuple[object, ...]]:
+def _of_drafts(
+    rejections: Sequence[Rejection], n: int, kinds: Sequence[Kind], items: Sequence[Draft]
+) -> list[Row]:
+    """Reasons of rejections, and the kinds of items beside what was wanted."""
+    reasons = Counter(one.why for one in rejections).most_common()
     wanted, got = Counter(kinds), Counter(one.kind for one in items)
-    every = sorted({*wanted, *got})
-    return [(", ".join(value for _, value in one), wanted[one], got[one]) for one in every]
+    rows: list[Row] = [(why, count, _share(count, n)) for why, count in reasons]
+    for one in sorted({*wanted, *got}):
+        shares = _share(got[one], len(items)), _share(wanted[one], len(kinds))
+        rows.append((", ".join(value for _, value in one), got[one], *shares))
+    return rows
 
 
 def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
     """What the chosen items favour against the documents."""
     if not items:
         return ["Bias: nothing was chosen.", ""]
-    places, words = favoured_places(corpus, items), favoured_words(corpus, items)
-    mentioned = favoured_content(corpus, items)
-    listed = [one for one in mentioned if one.kind != "name" or one.is_notable]
+    words, mentioned = favoured_words(corpus, items), favoured_content(corpus, items)
     names = sum(one.kind == "name" for one in mentioned)
     differ = [one for one in words if one.is_notable]
-    more = [_times(one) for one in differ if one.ratio.value > 1][:_FAVOURED]
-    less = [_times(one) for one in differ[::-1] if one.ratio.value < 1][:_FAVOURED]
     return [
         "### Bias against the documents",
         "",
         "How often the chosen items come from a place or mention something, and how often the "
-        "documents lead to expect it; p: that a difference so large is chance, corrected within "
-        "its table. Below 0.05 it is marked.",
+        "documents lead to expect it: shares of items and of words, else sentences per 1,000 "
+        "words. p: that a difference so large is chance, corrected within places, within groups, "
+        "opinions and names, and within words. Below 0.05 it is marked.",
         "",
-        *_table(
-            ("place", "items", "of the items", "of the words", *_TESTED),
-            [
-                (one.what, one.count, f"{one.rate:.0%}", f"{one.expected:.0%}", *_tested(one))
-                for one in places
-            ],
-        ),
-        *_table(("document", *THIRDS), _covered(corpus, items)),
         f"Groups, opinions (by lists of words: {_listed(corpus, items)}) and names that {FEWEST} "
-        f"sentences or more mention, per 1,000 words. {names} names were compared; those that "
-        "differ are listed.",
+        f"sentences or more mention. {names} names were compared; those that differ are listed.",
+        "",
+        f"Wording: {len(differ)} of {len(words)} stems differ; the first and the last of them are "
+        "listed.",
         "",
         *_table(
-            ("what", "sentences", "queries and answers", "documents", *_TESTED),
-            [
-                (
-                    f"{one.kind}: {one.what}{one.language and f' ({one.language})'}",
-                    one.count,
-                    f"{one.rate:.1f}",
-                    f"{one.expected:.1f}",
-                    *_tested(one),
-                )
-                for one in listed
-            ],
+            map(
+                _row,
+                [
+                    *favoured_places(corpus, items),
+                    *(one for one in mentioned if one.kind != "name" or one.is_notable),
+                    *(differ if len(differ) <= 2 * _WORDS else differ[:_WORDS] + differ[-_WORDS:]),
+                ],
+            )
         ),
-        f"Wording: {len(differ)} of {len(words)} stems differ. More often than in the documents: "
-        f"{', '.join(more) or 'none'}; less often: {', '.join(less) or 'none'}.",
-        "",
     ]
 
 
@@ -215,31 +204,25 @@ def _listed(corpus: Corpus, items: Sequence[Draft]) -> str:
     )
 
 
-_TESTED = ("times as often", "95 %", "p")
+def _row(one: Count) -> Row:
+    is_place, ratio = one.kind in ("document", "part"), one.ratio
+    shown = ".0%" if is_place else ".1f"
+    return (
+        one.what if is_place else f"{one.kind}: {one.what}{one.language and f' ({one.language})'}",
+        one.count,
+        format(one.rate, shown),
+        format(one.expected, shown),
+        f"{ratio.value:.2f}",
+        f"{ratio.low:.2f} to {ratio.high:.2f}",
+        f"{ratio.p:.3f}{' *' * one.is_notable}",
+    )
 
 
-def _tested(one: Favour) -> tuple[str, str, str]:
-    ratio = one.ratio
-    marked = " *" if one.is_notable else ""
-    interval = f"{ratio.low:.2f} to {ratio.high:.2f}"
-    return f"{ratio.value:.2f}", interval, f"{ratio.p:.3f}{marked}"
-
-
-def _times(one: Favour) -> str:
-    times = "only there" if one.ratio.value == math.inf else f"{one.ratio.value:.1f} times"
-    return f"{one.what} ({times})"
-
-
-def _covered(corpus: Corpus, items: Sequence[Draft]) -> list[tuple[object, ...]]:
-    used = Counter((name, part_of(place)) for draft in items for name, place in draft.places)
-    return [(name, *(used[name, part] for part in THIRDS)) for name in corpus.documents]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    if not rows:
-        return []
-    lines = [head, ["---"] * len(head), *rows]
-    return [*(f"| {' | '.join(map(str, one))} |" for one in lines), ""]
+def _table(rows: Iterable[Row]) -> list[str]:
+    """The table of counts; cells that a row lacks are empty."""
+    full = [(*row, *[""] * (len(_HEAD) - len(row))) for row in rows]
+    lines = [_HEAD, ["---"] * len(_HEAD), *full]
+    return [*(f"| {' | '.join(map(str, one))} |" for one in lines), ""] if full else []
 
 
 def _share(number: int, n: int) -> str:
