@@ -263,6 +263,18 @@ def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: P
     assert again.own_label(key, "ann") == 3 and states(again, "eve")[key] == "disagreement"
 
 
+def test_what_an_undo_restores_settles_again_here_and_in_a_run(tmp_path: Path) -> None:
+    labels, key = disagreeing(tmp_path)
+    for who, answer in (("ann", 0), ("eve", 3), ("ann", 1)):
+        labels.label(key, who, answer, final=True)
+    labels.undo("ann")
+    settled = labels.current().settled(key)
+    assert settled is not None and (settled.who, settled.said.answer) == ("ann", 0)
+    data, judge = str(tmp_path / "answers.jsonl"), f"replay:{labels.path}"
+    result = ragassay.evaluate(data, metrics="umbrela", judge=judge)
+    assert result.summary.metrics["umbrela"].mean == pytest.approx((0 + 2 + 2 + 2) / 4)
+
+
 def test_who_did_not_see_the_others_adds_a_vote_and_settles_nothing(tmp_path: Path) -> None:
     labels, key = disagreeing(tmp_path)
     labels.label(key, "eve", 1)

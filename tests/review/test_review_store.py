@@ -258,6 +258,18 @@ def test_effort_left_comes_from_the_time_of_reviews(tmp_path: Path) -> None:
     assert store.progress("ann")["left"] == 3
 
 
+def test_who_decides_twice_on_an_item_counts_once_and_what_is_taken_back_took_no_time(
+    tmp_path: Path,
+) -> None:
+    store = small(tmp_path / "g")
+    store.review("i0", "ann", "accept", version(store, "i0"), seconds=10)
+    store.review("i0", "ann", "reject", version(store, "i0"), seconds=50)
+    told = store.progress("ann")
+    assert (told["mine"], told["seconds"]) == (1, 30)
+    store.undo("ann")
+    assert store.progress("ann")["seconds"] == 10
+
+
 def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path: Path) -> None:
     store = small(tmp_path / "g")
     store.review("i0", "ann", "accept", version(store, "i0"))

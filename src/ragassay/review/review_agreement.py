@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -27,6 +27,7 @@ from ragassay.stats.categorical.label_agreement import (
     krippendorff_alpha,
 )
 
+Statistic = Callable[[Any], float | None]
 ADJUDICATION = "adjudication.jsonl"
 _CARD_LINE = re.compile(r"^Agreement of reviewers: .*$", re.M)
 
@@ -97,28 +98,23 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
     counts = np.array([[list(unit.values()).count(one) for one in labels] for unit in several])
     n = counts.sum(axis=1)
     share = float((counts * (counts - 1)).sum() / (n * (n - 1)).sum())
+
+    def measured(
+        name: str, who: tuple[str, ...], share: float, statistic: Statistic, units: Any
+    ) -> Agreement:
+        value, interval = statistic(units), agreement_interval(statistic, units)
+        return Agreement(name, who, len(units), share, value, interval)
+
     agreements = [
-        Agreement(
-            name, people, len(several), share, statistic(counts),
-            agreement_interval(statistic, counts),
-        )
-        for name, statistic in (
-            ("krippendorff alpha", krippendorff_alpha),
-            ("fleiss kappa", fleiss_kappa),
-        )
-    ]  # fmt: skip
+        measured("krippendorff alpha", people, share, krippendorff_alpha, counts),
+        measured("fleiss kappa", people, share, fleiss_kappa, counts),
+    ]
     for pair in combinations(people, 2):
-        codes = [
-            [labels.index(unit[name]) for name in pair]
-            for unit in several
-            if set(pair) <= set(unit)
-        ]
-        if codes:
-            rows = np.array(codes)
+        common = [unit for unit in several if set(pair) <= set(unit)]
+        if common:
+            rows = np.array([[labels.index(unit[name]) for name in pair] for unit in common])
             same = float(np.mean(rows[:, 0] == rows[:, 1]))
-            interval = agreement_interval(cohen_kappa, rows)
-            value = cohen_kappa(rows)
-            agreements.append(Agreement("cohen kappa", pair, len(rows), same, value, interval))
+            agreements.append(measured("cohen kappa", pair, same, cohen_kappa, rows))
     return agreements
 
 

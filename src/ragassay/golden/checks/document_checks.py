@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from ragassay.base.counts import either, few, grouped, plural
-from ragassay.golden.checks.golden_findings import Remark
+from ragassay.golden.checks.golden_findings import Finding
 from ragassay.golden.checks.golden_groups import plain
 from ragassay.golden.documents import COPY, Document
 from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
@@ -22,7 +22,7 @@ _HOLDERS = 20
 """Documents with one sentence that are all compared with each other."""
 
 
-def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Remark]:
+def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Finding]:
     """What changed in the documents since the spans were made, and which of them are nearly alike.
 
     Args:
@@ -34,16 +34,16 @@ def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Ite
         if name not in recorded:
             if recorded:
                 sentence = f"the document {name} was added after the spans were made"
-                yield Remark(f"{sentence}: it may answer what is unanswerable")
+                yield Finding(f"{sentence}: it may answer what is unanswerable")
         elif recorded[name] != one.sha256:
             sentence = f"the document {name} was edited after its spans were made"
-            yield Remark(f"{sentence}: run 'ragassay golden anchor'")
+            yield Finding(f"{sentence}: run 'ragassay golden anchor'")
     for name in recorded.keys() - documents.keys():
-        yield Remark(f"the document {name} is gone", severity="error")
+        yield Finding(f"the document {name} is gone", severity="error")
     for (then, now), names in golden.read_otherwise(documents).items():
         of = f" (of {plural(len(names), 'document')} like it)" if len(names) > 1 else ""
         sentence = f"the document {names[0]} was read by {then}, and now is by {now}{of}"
-        yield Remark(f"{sentence}: its text may differ. Run 'ragassay golden anchor'")
+        yield Finding(f"{sentence}: its text may differ. Run 'ragassay golden anchor'")
     readable = golden.readable_again(documents)
     if readable:
         n = plural(len(readable), "document")
@@ -51,7 +51,7 @@ def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Ite
         sentence = (
             f"{n} left out as unreadable can be read now ({few([one.path for one in readable])})"
         )
-        yield Remark(f"{sentence}: 'ragassay golden anchor {golden.folder}' takes {it} in")
+        yield Finding(f"{sentence}: 'ragassay golden anchor {golden.folder}' takes {it} in")
     again = {one.path for one in readable}
     unreadable = [
         name
@@ -61,19 +61,19 @@ def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Ite
     if unreadable:
         sentence = f"{plural(len(unreadable), 'document')} left out, as they cannot be taken"
         why = "what stands there may answer what is unanswerable"
-        yield Remark(f"{sentence} ({few(unreadable)}): {why}")
+        yield Finding(f"{sentence} ({few(unreadable)}): {why}")
     if documents and not recorded:
         sentence = (
             f"{MANIFEST} lists no documents, so that nobody can tell whether they were edited"
         )
-        yield Remark(f"{sentence}: 'ragassay golden anchor' writes it")
+        yield Finding(f"{sentence}: 'ragassay golden anchor' writes it")
     own = golden.folder / DOCUMENTS
     elsewhere = golden.documents_in
     if own.is_dir() and elsewhere is not None and own.resolve() != elsewhere.resolve():
         sentence = f"{own} is not used: {MANIFEST} says that the documents are in {elsewhere}"
-        yield Remark(sentence)
+        yield Finding(sentence)
     for pair in nearly_alike(documents):
-        yield Remark(f"{pair}: a passage of the one that holds no gold may be as right")
+        yield Finding(f"{pair}: a passage of the one that holds no gold may be as right")
 
 
 @dataclass(frozen=True)

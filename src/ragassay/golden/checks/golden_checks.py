@@ -10,7 +10,7 @@ from ragassay.golden.checks import item_checks
 from ragassay.golden.checks.document_checks import about_documents
 from ragassay.golden.checks.golden_blindness import blindness_of
 from ragassay.golden.checks.golden_coverage import coverage, uncovered
-from ragassay.golden.checks.golden_findings import CheckOptions, Finding, Remark
+from ragassay.golden.checks.golden_findings import CheckOptions, Finding
 from ragassay.golden.checks.judged_checks import JudgedChecks
 from ragassay.golden.golden_folder import GoldenSet
 
@@ -47,7 +47,7 @@ class Checked:
         """A mapping of plain values."""
         return {
             "n_items": self.n_items,
-            "findings": [vars(one) for one in self.findings],
+            "findings": [one._asdict() for one in self.findings],
             "blindness": [
                 {
                     "metric": metric,
@@ -85,7 +85,7 @@ def check(
     are_needed = golden.known_documents() or any(item.gold for item in items)
     documents = golden.documents() if are_needed else {}
     judged = JudgedChecks(items, documents, chosen, evaluate)
-    checks: dict[str, Callable[[], Iterator[Remark]]] = {
+    checks: dict[str, Callable[[], Iterator[Finding]]] = {
         "documents": lambda: about_documents(golden, documents),
         "spans": lambda: item_checks.misplaced_spans(items, documents),
         "repeated": lambda: item_checks.repeated_texts(items, documents),
@@ -97,11 +97,7 @@ def check(
         "complete": judged.complete,
         "answered": judged.answered,
     }
-    findings = [
-        Finding(name, remark.item, remark.sentence, remark.severity)
-        for name, remarks in checks.items()
-        for remark in remarks()
-    ]
+    findings = [found._replace(check=name) for name, finds in checks.items() for found in finds()]
     tried = blindness_of(items, chosen.metrics, judged.values)
     untold = {"blindness": tried.untold} if tried.untold else {}
     return Checked(

@@ -34,32 +34,17 @@ class CheckOptions:
     today: date | None = None
 
 
-class Remark(NamedTuple):
-    """What one check says.
+class Finding(NamedTuple):
+    """Something about an item or the set.
 
     Attributes:
         sentence: what it is.
         item: the query's id; empty where it is about the set.
         severity: ``error``: it is wrong; ``look``: a person should look.
+        check: which check found it.
     """
 
     sentence: str
     item: str = ""
     severity: Severity = "look"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something about an item.
-
-    Attributes:
-        check: which check found it.
-        item: the query's id; empty where it is about the set.
-        sentence: what it is.
-        severity: ``error``: it is wrong; ``look``: a person should look.
-    """
-
-    check: str
-    item: str
-    sentence: str
-    severity: Severity
+    check: str = ""

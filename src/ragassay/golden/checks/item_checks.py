@@ -12,7 +12,7 @@ from itertools import combinations, islice
 from ragassay.base.counts import few, plural
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
-from ragassay.golden.checks.golden_findings import CheckOptions, Remark
+from ragassay.golden.checks.golden_findings import CheckOptions, Finding
 from ragassay.golden.checks.golden_groups import evidence, near_duplicates, plain
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_diff import differing, excerpt
@@ -39,7 +39,7 @@ _ZONES = timedelta(days=1)
 
 def misplaced_spans(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
-) -> Iterator[Remark]:
+) -> Iterator[Finding]:
     """Spans whose text does not stand at their place, and answerable queries without a reference or
     a span.
 
@@ -64,19 +64,19 @@ def misplaced_spans(
             [place] = anchor([item.model_copy(update={"gold": [span]})], documents)
             hint = "finds it" if place.new is not None else f"says: {place.found}"
             sentence = f"gold {number}: {sentence} ('ragassay golden anchor' {hint})"
-            yield Remark(sentence, item.id, "error")
+            yield Finding(sentence, item.id, "error")
         if item.answerability not in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
             continue
         it = "no answerability is given" if item.answerability is None else "it is answerable"
         if not item.references:
-            yield Remark(f"{it}, and it has no reference", item.id, "error")
+            yield Finding(f"{it}, and it has no reference", item.id, "error")
         if not item.gold:
-            yield Remark(f"{it}, and it has no gold span", item.id)
+            yield Finding(f"{it}, and it has no gold span", item.id)
 
 
 def repeated_texts(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
-) -> Iterator[Remark]:
+) -> Iterator[Finding]:
     """Texts of gold that also stand where they are no gold of the item.
 
     Args:
@@ -102,7 +102,7 @@ def repeated_texts(
                 )
             ]
             if places:
-                yield Remark(
+                yield Finding(
                     f"{excerpt(text)} stands also at {few(places)}, where it is no gold: who "
                     "retrieves it there is not credited with it",
                     item.id,
@@ -130,30 +130,30 @@ def _holders(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[st
     return holders
 
 
-def leaks(items: Sequence[GoldenItem]) -> Iterator[Remark]:
+def leaks(items: Sequence[GoldenItem]) -> Iterator[Finding]:
     """Queries that hold their answer."""
     for item in items:
         query = plain(spaced(item.query))
         for reference in item.references:
             words = plain(spaced(reference))
             if len(words) >= _SHORTEST and words.strip() and f" {words} " in f" {query} ":
-                yield Remark(f"the query holds its answer {reference!r}", item.id, "error")
+                yield Finding(f"the query holds its answer {reference!r}", item.id, "error")
 
 
-def contradictions(items: Sequence[GoldenItem]) -> Iterator[Remark]:
+def contradictions(items: Sequence[GoldenItem]) -> Iterator[Finding]:
     """References that contradict each other or the wrong answers of their item."""
     for item in items:
         first = {plain(one).partition(" ")[0] for one in item.references}
         if any(yes in first and not first.isdisjoint(no) for yes, no in _POLAR.items()):
-            yield Remark("one reference says yes and another no", item.id, "error")
+            yield Finding("one reference says yes and another no", item.id, "error")
         wrong = {plain(one.text) for one in item.negative_references}
         for one in item.references:
             if plain(one) in wrong:
-                yield Remark(f"{one!r} is both a reference and a wrong answer", item.id, "error")
+                yield Finding(f"{one!r} is both a reference and a wrong answer", item.id, "error")
         for one, other in combinations(item.references, 2):
             if differ := _same_but_for(one, other):
                 sentence = f"the references {one!r} and {other!r} differ in {differ} alone"
-                yield Remark(sentence, item.id)
+                yield Finding(sentence, item.id)
 
 
 def _same_but_for(one: str, other: str) -> str:
@@ -178,17 +178,17 @@ def numbers(text: str) -> set[str]:
     return set(filter(_DIGITS.search, content(spaced(text)))) - in_words
 
 
-def duplicates(items: Sequence[GoldenItem]) -> Iterator[Remark]:
+def duplicates(items: Sequence[GoldenItem]) -> Iterator[Finding]:
     """Queries that ask nearly the same as an earlier one, each with the first such query."""
     first_like: dict[int, int] = {}
     for first, second in near_duplicates(items):
         if first_like.setdefault(second, first) == first:
-            yield Remark(f"asks nearly the same as {items[first].id}", items[second].id)
+            yield Finding(f"asks nearly the same as {items[first].id}", items[second].id)
 
 
 def ages(
     items: Sequence[GoldenItem], changed: Mapping[str, date], options: CheckOptions
-) -> Iterator[Remark]:
+) -> Iterator[Finding]:
     """Items that were verified too long ago, before their documents changed, or in the future.
 
     Args:
@@ -201,17 +201,17 @@ def ages(
         verified = [(one.verified_on, one.id) for one in items if one.verified_on is not None]
         for then, name in sorted(verified):
             if (days := (today - then).days) > options.max_age:
-                yield Remark(f"it was verified {days:,} days ago", name)
+                yield Finding(f"it was verified {days:,} days ago", name)
         if unknown := [one.id for one in items if one.verified_on is None]:
             n = plural(len(unknown), "item")
-            yield Remark(f"nobody noted when {n} were verified: {few(unknown)}")
+            yield Finding(f"nobody noted when {n} were verified: {few(unknown)}")
     for item in items:
         day = item.verified_on
         if day is None:
             continue
         if day > today + _ZONES:
             sentence = f"it was verified on {day}, a day that is still to come"
-            yield Remark(sentence, item.id, "error")
+            yield Finding(sentence, item.id, "error")
         for name in dict.fromkeys(span.document for span in evidence(item)):
             if name in changed and changed[name] > day:
-                yield Remark(f"{name} changed after it was verified on {day}", item.id)
+                yield Finding(f"{name} changed after it was verified on {day}", item.id)

@@ -11,7 +11,7 @@ from typing import Any
 from ragassay.base.counts import plural
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Answerability
-from ragassay.golden.checks.golden_findings import CheckOptions, Remark
+from ragassay.golden.checks.golden_findings import CheckOptions, Finding
 from ragassay.golden.checks.golden_groups import evidence
 from ragassay.golden.checks.item_checks import numbers
 from ragassay.golden.documents import Document
@@ -66,7 +66,7 @@ class JudgedChecks:
             self._unanswerable if options.judge else _in_english(self._unanswerable, documents)
         )
 
-    def support(self) -> Iterator[Remark]:
+    def support(self) -> Iterator[Finding]:
         """Claims of references that the gold spans alone do not support."""
         samples = [
             {
@@ -97,9 +97,9 @@ class JudgedChecks:
                 lacking = [one for one in lacking if _says_otherwise(one, held)]
             for reference in lacking:
                 why = by_reference[reference][1]
-                yield Remark(f"{reference!r}: {why}, says {self._who}", item.id)
+                yield Finding(f"{reference!r}: {why}, says {self._who}", item.id)
 
-    def complete(self) -> Iterator[Remark]:
+    def complete(self) -> Iterator[Finding]:
         """Facts of the gold spans that no reference says; only an LLM can tell."""
         samples = [
             {
@@ -115,9 +115,9 @@ class JudgedChecks:
         for name, value, explanation in self._scores(samples, metric, "complete"):
             if value < 1:
                 sentence = f"the references leave out facts of the gold spans: {explanation}"
-                yield Remark(sentence, self._items[int(name)].id)
+                yield Finding(sentence, self._items[int(name)].id)
 
-    def answered(self) -> Iterator[Remark]:
+    def answered(self) -> Iterator[Finding]:
         """Unanswerable queries that some paragraph answers."""
         if not self._asked:
             return
@@ -144,7 +144,7 @@ class JudgedChecks:
                 number, at = map(int, name.split("/"))
                 place, block = blocks[at]
                 sentence = f"it is unanswerable, and {place} may answer it: {_beginning(block)}"
-                yield Remark(sentence, self._asked[number].id)
+                yield Finding(sentence, self._asked[number].id)
 
     def values(self, samples: Sequence[Mapping[str, Any]], metric: str) -> dict[str, float]:
         """The value of each sample that a metric scores, by its id.
