@@ -11,17 +11,15 @@ import io
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
 
 from ragassay.base import files
 from ragassay.base.counts import either, plural
-from ragassay.base.errors import InputError, RagassayError, UsageError, extra_needed
+from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.formats.sources import delimited, workbooks
+from ragassay.golden.exchange.export_files import workbook
 
-LONGEST = 32_767
-"""Characters of a cell, by Excel's limit."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]|_x005F_")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 """How a cell of a CSV file begins that a spreadsheet computes, and the mark that prevents it."""
@@ -182,38 +180,14 @@ class Sheet(ABC):
         return n_taken, troubles
 
     def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[Choices]) -> bytes:
-        with extra_needed("An Excel workbook needs its package", "excel"):
-            import xlsxwriter
+        names = list(self.columns)
         for row in rows:
-            for name, cell in zip(self.columns, row, strict=True):
-                if len(cell) > LONGEST:
-                    problem = f"{row[0]!r} is longer than {LONGEST:,} characters"
-                elif _CONTROL.search(cell):
+            for name, cell in zip(names, row, strict=True):
+                if _CONTROL.search(cell):
                     problem = f"{row[0]!r} holds characters that no workbook holds"
-                else:
-                    continue
-                raise InputError(problem, field=name, hint="Write a CSV file.")
-        filled = list(self.columns).index(self.filled)
-        stream = io.BytesIO()
-        with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
-            head = book.add_format({"bold": True, "bottom": 1})
-            text = book.add_format({"text_wrap": True, "valign": "top", "num_format": "@"})
-            sheet = book.add_worksheet(self.title)
-            sheet.freeze_panes(1, filled + 1)
-            for column, (name, width) in enumerate(self.columns.items()):
-                sheet.set_column(column, column, width, text)
-                sheet.write_string(0, column, name, head)
-            for number, row in enumerate(rows, start=1):
-                for column, cell in enumerate(row):
-                    sheet.write_string(number, column, cell, text)
-            number = 1
-            for values, group in groupby(choices):
-                last = number + sum(1 for _ in group) - 1
-                if values:
-                    allowed = {"validate": "list", "source": list(values)}
-                    sheet.data_validation(number, filled, last, filled, allowed)
-                number = last + 1
-        return stream.getvalue()
+                    raise InputError(problem, field=name, hint="Write a CSV file.")
+        widths, filled = list(self.columns.values()), names.index(self.filled)
+        return workbook(names, rows, self.title, widths, filled, choices)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:

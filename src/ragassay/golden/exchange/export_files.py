@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -72,8 +73,23 @@ def parquet(names: Sequence[str], rows: Rows) -> bytes:
     return stream.getvalue()
 
 
-def workbook(names: Sequence[str], rows: Rows) -> bytes:
+def workbook(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    title: str = "queries",
+    widths: Sequence[int] = (),
+    filled: int = 0,
+    choices: Sequence[Sequence[str]] = (),
+) -> bytes:
     """An Excel workbook of texts.
+
+    Args:
+        names: of the columns.
+        rows: a text for each column.
+        title: of its sheet.
+        widths: of the columns, in characters; then texts are wrapped.
+        filled: the column that people fill in; those up to it stay in sight.
+        choices: for each row what may be written into that column; empty: any text.
 
     Raises:
         InputError: a text does not fit into a cell.
@@ -84,18 +100,28 @@ def workbook(names: Sequence[str], rows: Rows) -> bytes:
     stream = io.BytesIO()
     with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
         head = book.add_format({"bold": True, "bottom": 1})
-        sheet = book.add_worksheet("queries")
-        sheet.freeze_panes(1, 1)
-        sheet.set_column(0, len(names) - 1, 24)
-        for place, row in enumerate([list(names), *rows]):
+        text = book.add_format({"text_wrap": True, "valign": "top", "num_format": "@"})
+        text = text if widths else None
+        sheet = book.add_worksheet(title)
+        sheet.freeze_panes(1, filled + 1)
+        for column, width in enumerate(widths or [24] * len(names)):
+            sheet.set_column(column, column, width, text)
+        for place, row in enumerate([names, *rows]):
             for column, cell in enumerate(row):
                 if len(cell) > LONGEST_CELL:
                     raise InputError(
                         f"the item {row[0]!r} has more than {LONGEST_CELL:,} characters, which no "
                         "cell of a workbook holds",
                         field=names[column],
-                        hint="Export JSONL or CSV.",
+                        hint="Write a CSV file.",
                     )
                 # As text, also where it looks like a formula or an address.
-                sheet.write_string(place, column, cell, None if place else head)
+                sheet.write_string(place, column, cell, text if place else head)
+        number = 1
+        for values, group in groupby(choices):
+            last = number + sum(1 for _ in group) - 1
+            if values:
+                allowed = {"validate": "list", "source": list(values)}
+                sheet.data_validation(number, filled, last, filled, allowed)
+            number = last + 1
     return stream.getvalue()
