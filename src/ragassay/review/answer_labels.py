@@ -217,9 +217,8 @@ class AnswerLabels(Reviewing):
             self.write(record, calibration=calibration)
         return right
 
-    def restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
-        """Undoes a label; see `Reviewing.restored`. What stands again is written again: a run takes
-        each person's last line."""
+    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+        """What stands again is written again: a run takes each person's last line."""
         old = before.said.record if before else {}
         kept = {name: old[name] for name in ("answer", "detail", "final") if name in old}
         return {**_line(last.said.question, last.who), "undo": True, **kept}

@@ -47,8 +47,8 @@ class LabelSheet(Sheet):
     def __init__(self, labels: AnswerLabels) -> None:
         self._labels = labels
 
-    def rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        """The questions that wait for a label; see `Sheet.rows`."""
+    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+        """The questions that wait for a label; see `Sheet._rows`."""
         labels, standing = self._labels, self._labels.current()
         for thing in labels.things():
             if thing.state(reviewer, standing) not in ("todo", "disagreement"):
@@ -71,8 +71,8 @@ class LabelSheet(Sheet):
             values = list(map(word_of, needed[0]["values"])) if is_choice else []
             yield row, (*values, CANNOT_TELL) if values else ()
 
-    def is_taken(self, row: Row) -> bool:
-        """Whether the label of a row is one that somebody gave; see `Sheet.is_taken`."""
+    def _is_taken(self, row: Row) -> bool:
+        """Whether the label of a row is one that somebody gave; see `Sheet._is_taken`."""
         try:
             question, _ = self._labels.question(row["key"])
             answer = _answer(question, row)
@@ -81,9 +81,9 @@ class LabelSheet(Sheet):
         entries = self._labels.current().all_of(row["key"])
         return any(_same(question, one.said.answer, answer) for one in entries)
 
-    def take(self, row: Row, reviewer: str) -> bool:
+    def _take(self, row: Row, reviewer: str) -> bool:
         """Takes a label. A row that shows what others said settles its question; see
-        `Sheet.take`."""
+        `Sheet._take`."""
         if not row["answer"].strip():
             if row.get("why", "").strip():
                 raise InputError("the row says why, and has no answer", field="answer")

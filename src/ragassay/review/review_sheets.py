@@ -56,18 +56,18 @@ class ItemSheet(Sheet):
     def __init__(self, store: ReviewStore) -> None:
         self._store = store
 
-    def rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        """The drafts; see `Sheet.rows`."""
+    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+        """The drafts; see `Sheet._rows`."""
         for item in self._store.golden().with_status("draft", where=where):
             yield _cells(item), ("accept", "reject")
 
-    def is_taken(self, row: Row) -> bool:
-        """Whether somebody's review is the decision of a row; see `Sheet.is_taken`."""
+    def _is_taken(self, row: Row) -> bool:
+        """Whether somebody's review is the decision of a row; see `Sheet._is_taken`."""
         entries = self._store.current().of.get(row["id"], {}).values()
         return row["decision"].strip().casefold() in {_decided(one.said) for one in entries}
 
-    def take(self, row: Row, reviewer: str) -> bool:
-        """Takes a decision; see `Sheet.take`. A row whose item was changed since is wrong."""
+    def _take(self, row: Row, reviewer: str) -> bool:
+        """Takes a decision; see `Sheet._take`. A row whose item was changed since is wrong."""
         store = self._store
         item = store.golden().item(row["id"])
         if item is None:

@@ -163,8 +163,8 @@ class ReviewStore(Reviewing):
             self.write(review.to_record())
         return review
 
-    def restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
-        """Undoes a review; see `Reviewing.restored`.
+    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+        """Undoes a review; see `Reviewing._restored`.
 
         Raises:
             ReviewConflictError: somebody changed the same fields since, or the item was settled.

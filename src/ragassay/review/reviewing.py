@@ -94,7 +94,7 @@ class Reviewing(ReviewFolder, ABC):
         """
 
     @abstractmethod
-    def restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
         """Undoes an entry.
 
         Args:
@@ -198,5 +198,5 @@ class Reviewing(ReviewFolder, ABC):
             found = self.current().last(reviewer)
             if found is None:
                 raise UsageError(f"{reviewer} has no {self.kind.piece} to take back.")
-            self.write(self.restored(*found), calibration=found[0].calibration)
+            self.write(self._restored(*found), calibration=found[0].calibration)
         return found[0]

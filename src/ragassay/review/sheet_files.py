@@ -48,7 +48,7 @@ class Sheet(ABC):
     hint: ClassVar[str]
 
     @abstractmethod
-    def rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
         """What is written: a text for each column, and what may be written into the column that is
         filled in (empty: any text).
 
@@ -58,11 +58,11 @@ class Sheet(ABC):
         """
 
     @abstractmethod
-    def is_taken(self, row: Row) -> bool:
+    def _is_taken(self, row: Row) -> bool:
         """Whether a row that is filled in was taken before, so that nothing is lost."""
 
     @abstractmethod
-    def take(self, row: Row, reviewer: str) -> bool:
+    def _take(self, row: Row, reviewer: str) -> bool:
         """Takes a row; says whether there was anything to take, so that reading a sheet again takes
         nothing twice.
 
@@ -85,7 +85,7 @@ class Sheet(ABC):
             if not set(self.needed) <= set(head):
                 raise UsageError(f"{path} is there, and it is no sheet of this kind. {hint}")
             filled = (dict(zip(head, cells, strict=False)) for _, cells in rows)
-            n = sum(bool(one[self.filled].strip()) and not self.is_taken(one) for one in filled)
+            n = sum(bool(one[self.filled].strip()) and not self._is_taken(one) for one in filled)
         except InputError as error:
             problem = f"{path} is there, and it cannot be read as a sheet"
             raise UsageError(f"{problem}. {hint}") from error
@@ -109,9 +109,9 @@ class Sheet(ABC):
 
         Args:
             path: ``.xlsx`` or ``.csv``.
-            reviewer: see `rows`.
+            reviewer: whom it waits for; anybody where left out.
             overwrite: whether a sheet that somebody has filled in is written over.
-            where: see `rows`.
+            where: conditions that hold for each item (see `ragassay.base.subsets`).
 
         Returns:
             How many rows were written.
@@ -123,7 +123,7 @@ class Sheet(ABC):
         """
         if not overwrite:
             self._refuse_filled(path)
-        written = list(self.rows(reviewer, where))
+        written = list(self._rows(reviewer, where))
         rows, choices = [row for row, _ in written], [allowed for _, allowed in written]
         if _is_csv(path):
             text = io.StringIO()
@@ -168,7 +168,7 @@ class Sheet(ABC):
                     if cell.startswith(_IS_FORMULA):
                         hint = "Write the text itself."
                         raise InputError("holds a formula", field=column, hint=hint)
-                n_taken += self.take(row, reviewer)
+                n_taken += self._take(row, reviewer)
             except InputError as error:
                 hint = f" {error.hint}" if error.hint else ""
                 troubles.append(
