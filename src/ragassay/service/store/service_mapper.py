@@ -148,5 +148,36 @@ def _check_identity(sample: Sample) -> None:
                 f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most",
                 field=field,
             )
-        if "\0" in value:
-            raise InputError("holds the character NUL, which no database keeps", field=field)
+        check_values(value, field)
+
+
+def check_values(value: Any, field: str = "", line: int | None = None) -> None:
+    """Refuses NUL, and integers beyond 64 bits, which not every database keeps.
+
+    Args:
+        value: a record, or a part of one.
+        field: its path within the record, for messages.
+        line: of the record.
+
+    Raises:
+        InputError: it holds one, with its path as the field.
+    """
+    left = [(field, value)]
+    while left:  # a recursion would end where a body is nested deeply
+        field, value = left.pop()
+        if isinstance(value, Mapping):
+            for name, one in value.items():
+                inner = f"{field}.{name}" if field else str(name)
+                left += [(inner, one), (inner, name)]
+        elif isinstance(value, list | tuple):
+            left += [(field, one) for one in value]
+        elif isinstance(value, str) and "\0" in value:
+            raise InputError(
+                "holds the character NUL, which no database keeps",
+                field=field.replace("\0", ""),
+                line=line,
+            )
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise InputError(
+                "is an integer beyond 64 bits", field=field, line=line, hint="Send it as text."
+            )
