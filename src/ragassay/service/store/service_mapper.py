@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Any, Unpack
 
 import orjson
@@ -162,22 +163,36 @@ def check_values(value: Any, field: str = "", line: int | None = None) -> None:
     Raises:
         InputError: it holds one, with its path as the field.
     """
-    left = [(field, value)]
-    while left:  # a recursion would end where a body is nested deeply
-        field, value = left.pop()
-        if isinstance(value, Mapping):
-            for name, one in value.items():
-                inner = f"{field}.{name}" if field else str(name)
-                left += [(inner, one), (inner, name)]
-        elif isinstance(value, list | tuple):
-            left += [(field, one) for one in value]
-        elif isinstance(value, str) and "\0" in value:
+    for path, one in _leaves(field, value):
+        if isinstance(one, str) and "\0" in one:
+            path = path.replace("\0", "")
             raise InputError(
-                "holds the character NUL, which no database keeps",
-                field=field.replace("\0", ""),
-                line=line,
+                "holds the character NUL, which no database keeps", field=path, line=line
             )
-        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        if isinstance(one, int) and not -(2**63) <= one < 2**63:
             raise InputError(
-                "is an integer beyond 64 bits", field=field, line=line, hint="Send it as text."
+                "is an integer beyond 64 bits", field=path, line=line, hint="Send it as text."
             )
+
+
+def _leaves(field: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Every name and value in a value, with its path. A recursion would end where a body is nested
+    deeply."""
+    within = [iter([(field, value)])]
+    while within:
+        found = next(within[-1], None)
+        if found is None:
+            within.pop()
+        elif isinstance(found[1], Mapping):
+            within.append(_entries(*found))
+        elif isinstance(found[1], list | tuple):
+            within.append(zip(repeat(found[0]), found[1]))
+        else:
+            yield found
+
+
+def _entries(field: str, value: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for name, one in value.items():
+        inner = f"{field}.{name}" if field else str(name)
+        yield inner, name
+        yield inner, one
