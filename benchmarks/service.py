@@ -249,7 +249,7 @@ def wait(client: httpx2.Client, job: str) -> None:
     ended = ("completed", "incomplete", "error")
     while (found := ok(client.get(f"/jobs/{job}")))["status"] not in ended:
         time.sleep(0.5)
-    if found["error"]:
+    if found["status"] == "error":
         sys.exit(found["error"])
 
 

@@ -219,8 +219,8 @@ class Job(BaseModel):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more comes of it. An ``incomplete`` one has a result that lacks what a
-        later try may bring."""
+        """Whether nothing more comes of it. An ``incomplete`` one has a result,
+        which lacks something."""
         return self.status in ("completed", "incomplete", "error")
 
 

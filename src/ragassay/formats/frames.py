@@ -48,8 +48,15 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
         with placed(None, number):
             if not isinstance(record, Mapping):
                 raise unexpected(record, "a record", hint=_HOW)
-            row = {str(key): plain(item, str(key)) for key, item in record.items()}
+            row = {str(key): _cell(item, str(key)) for key, item in record.items()}
         yield number, row
+
+
+def _cell(value: Any, key: str) -> Any:
+    try:
+        return plain(value, key)
+    except RecursionError:
+        raise InputError("the value is nested too deeply", field=key) from None
 
 
 def _each(records: Any) -> Iterator[Any]:

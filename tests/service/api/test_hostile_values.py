@@ -81,13 +81,28 @@ def test_what_names_a_record_is_refused_where_no_column_holds_it(
         ({"metadata": {"a\0b": 1}}, "metadata.ab"),
     ],
 )
-def test_nul_and_integers_beyond_64_bits_are_refused_with_their_field(
+def test_what_no_database_keeps_is_refused_with_its_field(
     client: TestClient, task: str, more: dict[str, Any], field: str
 ) -> None:
     path = f"{API}/tasks/{task}/records"
     found = sent(client, path, {"records": [RECORD, {**RECORD, "id": "other", **more}]})
     assert (found.status_code, found.json()["field"]) == (422, field)
     assert not client.get(path).json()["items"], "a refused batch stores nothing"
+
+
+@pytest.mark.parametrize("depth", [100, 900, 5000])
+def test_a_record_that_is_nested_deeply_is_refused(
+    client: TestClient, task: str, depth: int
+) -> None:
+    record = json.dumps({**RECORD, "metadata": {"part": 0}}).replace(
+        "0}", f"{'[' * depth}{']' * depth}}}"
+    )
+    found = client.post(
+        f"{API}/tasks/{task}/records",
+        content=f'{{"records": [{record}]}}',
+        headers={"content-type": "application/json"},
+    )
+    assert found.status_code in (400, 422), found.text
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 301, "x" * 201, "😀" * 201])

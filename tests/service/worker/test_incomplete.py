@@ -127,6 +127,8 @@ def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
     listed = client.get(f"/sdk/v1/task/{task.id}/rag-evaluation").json()
     # ML cube's client has no word for it, and there are scores.
     assert [one["status"] for one in listed] == ["completed", "completed"]
+    done = client.get("/sdk/v1/job", params={"status": "completed"}).json()
+    assert [one["error"] is None for one in done] == [True, False]
 
 
 @pytest.mark.usefixtures("forked")

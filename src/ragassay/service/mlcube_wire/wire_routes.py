@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from ragassay.base.errors import UsageError
-from ragassay.client.shapes import Report, Status
+from ragassay.client.shapes import Status
 from ragassay.service.api.report_routes import report_file
 from ragassay.service.api.route_parts import (
     BINARY,
@@ -43,7 +44,7 @@ from ragassay.service.store.projects import (
     list_tasks,
 )
 from ragassay.service.store.records import add_records
-from ragassay.service.store.reports import create_report, get_report, list_reports
+from ragassay.service.store.reports import create_report, list_reports
 from ragassay.service.store.store_errors import NotThere
 from ragassay.service.store.uploads import (
     create_upload,
@@ -321,22 +322,21 @@ def get_jobs(
     status: Status | None = None,
 ) -> list[dict[str, Any]]:
     """The jobs that all conditions hold for."""
-    jobs = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id, status=status)
-    return [_shown_job(store, one) for one in jobs if access.may("read", one.project_id)]
+    jobs = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id)
+    shown = [_shown_job(one) for one in jobs if access.may("read", one.project_id)]
+    return [one for one in shown if status in (None, one["status"])]
 
 
-def _state(report: Report) -> str:
-    """The state of a report, or of its job, as the published client names it, which has five: an
-    incomplete one is completed where it has any score. The error says what is missing."""
-    if report.status != "incomplete":
-        return report.status
-    has_scores = any(one["n_scored"] for one in (report.headline or {}).values())
+def _state(status: Status, headline: Mapping[str, Any] | None) -> str:
+    """The state of a report, or of its job, as the published client names it. It has no incomplete
+    ones: one with any score is completed, and its error says what is missing."""
+    if status != "incomplete":
+        return status
+    has_scores = any(one["n_scored"] for one in (headline or {}).values())
     return "completed" if has_scores else "error"
 
 
-def _shown_job(store: Store, job: Job) -> dict[str, Any]:
-    is_partial = job.status == "incomplete" and job.report_id is not None
-    status = _state(get_report(store, str(job.report_id))) if is_partial else job.status
+def _shown_job(job: Job) -> dict[str, Any]:
     return {
         "job_id": job.id,
         "job_group": "rag_evaluation" if job.kind == "report" else "data",
@@ -346,7 +346,7 @@ def _shown_job(store: Store, job: Job) -> dict[str, Any]:
         "task_name": job.task_name,
         "model_id": None,
         "model_name": None,
-        "status": status,
+        "status": _state(job.status, job.headline),
         "error": job.error,
     }
 
@@ -369,7 +369,7 @@ def get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
             "id": one.id,
             "creation_datetime": _iso(one.created),
             "name": one.name,
-            "status": _state(one),
+            "status": _state(one.status, one.headline),
             "from_datetime": _iso(one.from_timestamp),
             "to_datetime": _iso(one.to_timestamp),
         }

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from ragassay.client import shapes
 from ragassay.client.shapes import Progress, Status
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.schema import jobs, projects, records, tasks
+from ragassay.service.store.schema import jobs, projects, records, reports, tasks
 from ragassay.service.store.store_errors import Conflict, NotThere
 
 LEASE_S = 30.0
@@ -37,10 +37,12 @@ MOST_ATTEMPTS = 5
 
 
 class Job(shapes.Job):
-    """A job, as clients see it, and how often it was begun, and what it needs to know besides."""
+    """A job, as clients see it, how often it was begun, what it needs to know besides, and the
+    headline of its report."""
 
     attempts: int = Field(0, exclude=True)
     arguments: dict[str, Any] = Field(default_factory=dict, exclude=True)
+    headline: dict[str, Any] | None = Field(None, exclude=True)
 
 
 def add_job(
@@ -107,9 +109,11 @@ def list_jobs(
             tasks.c.name.label("task_name"),
             tasks.c.project_id,
             projects.c.name.label("project_name"),
+            reports.c.headline,
         )
         .join(tasks, tasks.c.id == jobs.c.task_id)
         .join(projects, projects.c.id == tasks.c.project_id)
+        .outerjoin(reports, reports.c.id == jobs.c.report_id)
         .order_by(jobs.c.created, jobs.c.id)
     )
     conditions = (

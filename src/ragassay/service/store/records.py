@@ -19,7 +19,6 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
 
 from ragassay.base import strict_json
-from ragassay.base.errors import InputError
 from ragassay.base.sample import Identity, Sample
 from ragassay.client.shapes import Ingested
 from ragassay.formats import Notes, from_records, to_record
@@ -28,7 +27,7 @@ from ragassay.formats.records.sessions import with_earlier_turns
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task
 from ragassay.service.store.schema import records
-from ragassay.service.store.service_mapper import ServiceMapper
+from ragassay.service.store.service_mapper import ServiceMapper, check_values
 from ragassay.service.store.store_errors import NotThere
 
 SEARCHED = 500
@@ -117,26 +116,8 @@ def read_batch(
     reading = options.reading(refuse_joined=refuse_joined, notes=notes)
     mapper = ServiceMapper(cells=True, **reading)
     for line, item in enumerate(items, start=1):
-        _check_values(item, "", line)
+        check_values(item, line=line)
     return list(map_records(items, mapper))
-
-
-def _check_values(value: Any, field: str, line: int) -> None:
-    """Refuses what no database keeps: NUL, and integers beyond 64 bits."""
-    if isinstance(value, Mapping):
-        for name, one in value.items():
-            inner = f"{field}.{name}" if field else str(name)
-            _check_values(name, inner.replace("\0", ""), line)
-            _check_values(one, inner, line)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            _check_values(one, field, line)
-    elif isinstance(value, str) and "\0" in value:
-        raise InputError("holds the character NUL, which no database keeps", field=field, line=line)
-    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise InputError(
-            "is an integer beyond 64 bits", field=field, line=line, hint="Send it as text."
-        )
 
 
 def count_records(

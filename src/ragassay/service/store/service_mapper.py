@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Any, Unpack
 
 import orjson
@@ -148,5 +149,50 @@ def _check_identity(sample: Sample) -> None:
                 f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most",
                 field=field,
             )
-        if "\0" in value:
-            raise InputError("holds the character NUL, which no database keeps", field=field)
+        check_values(value, field)
+
+
+def check_values(value: Any, field: str = "", line: int | None = None) -> None:
+    """Refuses NUL, and integers beyond 64 bits, which not every database keeps.
+
+    Args:
+        value: a record, or a part of one.
+        field: its path within the record, for messages.
+        line: of the record.
+
+    Raises:
+        InputError: it holds one, with its path as the field.
+    """
+    for path, one in _leaves(field, value):
+        if isinstance(one, str) and "\0" in one:
+            path = path.replace("\0", "")
+            raise InputError(
+                "holds the character NUL, which no database keeps", field=path, line=line
+            )
+        if isinstance(one, int) and not -(2**63) <= one < 2**63:
+            raise InputError(
+                "is an integer beyond 64 bits", field=path, line=line, hint="Send it as text."
+            )
+
+
+def _leaves(field: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Every name and value in a value, with its path. A recursion would end where a body is nested
+    deeply."""
+    within = [iter([(field, value)])]
+    while within:
+        found = next(within[-1], None)
+        if found is None:
+            within.pop()
+        elif isinstance(found[1], Mapping):
+            within.append(_entries(*found))
+        elif isinstance(found[1], list | tuple):
+            within.append(zip(repeat(found[0]), found[1]))
+        else:
+            yield found
+
+
+def _entries(field: str, value: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for name, one in value.items():
+        inner = f"{field}.{name}" if field else str(name)
+        yield inner, name
+        yield inner, one

@@ -39,8 +39,8 @@ SECONDS = 1.0
 """Between two lines about how far it is."""
 
 _UNABLE = {
-    Reason.UNSUPPORTED: "this judge has no answer to them",
-    Reason.NEEDS_EXTRA: "the service lacks what they need",
+    Reason.UNSUPPORTED: "the judge has no answer",
+    Reason.NEEDS_EXTRA: "a package or a model is not installed",
 }
 """Why a metric has no score that another judge or installation would give."""
 
@@ -90,7 +90,8 @@ def _lacking(result: Result) -> str | None:
     for reason, why in _UNABLE.items():
         empty = [
             one.name
-            for one in result.summary.metrics.values()
+            for summary in summaries
+            for one in summary.metrics.values()
             if not one.n_scored and reason in one.unscored
         ]
         lacking += [f"No score for {', '.join(empty)}: {why}."] if empty else []
