@@ -254,9 +254,8 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _report(row: Any, job: Job | None) -> Report:
-    return Report(
-        **row._mapping,
-        status="completed" if job is None else job.status,
-        error=None if job is None else job.error,
-        job_id=None if job is None else job.id,
-    )
+    if job is None:
+        return Report(**row._mapping, status="completed")
+    # The job was read with the headline: what the job says is never newer than what it kept.
+    said = {"status": job.status, "error": job.error, "headline": job.headline}
+    return Report(**{**row._mapping, **said, "job_id": job.id})
