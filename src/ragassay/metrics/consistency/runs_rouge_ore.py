@@ -109,16 +109,18 @@ def _both(earlier: Sentences, later: Sentences) -> PRF | None:
 
 @register
 class RunsRougeOre(AnswersMetric, PairsMetric):
-    """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
+    """Words in the same order in the answers of repeated runs, as Open RAG Eval computes it.
 
     Each pair's value is the mean of its two directions. F of two equal answers is 1 - 5e-9.
+
+    Formula: mean over all pairs of a query's answers
+    Misleads where: consistent is not right; two answers "I do not know" agree perfectly
+    Source: Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)
     """
 
     part: Literal["p", "r", "f"] = part("f", PARTS, "of each pair: precision, recall or F")
 
     name = "runs_rouge_ore"
-    title = "Words in the same order in the answers of repeated runs, as Open RAG Eval computes it"
-    source = "Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)"
     version = 1
     undefined = Unscored(Reason.EMPTY_ANSWER, "an answer has no words")
     parts_titles: ClassVar[Mapping[str, str]] = {

@@ -51,12 +51,16 @@ async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
 
 @register
 class FactualCorrectness(JudgedMetric):
-    """Agreement of the claims of answer and reference: precision, recall or F1.
+    """Claims that answer and reference share, by a judge.
 
-    Precision is the share of the answer's claims that the reference supports, recall the share of
-    the reference's claims that the answer supports, F1 their harmonic mean. Where there are several
-    references, the one with the highest F1 counts, for all three. An answer without claims has no
-    precision, recall 0 and F1 0; a reference without claims is left out.
+    Where there are several references, the one with the highest F1 counts, for all three. An answer
+    without claims has no precision, recall 0 and F1 0; a reference without claims is left out.
+
+    Formula: P = claims of the answer that the reference supports / its claims; R the reverse; F1 =
+        2PR / (P + R)
+    Misleads where: the judge cuts the claims; a terse reference calls right details unsupported
+    Good for: whether an answer says what the golden answer says, and nothing else
+    Source: Open RAG Eval 0.3.0, golden answers
     """
 
     part: Literal["precision", "recall", "f1"] = part(
@@ -64,9 +68,7 @@ class FactualCorrectness(JudgedMetric):
     )
 
     name = "factual_correctness"
-    title = "Claims that answer and reference share, by a judge"
     family = "answer"
-    source = "Open RAG Eval 0.3.0, golden answers"
     needs = ("query", "answer", "references")
     parts_titles: ClassVar[Mapping[str, str]] = {
         "precision": "share of the answer's claims that the reference supports",
@@ -74,7 +76,6 @@ class FactualCorrectness(JudgedMetric):
         "f1": "harmonic mean of both",
     }
     asks = (ExtractClaims, ClaimSupport)
-    recommended_for = "whether an answer says what the golden answer says, and nothing else"
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where all references are blank."""

@@ -20,12 +20,15 @@ from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Ints, Rankings, 
 
 @register
 class Precision(MeasureAtK):
-    """Share of the first k ranks that hold a relevant document. Always divided by k."""
+    """Precision at k.
+
+    Formula: relevant among the first k / k
+    Misleads where: with R below k it cannot reach 1
+    Good for: how clean the first k passages are, as a reader or a prompt sees them
+    Source: trec_eval P
+    """
 
     name = "P"
-    title = "Precision at k"
-    source = "trec_eval P"
-    recommended_for = "how clean the first k passages are, as a reader or a prompt sees them"
     aliases: ClassVar[Mapping[str, str]] = {"Precision": "P"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -35,12 +38,15 @@ class Precision(MeasureAtK):
 
 @register
 class Recall(MeasureAtK):
-    """Share of the known relevant documents that are within the first k ranks."""
+    """Recall at k.
+
+    Formula: relevant among the first k / R
+    Misleads where: says nothing about order; R is what is known, not what there is
+    Good for: whether what the answer needs reaches the generator at all
+    Source: trec_eval recall
+    """
 
     name = "Recall"
-    title = "Recall at k"
-    source = "trec_eval recall"
-    recommended_for = "whether what the answer needs reaches the generator at all"
     aliases: ClassVar[Mapping[str, str]] = {"R": "Recall"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -50,13 +56,16 @@ class Recall(MeasureAtK):
 
 @register
 class F1(MeasureAtK):
-    """Harmonic mean of precision and recall at k; 0 when nothing relevant was found."""
+    """F1 at k.
+
+    Formula: 2PR / (P + R) of P@k and Recall@k
+    Misleads where: with R far from k it cannot reach 1
+    Good for: one number for precision and recall at a fixed depth
+    Source: van Rijsbergen, Information Retrieval (1979)
+    """
 
     name = "F1"
     aliases: ClassVar[Mapping[str, str]] = {"F1-score": "F1"}
-    title = "F1 at k"
-    source = "van Rijsbergen, Information Retrieval (1979)"
-    recommended_for = "one number for precision and recall at a fixed depth"
 
     def values(self, rankings: Rankings) -> Floats:
         """Twice the relevant documents within k, divided by k plus all known ones."""
@@ -66,15 +75,18 @@ class F1(MeasureAtK):
 
 @register
 class AveragePrecision(RankingMetric):
-    """Precision at the rank of each relevant document within k, averaged over all known ones."""
+    """Average precision.
+
+    Formula: Σ over relevant ranks i ≤ k of P@i / R
+    Misleads where: what nobody judged counts as irrelevant
+    Good for: one number for a whole ranking when relevance is yes or no
+    Source: trec_eval map, map_cut
+    """
 
     k: int | None = cutoff()
     rel: int = level()
 
     name = "AP"
-    title = "Average precision"
-    source = "trec_eval map, map_cut"
-    recommended_for = "one number for a whole ranking when relevance is yes or no"
     aliases: ClassVar[Mapping[str, str]] = {"MAP": "AP"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -87,36 +99,39 @@ class AveragePrecision(RankingMetric):
 
 @register
 class GeometricAveragePrecision(AveragePrecision):
-    """Average precision, averaged over queries geometrically (values below 0.00001 count as that).
+    """Average precision, geometric mean.
 
-    Improvements of the hardest queries weigh most. A single sample shows plain AP.
+    A single sample shows plain AP.
+
+    Formula: geometric mean over queries, values below 0.00001 counting as that
+    Misleads where: a few queries at zero decide it
+    Good for: whether the hardest queries improve
+    Source: trec_eval gm_map
     """
 
     name = "GMAP"
-    title = "Average precision, geometric mean"
-    source = "trec_eval gm_map"
     aggregate = "geometric"
-    recommended_for = "whether the hardest queries improve"
     aliases: ClassVar[Mapping[str, str]] = {}
 
 
 @register
 class SmoothedAveragePrecision(RankingMetric):
-    """``log((1 + s) / (1 + R - s))``, where s is the sum of precisions at the ranks of the relevant
-    documents retrieved and R the number of relevant ones.
+    """Yet another average precision.
 
     It orders the rankings of a query as AP does and varies less in the mean. It is below 0 where AP
     is below one half.
+
+    Formula: log((1 + s) / (1 + R - s)), s = Σ precision at the relevant ranks
+    Misleads where: has no upper bound; orders as AP does
+    Good for: means and tests over queries that differ much in difficulty
+    Source: Robertson, ECIR 2012; trec_eval yaap
     """
 
     rel: int = level()
 
     name = "YAAP"
-    title = "Yet another average precision"
-    source = "Robertson, ECIR 2012; trec_eval yaap"
     low = None
     high = None
-    recommended_for = "means and tests over queries that differ much in difficulty"
 
     def values(self, rankings: Rankings) -> Floats:
         """The smoothed logarithm for each query; it may be negative."""
@@ -128,15 +143,18 @@ class SmoothedAveragePrecision(RankingMetric):
 
 @register
 class ReciprocalRank(RankingMetric):
-    """One divided by the rank of the first relevant document; 0 when there is none within k."""
+    """Reciprocal rank.
+
+    Formula: 1 / rank of the first relevant, 0 without one
+    Misleads where: sees the first hit only; rank 1 to 2 costs as much as 2 to nothing
+    Good for: how soon the first useful passage comes, where one is enough
+    Source: trec_eval recip_rank
+    """
 
     k: int | None = cutoff()
     rel: int = level()
 
     name = "RR"
-    title = "Reciprocal rank"
-    source = "trec_eval recip_rank"
-    recommended_for = "how soon the first useful passage comes, where one is enough"
     aliases: ClassVar[Mapping[str, str]] = {"MRR": "RR"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -150,12 +168,15 @@ class ReciprocalRank(RankingMetric):
 
 @register
 class Success(MeasureAtK):
-    """1 when a relevant document is within the first k ranks, else 0."""
+    """Success (hit rate) at k.
+
+    Formula: 1 if a relevant document is among the first k, else 0
+    Misleads where: one of several needed documents is enough
+    Good for: share of queries for which retrieval found anything at all
+    Source: trec_eval success
+    """
 
     name = "Success"
-    title = "Success (hit rate) at k"
-    source = "trec_eval success"
-    recommended_for = "share of queries for which retrieval found anything at all"
     aliases: ClassVar[Mapping[str, str]] = {
         "HitRate": "Success",
         "hit_rate": "Success",
@@ -169,18 +190,20 @@ class Success(MeasureAtK):
 
 @register
 class RPrecision(RankingMetric):
-    """Precision at rank R, the number of known relevant documents, or at a multiple of R.
+    """Precision at R relevant documents.
 
     The depth is a whole number, as in trec_eval: the whole part of ``mult * R + 0.9``.
+
+    Formula: relevant among the first R / R
+    Misleads where: with R = 1 it only looks at the first rank
+    Good for: precision at a depth that suits each query
+    Source: trec_eval Rprec, Rprec_mult
     """
 
     mult: float = param(1.0, "multiple of the number of relevant documents", minimum=0)
     rel: int = level()
 
     name = "Rprec"
-    title = "Precision at R relevant documents"
-    source = "trec_eval Rprec, Rprec_mult"
-    recommended_for = "precision at a depth that suits each query"
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents within the depth, divided by the depth."""
@@ -192,18 +215,20 @@ class RPrecision(RankingMetric):
 
 @register
 class BinaryPreference(RankingMetric):
-    """How rarely judged irrelevant documents rank above relevant ones; unjudged documents are
-    ignored.
+    """Binary preference.
 
     Of the irrelevant ones only the first R count, R being the number of relevant ones.
+
+    Formula: Σ over retrieved relevant of (1 - min(irrelevant judged above, R) / min(R, judged
+        irrelevant)) / R
+    Misleads where: with few judged irrelevant documents it is coarse
+    Good for: incomplete judgements: it ignores what nobody judged
+    Source: Buckley and Voorhees, SIGIR 2004; trec_eval bpref
     """
 
     rel: int = level()
 
     name = "Bpref"
-    title = "Binary preference"
-    source = "Buckley and Voorhees, SIGIR 2004; trec_eval bpref"
-    recommended_for = "incomplete judgements: it ignores what nobody judged"
 
     def values(self, rankings: Rankings) -> Floats:
         """Mean over the known relevant documents of their preference over irrelevant ones."""
@@ -218,26 +243,33 @@ class BinaryPreference(RankingMetric):
 
 @register
 class GeometricBinaryPreference(BinaryPreference):
-    """Bpref, averaged over queries geometrically (values below 0.00001 count as that). A single
-    sample shows plain Bpref."""
+    """Binary preference, geometric mean.
+
+    A single sample shows plain Bpref.
+
+    Formula: geometric mean over queries, values below 0.00001 counting as that
+    Misleads where: a few queries at zero decide it
+    Good for: whether the hardest queries improve, with incomplete judgements
+    Source: trec_eval gm_bpref
+    """
 
     name = "GMBpref"
-    title = "Binary preference, geometric mean"
-    source = "trec_eval gm_bpref"
     aggregate = "geometric"
-    recommended_for = "whether the hardest queries improve, with incomplete judgements"
 
 
 @register
 class Judged(RankingMetric):
-    """Share of the first k ranks that hold a judged document. Always divided by k."""
+    """Judged documents at k.
+
+    Formula: judged among the first k / k
+    Misleads where: no quality; below about 0.9 other metrics of these judgements are doubtful
+    Good for: how far the other measures can be trusted: a low share means many unknowns
+    Source: ir_measures Judged
+    """
 
     k: int = cutoff(..., "rank cut-off")
 
     name = "Judged"
-    title = "Judged documents at k"
-    source = "ir_measures Judged"
-    recommended_for = "how far the other measures can be trusted: a low share means many unknowns"
 
     def values(self, rankings: Rankings) -> Floats:
         """Judged documents within the first k ranks, divided by k."""

@@ -32,9 +32,12 @@ Gains = Literal["linear", "exp"] | tuple[tuple[int, float], ...]
 
 @register
 class NDCG(RankingMetric):
-    """Discounted gain of the first k ranks, divided by the best that was possible there.
+    """Normalised discounted cumulative gain.
 
-    The gain at rank i is divided by ``log2(i + 1)``.
+    Formula: Σ g(i) / log2(i + 1) within k, over that of the ideal ranking
+    Misleads where: what nobody judged counts as irrelevant; linear and exponential gains differ
+    Good for: graded judgements: rewards the best passages for standing first
+    Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut
     """
 
     k: int | None = cutoff()
@@ -42,9 +45,6 @@ class NDCG(RankingMetric):
     gains: str | None = param(None, "gain of single grades: 1:3;2:9")
 
     name = "nDCG"
-    title = "Normalised discounted cumulative gain"
-    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut"
-    recommended_for = "graded judgements: rewards the best passages for standing first"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,13 +79,16 @@ class _Graded(RankingMetric):
 
 @register
 class DCG(_Graded):
-    """Gain of all ranks, the one at rank i divided by ``log2(i + 1)``."""
+    """Discounted cumulative gain.
+
+    Formula: Σ g(i) / log2(i + 1)
+    Misleads where: queries with more relevant documents weigh more
+    Good for: what nDCG rests on; not comparable between queries
+    Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg
+    """
 
     name = "DCG"
-    title = "Discounted cumulative gain"
-    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg"
     high = None
-    recommended_for = "what nDCG rests on; not comparable between queries"
 
     def values(self, rankings: Rankings) -> Floats:
         """The sum of the discounted gains."""
@@ -94,14 +97,17 @@ class DCG(_Graded):
 
 @register
 class IdealDCG(_Graded):
-    """Discounted gain of the best possible ranking of all judged documents."""
+    """Discounted cumulative gain of the ideal ranking.
+
+    Formula: DCG of the best possible order of all judged documents
+    Misleads where: a property of the judgements, not of the system
+    Good for: how much there was to be gained for a query
+    Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg
+    """
 
     name = "idealDCG"
-    title = "Discounted cumulative gain of the ideal ranking"
-    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg"
     high = None
     higher_is_better = None
-    recommended_for = "how much there was to be gained for a query"
 
     def values(self, rankings: Rankings) -> Floats:
         """The sum of the discounted gains of the ideal ranking."""
@@ -110,16 +116,21 @@ class IdealDCG(_Graded):
 
 @register
 class RNDCG(_Graded):
-    """nDCG averaged over the ranks at which the ideal ranking steps down to a lower gain, and the
-    end of the ranking; 0 for a query without a document of at least grade ``rel``."""
+    """nDCG at the R levels.
+
+    The end of the ranking counts as a step, too. 0 for a query without a document of at least grade
+    ``rel``.
+
+    Formula: mean of nDCG at the ranks where the ideal ranking steps down
+    Misleads where: hardly used elsewhere
+    Good for: nDCG without the choice of a cut-off
+    Source: trec_eval Rndcg
+    """
 
     rel: int = level()
 
     name = "RnDCG"
-    title = "nDCG at the R levels"
-    source = "trec_eval Rndcg"
     version = 2
-    recommended_for = "nDCG without the choice of a cut-off"
 
     def values(self, rankings: Rankings) -> Floats:
         """The mean of the shares at the steps; 0 without a relevant document."""
@@ -140,16 +151,18 @@ class RNDCG(_Graded):
 
 @register
 class NDCGAtRelevant(_Graded):
-    """nDCG averaged over all documents with a positive gain.
+    """nDCG at each relevant document.
 
     It is taken at the rank of each one retrieved, and at the end of the ranking for each one
     missed.
+
+    Formula: mean over relevant documents of nDCG at their rank
+    Misleads where: hardly used elsewhere
+    Good for: nDCG without the choice of a cut-off
+    Source: trec_eval ndcg_rel
     """
 
     name = "nDCGRel"
-    title = "nDCG at each relevant document"
-    source = "trec_eval ndcg_rel"
-    recommended_for = "nDCG without the choice of a cut-off"
 
     def values(self, rankings: Rankings) -> Floats:
         """The mean of the shares at the documents with a gain."""
@@ -167,16 +180,18 @@ class NDCGAtRelevant(_Graded):
 
 @register
 class G(_Graded):
-    """Gain of each document, discounted and divided by the total gain that was possible.
+    """Normalised gain.
 
     The discount grows with what the ideal ranking would have gained down to that rank beyond what
     this one did.
+
+    Formula: Σ g(i) / log2(2 + cost(i) - gain so far), over the ideal total gain
+    Misleads where: hardly used elsewhere
+    Good for: graded judgements with a discount that knows what stood above
+    Source: trec_eval G
     """
 
     name = "G"
-    title = "Normalised gain"
-    source = "trec_eval G"
-    recommended_for = "graded judgements with a discount that knows what stood above"
 
     def values(self, rankings: Rankings) -> Floats:
         """The discounted gains over the total gain of the ideal ranking."""
@@ -195,15 +210,17 @@ class G(_Graded):
 
 @register
 class BinaryG(RankingMetric):
-    """For each relevant document, ``1 / log2(2 + irrelevant documents above it)``, averaged over
-    all relevant ones that are known."""
+    """Normalised gain, binary.
+
+    Formula: Σ over relevant ranks of 1 / log2(2 + irrelevant ranks above) / R
+    Misleads where: hardly used elsewhere
+    Good for: yes-or-no relevance with a gentle discount
+    Source: trec_eval binG
+    """
 
     rel: int = level()
 
     name = "binG"
-    title = "Normalised gain, binary"
-    source = "trec_eval binG"
-    recommended_for = "yes-or-no relevance with a gentle discount"
 
     def values(self, rankings: Rankings) -> Floats:
         """The mean discount over all known relevant documents."""
@@ -219,10 +236,15 @@ def _persistence() -> Any:
 
 @register
 class RankBiasedPrecision(RankingMetric):
-    """Expected usefulness for a reader who goes on to the next rank with probability p.
+    """Rank-biased precision.
 
     With ``graded`` the gain is the grade, divided by the query's highest grade where that is above
     1 (as trec_eval does); otherwise a document is relevant or not.
+
+    Formula: (1 - p) Σ p^(i - 1) rel(i)
+    Misleads where: the choice of p decides how deep it looks
+    Good for: a model of how far readers (or prompts) go down a ranking
+    Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)
     """
 
     p: float = _persistence()
@@ -230,9 +252,6 @@ class RankBiasedPrecision(RankingMetric):
     graded: bool = param(False, "weigh grades")
 
     name = "RBP"
-    title = "Rank-biased precision"
-    source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)"
-    recommended_for = "a model of how far readers (or prompts) go down a ranking"
 
     def values(self, rankings: Rankings) -> Floats:
         """The weighted gains times ``1 - p``."""
@@ -250,21 +269,22 @@ class RankBiasedPrecision(RankingMetric):
 
 @register
 class RankBiasedResidual(RankingMetric):
-    """How much RBP could still rise: the weight of all ranks whose document is unjudged, and of the
-    ranks below the end.
+    """Residual of rank-biased precision.
 
     With ``published`` it is 0 where everything retrieved is judged, as in trec_eval, which then
     leaves out the ranks below the end.
+
+    Formula: weight of the ranks that nobody judged, and of those below the end
+    Misleads where: an uncertainty, no quality
+    Good for: how uncertain RBP is because of missing judgements
+    Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)
     """
 
     p: float = _persistence()
     published: bool = param(False, "trec_eval's value")
 
     name = "RBPResid"
-    title = "Residual of rank-biased precision"
-    source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)"
     higher_is_better = False
-    recommended_for = "how uncertain RBP is because of missing judgements"
 
     def values(self, rankings: Rankings) -> Floats:
         """One minus the weight of the judged ranks."""

@@ -21,19 +21,21 @@ INFERENCE_SMOOTHING = 1e-5
 
 @register
 class InterpolatedPrecision(RankingMetric):
-    """The highest precision at any rank where recall has reached a level.
+    """Interpolated precision at a recall level.
 
     The level, times the number of relevant documents, is rounded to a whole number of documents
     (halves upwards), as in trec_eval 10; versions before 2023 cut it off and differ.
+
+    Formula: highest precision at any rank where recall has reached the level
+    Misleads where: precision at a depth that differs by query
+    Good for: precision-recall curves
+    Source: trec_eval iprec_at_recall
     """
 
     recall: float = cutoff(..., "recall level, from 0 to 1", minimum=0, maximum=1)
     rel: int = level()
 
     name = "IPrec"
-    title = "Interpolated precision at a recall level"
-    source = "trec_eval iprec_at_recall"
-    recommended_for = "precision-recall curves"
 
     def values(self, rankings: Rankings) -> Floats:
         """The highest precision at any rank with that recall; 0 where it is never reached."""
@@ -42,15 +44,18 @@ class InterpolatedPrecision(RankingMetric):
 
 @register
 class ElevenPointAverage(RankingMetric):
-    """Interpolated precision averaged over recall levels (0, 0.1, ... 1)."""
+    """11-point average precision.
+
+    Formula: mean of the interpolated precision at recall 0, 0.1, …, 1
+    Misleads where: of short lists it is mostly interpolation
+    Good for: comparison with older results
+    Source: trec_eval 11pt_avg
+    """
 
     levels: str | None = param(None, "other recall levels: 0.25;0.5;0.75")
     rel: int = level()
 
     name = "AP11"
-    title = "11-point average precision"
-    source = "trec_eval 11pt_avg"
-    recommended_for = "comparison with older results"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,18 +87,20 @@ class ElevenPointAverage(RankingMetric):
 
 @register
 class InferredAveragePrecision(RankingMetric):
-    """Average precision estimated from a sample of the judgements.
+    """Inferred average precision.
 
     Documents that the qrels name with a grade below 0 were pooled but not judged; those that the
     qrels do not name were not pooled and count as irrelevant.
+
+    Formula: expected average precision, unjudged pooled documents estimated from the judged ones
+    Misleads where: needs qrels that name pooled documents without a judgement
+    Good for: judgements of a random part of the pool
+    Source: Yilmaz and Aslam, CIKM 2006; trec_eval infAP
     """
 
     rel: int = level()
 
     name = "infAP"
-    title = "Inferred average precision"
-    source = "Yilmaz and Aslam, CIKM 2006; trec_eval infAP"
-    recommended_for = "judgements of a random part of the pool"
 
     def values(self, rankings: Rankings) -> Floats:
         """The mean of the estimated precisions over all known relevant documents."""
@@ -110,21 +117,23 @@ class InferredAveragePrecision(RankingMetric):
 
 @register
 class RelevanceString(RankingMetric):
-    """The grades of the first k documents, one character each.
+    """Grades of the first k documents.
 
     ``0`` to ``9``: the grade; ``>``: a higher one; ``-``: not in the qrels; ``.``: in the qrels
     with a grade below 0.
+
+    Formula: the grades of the first k, a character each
+    Misleads where: for reading, no quality
+    Good for: looking at single queries
+    Source: trec_eval relstring
     """
 
     k: int = cutoff(10)
 
     name = "RelString"
-    title = "Grades of the first k documents"
-    source = "trec_eval relstring"
     low = None
     high = None
     higher_is_better = None
-    recommended_for = "looking at single queries"
 
     def strings(self, rankings: Rankings) -> list[str]:
         """One string a query."""

@@ -15,14 +15,17 @@ from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 
 @register
 class SetPrecision(RankingMetric):
-    """Share of the retrieved documents that are relevant."""
+    """Precision of everything retrieved.
+
+    Formula: relevant retrieved / retrieved
+    Misleads where: retrieving less makes it better
+    Good for: systems that return a set of their own size
+    Source: trec_eval set_P
+    """
 
     rel: int = level()
 
     name = "SetP"
-    title = "Precision of everything retrieved"
-    source = "trec_eval set_P"
-    recommended_for = "systems that return a set of their own size"
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents retrieved over documents retrieved."""
@@ -31,14 +34,17 @@ class SetPrecision(RankingMetric):
 
 @register
 class SetRecall(RankingMetric):
-    """Share of the known relevant documents that were retrieved at any rank."""
+    """Recall of everything retrieved.
+
+    Formula: relevant retrieved / R
+    Misleads where: retrieving everything makes 1
+    Good for: systems that return a set of their own size
+    Source: trec_eval set_recall
+    """
 
     rel: int = level()
 
     name = "SetR"
-    title = "Recall of everything retrieved"
-    source = "trec_eval set_recall"
-    recommended_for = "systems that return a set of their own size"
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents retrieved over those known."""
@@ -48,15 +54,18 @@ class SetRecall(RankingMetric):
 
 @register
 class SetF(RankingMetric):
-    """Weighted harmonic mean of set precision and set recall: ``(x + 1) P R / (R + x P)``."""
+    """F measure of everything retrieved.
+
+    Formula: (x + 1) P R / (R + x P)
+    Misleads where: no order at all
+    Good for: one number for systems that return a set of their own size
+    Source: van Rijsbergen, Information Retrieval (1979); trec_eval set_F
+    """
 
     x: float = param(1.0, "importance of recall relative to precision (beta squared)", minimum=0)
     rel: int = level()
 
     name = "SetF"
-    title = "F measure of everything retrieved"
-    source = "van Rijsbergen, Information Retrieval (1979); trec_eval set_F"
-    recommended_for = "one number for systems that return a set of their own size"
 
     def values(self, rankings: Rankings) -> Floats:
         """The weighted harmonic mean; 0 where both are 0."""
@@ -68,14 +77,17 @@ class SetF(RankingMetric):
 
 @register
 class SetAveragePrecision(RankingMetric):
-    """Set precision times set recall."""
+    """Average precision of everything retrieved.
+
+    Formula: SetP × SetR
+    Misleads where: no order at all
+    Good for: comparison with older set-based results
+    Source: trec_eval set_map
+    """
 
     rel: int = level()
 
     name = "SetAP"
-    title = "Average precision of everything retrieved"
-    source = "trec_eval set_map"
-    recommended_for = "comparison with older set-based results"
 
     def values(self, rankings: Rankings) -> Floats:
         """Set precision times set recall for each query."""
@@ -85,14 +97,17 @@ class SetAveragePrecision(RankingMetric):
 
 @register
 class SetRelativePrecision(RankingMetric):
-    """Set precision, divided by the highest that a set of this size could have."""
+    """Precision of everything retrieved, relative to the best possible.
+
+    Formula: SetP / min(1, R / retrieved)
+    Misleads where: no order at all
+    Good for: sets of very different sizes
+    Source: trec_eval set_relative_P
+    """
 
     rel: int = level()
 
     name = "SetRelP"
-    title = "Precision of everything retrieved, relative to the best possible"
-    source = "trec_eval set_relative_P"
-    recommended_for = "sets of very different sizes"
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents retrieved over the most that could be."""
@@ -102,12 +117,15 @@ class SetRelativePrecision(RankingMetric):
 
 @register
 class RelativePrecision(MeasureAtK):
-    """Precision at k, divided by the highest that was possible there."""
+    """Precision at k, relative to the best possible.
+
+    Formula: P@k / min(1, R / k)
+    Misleads where: with one relevant document it only says whether it was found
+    Good for: queries with fewer relevant documents than k
+    Source: trec_eval relative_P
+    """
 
     name = "RelP"
-    title = "Precision at k, relative to the best possible"
-    source = "trec_eval relative_P"
-    recommended_for = "queries with fewer relevant documents than k"
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents within k over the most that could be there."""
@@ -117,7 +135,13 @@ class RelativePrecision(MeasureAtK):
 
 @register
 class Utility(RankingMetric):
-    """A weighted sum over the four cells of the contingency table."""
+    """Utility of everything retrieved.
+
+    Formula: weighted sum of relevant and irrelevant, retrieved and not
+    Misleads where: the weights decide
+    Good for: filtering, where each document has a price
+    Source: trec_eval utility
+    """
 
     found: float = param(1.0, "worth of a relevant document retrieved")
     noise: float = param(-1.0, "worth of an irrelevant document retrieved")
@@ -127,11 +151,8 @@ class Utility(RankingMetric):
     rel: int = level()
 
     name = "Utility"
-    title = "Utility of everything retrieved"
-    source = "trec_eval utility"
     low = None
     high = None
-    recommended_for = "filtering, where each document has a price"
 
     def values(self, rankings: Rankings) -> Floats:
         """The sum of the worths of all documents of each query."""
@@ -148,15 +169,18 @@ class Utility(RankingMetric):
 
 @register
 class Unjudged(RankingMetric):
-    """Share of the first k ranks that hold an unjudged document. Always divided by k."""
+    """Unjudged documents at k.
+
+    Formula: unjudged among the first k / k
+    Misleads where: no quality
+    Good for: a warning that the other measures rest on guesses
+    Source: trec_eval unj
+    """
 
     k: int = cutoff(..., "rank cut-off")
 
     name = "Unjudged"
-    title = "Unjudged documents at k"
-    source = "trec_eval unj"
     higher_is_better = None
-    recommended_for = "a warning that the other measures rest on guesses"
 
     def values(self, rankings: Rankings) -> Floats:
         """Retrieved and unjudged documents within k, divided by k."""
@@ -165,12 +189,16 @@ class Unjudged(RankingMetric):
 
 
 class _Count(RankingMetric):
-    """A number of documents or queries; summed over queries."""
+    """A number of documents or queries; summed over queries.
+
+    Formula: a count
+    Misleads where: a count, no quality
+    Good for: seeing what the other numbers rest on
+    """
 
     high = None
     higher_is_better = None
     aggregate = "sum"
-    recommended_for = "seeing what the other numbers rest on"
 
     def shown_value(self, value: float) -> int:
         """A whole number."""
@@ -179,11 +207,12 @@ class _Count(RankingMetric):
 
 @register
 class NumQueries(_Count):
-    """1 for each judged query."""
+    """Judged queries.
+
+    Source: trec_eval num_q
+    """
 
     name = "NumQ"
-    title = "Judged queries"
-    source = "trec_eval num_q"
     aliases: ClassVar[Mapping[str, str]] = {"num_q": "NumQ"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -193,11 +222,12 @@ class NumQueries(_Count):
 
 @register
 class NumRetrieved(_Count):
-    """Documents retrieved."""
+    """Documents retrieved.
+
+    Source: trec_eval num_ret
+    """
 
     name = "NumRet"
-    title = "Documents retrieved"
-    source = "trec_eval num_ret"
     aliases: ClassVar[Mapping[str, str]] = {"num_ret": "NumRet"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -207,13 +237,14 @@ class NumRetrieved(_Count):
 
 @register
 class NumRelevant(_Count):
-    """Relevant documents that are known."""
+    """Relevant documents known.
+
+    Source: trec_eval num_rel
+    """
 
     rel: int = level()
 
     name = "NumRel"
-    title = "Relevant documents known"
-    source = "trec_eval num_rel"
     aliases: ClassVar[Mapping[str, str]] = {"num_rel": "NumRel"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -223,13 +254,14 @@ class NumRelevant(_Count):
 
 @register
 class NumRelevantRetrieved(_Count):
-    """Relevant documents retrieved."""
+    """Relevant documents retrieved.
+
+    Source: trec_eval num_rel_ret
+    """
 
     rel: int = level()
 
     name = "NumRelRet"
-    title = "Relevant documents retrieved"
-    source = "trec_eval num_rel_ret"
     aliases: ClassVar[Mapping[str, str]] = {"num_rel_ret": "NumRelRet"}
 
     def values(self, rankings: Rankings) -> Floats:
@@ -239,13 +271,14 @@ class NumRelevantRetrieved(_Count):
 
 @register
 class NumIrrelevantJudgedRetrieved(_Count):
-    """Judged irrelevant documents retrieved."""
+    """Judged irrelevant documents retrieved.
+
+    Source: trec_eval num_nonrel_judged_ret
+    """
 
     rel: int = level()
 
     name = "NumNonrelJudgedRet"
-    title = "Judged irrelevant documents retrieved"
-    source = "trec_eval num_nonrel_judged_ret"
     aliases: ClassVar[Mapping[str, str]] = {"num_nonrel_judged_ret": "NumNonrelJudgedRet"}
 
     def values(self, rankings: Rankings) -> Floats:

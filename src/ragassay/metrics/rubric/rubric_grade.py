@@ -29,6 +29,9 @@ class RubricMetric(JudgedMetric):
 
     Class attributes:
         rubric: what is judged.
+
+    Formula: the judge's rating by the rubric, on the metric's scale
+    Misleads where: a judge rates long and fluent answers up; look at its agreement with people
     """
 
     rubric: ClassVar[Rubric]
@@ -79,7 +82,6 @@ def rubric_class(rubric: Rubric) -> type[RubricMetric]:
         "__module__": __name__,
         "rubric": rubric,
         "name": rubric.name,
-        "title": rubric.title,
         "source": "a rubric",
         "needs": rubric.sees,
         "uses": rubric.also_sees,
