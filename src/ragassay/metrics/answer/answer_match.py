@@ -61,7 +61,6 @@ class AnswerMatches(JudgedMetric):
         return super().lacks(sample) or blank_references(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """Whether the answer matches, with the judge's reasoning as explanation."""
         temperature = self.temperature
         if temperature is None and self.prompt is not None:
             temperature = self.prompt.temperature

@@ -108,7 +108,6 @@ class EncoderMetric(OnScale, ModelMetric):
 
     @property
     def weights(self) -> tuple[Weights, ...]:
-        """The encoder."""
         return (Weights.parse(self.model),)
 
     def check(self) -> None:
@@ -279,7 +278,6 @@ class BertScore(EncoderMetric):
 
     @property
     def scale(self) -> BertScoring:
-        """The scale, with idf weights where ``idf`` is set."""
         return replace(super().scale, idf=self.idf)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:

@@ -118,7 +118,6 @@ class BLEU(ReferenceMetric[ReferencedAnswer]):
         return words if self.tokenize in ("13a", "intl", "none") else ""
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        """Answer and references, unchanged."""
         return window.once(plain)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:

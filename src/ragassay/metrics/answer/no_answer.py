@@ -45,7 +45,6 @@ class NoAnswer(_Attempt):
     says = "label"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The label, with the published object ``{"query_answered": ...}`` as parts."""
         label, why = await self._label(sample, ask)
         return Score(label, {"query_answered": label}, why)
 
@@ -67,6 +66,5 @@ class Answered(_Attempt):
     says = "flag"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """1 where the system tried to answer, else 0."""
         label, why = await self._label(sample, ask)
         return Score(label == "yes", {}, why)

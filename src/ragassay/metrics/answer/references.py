@@ -76,7 +76,6 @@ class ReferenceMetric(Metric, Generic[V]):
         return ""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores each sample from its view."""
         return [
             _absent(sample) if view is None else self.outcome(view)
             for sample, view in zip(window.samples, self.views(window), strict=True)

@@ -194,7 +194,6 @@ class _Rouge(ReferenceMetric[Compared]):
         return f"{self.measure}(tokens=unicode)" if self.tokens == "rouge" else ""
 
     def views(self, window: Window) -> Sequence[Compared | None]:
-        """The values against each reference, shared by the three parts."""
         return window.once(compared, self.measure, self.tokens, self.stem)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -263,7 +262,6 @@ class _UltraRouge(ReferenceMetric[Compared]):
         return f"{self.measure}(tokens=unicode)"
 
     def views(self, window: Window) -> Sequence[Compared | None]:
-        """The values of stemmed tokens after UltraRAG's normal form."""
         return window.once(compared, self.measure, "ultrarag", True)
 
     def outcome(self, view: Compared) -> Outcome:

@@ -139,7 +139,6 @@ class UltraF1(_Published):
     name, scripts, for_all_scripts = "f1", "spaced", "token_f1"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """The highest F1 of all references."""
         words = answer.split()
         return max(overlap_prf(words, reference.split()).f for reference in references)
 
@@ -153,7 +152,6 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
     version = 5
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        """Answer and references as codes, one character a word of any script."""
         return window.once(coded, "unicode", False, self.articles)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
@@ -201,7 +199,6 @@ class ExactMatch(_Corrected):
     says = "flag"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """1 where the answer's code equals a reference's code that is not empty."""
         return _any((bool(code) and code == answer for code in references), note)
 
 
@@ -239,7 +236,6 @@ class ContainsAnswer(_Within):
     says = "flag"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """1 where a reference's code is a substring of the answer's code."""
         return _any((bool(code) and code in answer for code in references), note)
 
 
@@ -255,7 +251,6 @@ class CoversAnswer(_Within):
     name = "covers_answer"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """1 where the answer has each token of a reference at least as often as the reference."""
         words = Counter(answer)
         return _any((bool(code) and Counter(code) <= words for code in references), note)
 
@@ -275,7 +270,6 @@ class TokenF1(_Corrected):
     name = "token_f1"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """Precision, recall or F with the reference of the highest F."""
         return best_score([overlap_prf(answer, code) for code in references], self.part, note)
 
 
@@ -312,7 +306,6 @@ class AliasGroups(ReferenceMetric[_Groups]):
     version = 6
 
     def views(self, window: Window) -> Sequence[_Groups | None]:
-        """Codes by group; a flat list of references is one group."""
         flat = window.once(coded, "unicode", False, self.articles)
         return [
             None

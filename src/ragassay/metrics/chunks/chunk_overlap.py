@@ -226,7 +226,6 @@ class _ChunkMetric(Metric):
 
     @property
     def embeds(self) -> bool:
-        """True for ``by=cosine``."""
         return self.by == "cosine"
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
@@ -234,7 +233,6 @@ class _ChunkMetric(Metric):
         return texts_of(sample) if self.embeds else ()
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Counts the hits once for all chunk metrics with the same parameters of relevance."""
         all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel, self.duplicates)
         return [hits if isinstance(hits, Unscored) else self._score(hits) for hits in all_hits]
 
@@ -267,7 +265,6 @@ class ChunkPrecision(_ChunkMetric):
     name = "ChunkP"
 
     def value(self, hits: Hits) -> float:
-        """Hits over k."""
         return int(hits.flags[: self.k].sum()) / self.k
 
 
@@ -284,7 +281,6 @@ class ChunkRecall(_ChunkMetric):
     name = "ChunkR"
 
     def value(self, hits: Hits) -> float:
-        """Hits over gold."""
         return int(hits.flags[: self.k].sum()) / hits.n_gold
 
 
@@ -300,7 +296,6 @@ class ChunkF1(_ChunkMetric):
     name = "ChunkF1"
 
     def value(self, hits: Hits) -> float:
-        """``2 hits / (k + gold)``."""
         return 2 * int(hits.flags[: self.k].sum()) / (self.k + hits.n_gold)
 
 
@@ -327,5 +322,4 @@ class HybridLogRank(_ChunkMetric):
             raise UsageError(f"{self.name}: gamma {self.gamma:g} is too large.")
 
     def value(self, hits: Hits) -> float:
-        """The normalised score at depth k."""
         return hybrid_score(hits.flags, hits.n_gold, self.k, alpha=self.alpha, gamma=self.gamma)

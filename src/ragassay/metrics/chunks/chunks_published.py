@@ -85,7 +85,6 @@ class _Similar(_Published):
         return texts_of(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Compares chunks as vectors: the record's, else the run's embedder's."""
         vectors = window.once(ChunkVectors)
         return [self._outcome(sample, at, vectors) for at, sample in enumerate(window.samples)]
 

@@ -176,7 +176,6 @@ class _SpanMetric(Metric):
         return spans if isinstance(spans, Unscored) else None
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Collects the spans once for all span metrics."""
         spans_of = window.once(sample_spans, self.rel)
         return [spans if isinstance(spans, Unscored) else self.outcome(spans) for spans in spans_of]
 
@@ -265,7 +264,6 @@ class SpanF1(_Matching):
     name = "SpanF1"
 
     def value(self, match: NDArray[np.bool_]) -> float:
-        """``2 P R / (P + R)``, 0 where both are 0."""
         return harmonic(self.precision(match), self.recall(match))
 
 
@@ -285,7 +283,6 @@ class SpanHit(_Matching):
     name = "SpanHit"
 
     def value(self, match: NDArray[np.bool_]) -> float:
-        """1 or 0."""
         return 1.0 if match.any() else 0.0
 
 
@@ -329,7 +326,6 @@ class CharPrecision(_Characters):
     name = "CharP"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common over retrieved characters; 0 where nothing was retrieved."""
         return common / retrieved if retrieved else 0.0
 
 
@@ -345,7 +341,6 @@ class CharRecall(_Characters):
     name = "CharR"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common over gold characters."""
         return common / gold
 
 
@@ -361,7 +356,6 @@ class CharF1(_Characters):
     name = "CharF1"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """``2 common / (retrieved + gold)``."""
         return 2 * common / (retrieved + gold)
 
 
@@ -441,5 +435,4 @@ class CharIoU(_Characters):
     name = "CharIoU"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common characters over characters in either."""
         return common / (retrieved + gold - common)

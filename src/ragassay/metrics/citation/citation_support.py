@@ -330,7 +330,6 @@ class CitationOre(_Citation):
 
     @staticmethod
     def combine(statements: Cited) -> CitationScores:
-        """Precision over distinct passages, recall over parts."""
         return published_scores(statements) if statements else CitationScores(None, None, None)
 
 

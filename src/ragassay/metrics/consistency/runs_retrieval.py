@@ -68,7 +68,6 @@ class _RunsRetrieval(PairsMetric):
     undefined = Unscored(Reason.NOTHING_RETRIEVED, "neither run retrieved a passage")
 
     def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
-        """How similar the lists of two runs are."""
         return in_pairs(window.once(lists), self.alike)
 
     @abstractmethod

@@ -94,7 +94,6 @@ class _RunsRouge(AnswersMetric, PairsMetric):
         return super().signature + ("|words=2" if self.tokens == "unicode" else "")
 
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
-        """The values of the later answer against the earlier."""
         return window.once(compared, self.measure, self.tokens, self.stem, self.citations)
 
 

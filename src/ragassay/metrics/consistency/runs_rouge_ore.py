@@ -130,5 +130,4 @@ class RunsRougeOre(AnswersMetric, PairsMetric):
     }
 
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
-        """The mean of both directions."""
         return window.once(compared, self.citations)

@@ -125,7 +125,6 @@ class SpreadMetric(OfMetric):
     """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The statistic of each group, with the values of its runs as parts."""
         groups = window.once(spreads, self.of)
         return [
             self.lacks(sample) or (one if isinstance(one, Unscored) else self._outcome(*one))
@@ -267,7 +266,6 @@ class RunsFlip(OfMetric):
     higher_is_better = False
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Whether the verdicts of each group differ, with all of them as parts."""
         return [self.lacks(sample) or self._outcome(sample) for sample in window.samples]
 
     def _outcome(self, sample: Sample) -> Outcome:

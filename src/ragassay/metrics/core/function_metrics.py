@@ -70,7 +70,6 @@ class FunctionMetric(Metric):
         return lacking
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Calls the function for each sample that lacks nothing."""
         if not is_async(type(self).function):
             return [self.lacks(sample) or self._called(sample) for sample in window.samples]
         return run(self._all(window.samples)).result()

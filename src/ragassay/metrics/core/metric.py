@@ -213,7 +213,6 @@ class SampleMetric(Metric):
     """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores each sample by itself."""
         return [self.lacks(sample) or self.score_sample(sample) for sample in window.samples]
 
     @abstractmethod

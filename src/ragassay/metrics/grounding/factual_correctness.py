@@ -93,8 +93,6 @@ class FactualCorrectness(JudgedMetric):
                         yield ClaimSupport((asked, text), (other,))
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The value for the reference with the highest F1; all three values and the claims are in
-        the parts."""
         answer = sample.answer_text
         candidates: list[tuple[float, dict[str, Any]]] = []
         for at, reference in enumerate(sample.references):

@@ -125,7 +125,6 @@ class _Aggregate(ByBertScore):
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """The metrics of the three shares, in the order of `Shares`."""
         return (
             ReferenceBertScore(**self.shared_parameters, part="r"),
             ReferenceRougeL(),
@@ -142,7 +141,6 @@ class _Aggregate(ByBertScore):
         return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Computes the value from the scores of other metrics."""
         all_shares = window.once(shares, *self.inputs)
         made_of = zip(*map(window.outcomes, self.inputs), strict=True)
         return [
@@ -208,7 +206,6 @@ class RBAgg(_Aggregate):
         return given_value(self, sample, "RB_agg") if self.given else None
 
     def of(self, values: Shares) -> Score:
-        """The aggregate, with its shares as parts."""
         return scored(bounded(self, values.aggregate), **values._asdict())
 
 
@@ -226,5 +223,4 @@ class RBAggZeroDenominator(_Aggregate):
     higher_is_better = None
 
     def of(self, values: Shares) -> Score:
-        """Whether the denominator is 0."""
         return scored(values.denominator == 0)

@@ -38,7 +38,6 @@ class AnswerabilityAccuracy(Metric):
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """The metric with the verdict on "I don't know"."""
         return (IdkEval(self.given),)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -54,7 +53,6 @@ class AnswerabilityAccuracy(Metric):
         return unread(IdkEval(self.given), sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Compares each verdict with the label."""
         verdicts = window.outcomes(IdkEval(self.given))
         return [
             self.lacks(sample) or self._of(sample, idk)

@@ -122,7 +122,6 @@ class Conditioned(Metric):
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """Both verdicts and the metric that is conditioned."""
         return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -147,7 +146,6 @@ class Conditioned(Metric):
         return lacking if lacking is not None or label in ABSTAINING or idk == 1 else own
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The base metric's outcomes, each conditioned by the table."""
         outcomes_of = (window.outcomes(metric) for metric in self.inputs)
         return [
             missing(sample, ("answer",)) or self._condition(sample, *outcomes)
@@ -343,7 +341,6 @@ class RBAggIdk(ByBertScore, Conditioned):
 
     @property
     def base(self) -> RBAgg:
-        """The metric ``rb_agg``."""
         return RBAgg(**self.shared_parameters)
 
 
@@ -359,7 +356,6 @@ class RBLlmIdk(Conditioned):
 
     @property
     def base(self) -> ReferenceJudge:
-        """The metric ``rb_llm``."""
         return ReferenceJudge(self.given)
 
 
@@ -375,5 +371,4 @@ class RLFIdk(Conditioned):
 
     @property
     def base(self) -> ReferencelessFaithfulness:
-        """The metric ``rl_f``."""
         return ReferencelessFaithfulness(self.given)

@@ -103,7 +103,6 @@ class _Judged(JudgedMetric):
         return [impossible(self, self.published, n, "0, 0.5 or 1" if self.verdicts else "")]
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The record's value, else the judge's."""
         outcome = self.brought(sample)
         return await self.asked(sample, ask) if outcome is None else outcome
 
@@ -150,7 +149,6 @@ class IdkEval(_Classified):
     asks = (SaysIdk,)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """1, 0.5 or 0, by the judge's answer."""
         reply = (await ask(SaysIdk(conversation(sample), sample.answer_text))).says_idk
         return scored(*_IDK[reply])
 
@@ -191,7 +189,6 @@ class UnderspecifiedEval(_Classified):
         return () if self.labelled else super().remarks(window)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """1 or 0, by the judge's answer."""
         reply = await ask(SaysUnderspecified(conversation(sample), sample.answer_text))
         return scored(float(reply.asks == "yes"))
 
@@ -228,7 +225,6 @@ class ReferencelessFaithfulness(_Judged):
             yield ClaimSupport(claims, passage_texts(sample))
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """Supported claims over all claims, with the claims and their support as parts."""
         extracted = await ask(ExtractClaims(conversation(sample), sample.answer_text))
         claims = tuple(claim for claim in extracted.claims if claim.strip())
         if not claims:
@@ -286,7 +282,6 @@ class ReferenceJudge(_Judged):
         return textless_passage(sample)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """The rating divided by ten, with the judge's explanation."""
         texts = passage_texts(sample)
         question = ReferenceRating(
             history=earlier_turns(sample),

@@ -52,7 +52,6 @@ class ReferenceRecall(ReferenceMetric[ReferencedAnswer]):
     family = "mtrag"
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        """Answer and targets, unchanged."""
         return window.once(plain)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
@@ -79,7 +78,6 @@ class ReferenceRougeL(ReferenceMetric[Compared]):
     family = "mtrag"
 
     def views(self, window: Window) -> Sequence[Compared | None]:
-        """The comparisons that ``rougeL(stem=false)`` computes too."""
         return window.once(compared, "rougeL", "rouge", False)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -132,15 +130,6 @@ class PassageRougeL(_AgainstPassages):
     higher_is_better = None
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """The highest value, with the values of all passages as parts.
-
-        Args:
-            answer: the answer's text.
-            passages: the texts of one or more passages, in rank order.
-
-        Returns:
-            The highest ROUGE-L F, 0 to 1.
-        """
         bare = [bare_words(text) for text in (answer, *passages)]
         answer_code, *sources = encode(map(rouge_tokens, bare))
         unspaced = bare[0].replace(" ", "")
@@ -171,15 +160,6 @@ class ExtractiveCoverage(_AgainstPassages):
     higher_is_better = None
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """Coverage by all passages together; the parts hold the coverage by each.
-
-        Args:
-            answer: the answer's text.
-            passages: the texts of one or more passages, in rank order.
-
-        Returns:
-            A share of the answer's words, 0 to 1; `Unscored` where the answer holds no words.
-        """
         answer_code, *sources = encode(map(words, (answer, *passages)))
         if not answer_code:
             return Unscored(Reason.EMPTY_ANSWER, "the answer holds no words")
@@ -221,7 +201,6 @@ class AnswerWords(_Length):
 
     @staticmethod
     def measure(text: str) -> int:
-        """Pieces between white space."""
         return len(text.split())
 
 

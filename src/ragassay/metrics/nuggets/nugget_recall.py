@@ -113,7 +113,6 @@ class _Nuggets(JudgedMetric, NuggetOptions):
             yield AssignNuggets(sample.query_text, sample.answer_text, batch)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The score, with every nugget and its labels as parts."""
         nuggets = await self._nuggets(sample, ask)
         if isinstance(nuggets, Unscored):
             return nuggets

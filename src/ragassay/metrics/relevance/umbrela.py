@@ -113,7 +113,6 @@ class Umbrela(GradesMetric):
     high = 3.0
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The mean grade, with every grade as part."""
         if not sample.passages:
             return Unscored(
                 Reason.NOTHING_RETRIEVED, "nothing was retrieved, and no grades have no mean"

@@ -75,7 +75,6 @@ class _ByGrades(GradesMetric):
         return None
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The value of the grades that count; every passage is graded once for all metrics."""
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
         return Score(self.value(await self.graded(sample, ask, self.depth)))
@@ -106,7 +105,6 @@ class _AtK:
 class _ByRelevanceAtK(_ByRelevance, _AtK):
     @property
     def depth(self) -> int:
-        """The first k ranks."""
         return self.k
 
 
@@ -122,7 +120,6 @@ class UmbrelaPrecision(_ByRelevanceAtK):
     name = "umbrela_P"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """Relevant passages among the first k, divided by k."""
         return precision_at(relevant, self.k)
 
 
@@ -139,7 +136,6 @@ class UmbrelaAP(_ByRelevanceAtK):
     name = "umbrela_AP"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """Average precision over the relevant passages within k."""
         return average_precision(relevant, self.k, sum(relevant[: self.k]))
 
 
@@ -159,7 +155,6 @@ class UmbrelaAPJudged(_ByRelevance):
     name = "umbrela_AP_judged"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """Average precision within k over all relevant passages."""
         return average_precision(relevant, self.k, sum(relevant))
 
 
@@ -194,7 +189,6 @@ class UmbrelaNDCG(_ByGrades):
     name = "umbrela_nDCG"
 
     def value(self, passage_grades: Sequence[int]) -> float:
-        """nDCG of the gains within k."""
         return ndcg(
             [2.0**g - 1 if self.gain == "exp" else float(g) for g in passage_grades], self.k
         )

@@ -32,7 +32,6 @@ class Precision(MeasureAtK):
     aliases: ClassVar[Mapping[str, str]] = {"Precision": "P"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within the first k ranks, divided by k."""
         return rankings.hits(self.rel, self.k) / self.k
 
 
@@ -50,7 +49,6 @@ class Recall(MeasureAtK):
     aliases: ClassVar[Mapping[str, str]] = {"R": "Recall"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within the first k ranks, divided by all known ones."""
         return share(rankings.hits(self.rel, self.k), rankings.relevant(self.rel).n_known)
 
 
@@ -68,7 +66,6 @@ class F1(MeasureAtK):
     aliases: ClassVar[Mapping[str, str]] = {"F1-score": "F1"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Twice the relevant documents within k, divided by k plus all known ones."""
         known = rankings.relevant(self.rel).n_known
         return share(2 * rankings.hits(self.rel, self.k), self.k + known)
 
@@ -90,7 +87,6 @@ class AveragePrecision(RankingMetric):
     aliases: ClassVar[Mapping[str, str]] = {"MAP": "AP"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Sum of the precisions at relevant ranks within k, divided by all known ones."""
         relevant = rankings.relevant(self.rel)
         inside = slice(None) if self.k is None else relevant.rank <= self.k
         precision = relevant.nth[inside] / relevant.rank[inside]
@@ -134,7 +130,6 @@ class SmoothedAveragePrecision(RankingMetric):
     high = None
 
     def values(self, rankings: Rankings) -> Floats:
-        """The smoothed logarithm for each query; it may be negative."""
         relevant = rankings.relevant(self.rel)
         total = rankings.total(relevant.query, relevant.nth / relevant.rank)
         smoothed: Floats = np.log((1 + total) / (1 + relevant.n_known - total))
@@ -158,7 +153,6 @@ class ReciprocalRank(RankingMetric):
     aliases: ClassVar[Mapping[str, str]] = {"MRR": "RR"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """One over the rank of the first relevant document within k, else 0."""
         relevant = rankings.relevant(self.rel)
         first = relevant.nth == 1
         if self.k is not None:
@@ -184,7 +178,6 @@ class Success(MeasureAtK):
     }
 
     def values(self, rankings: Rankings) -> Floats:
-        """1 or 0 for each query."""
         return np.minimum(rankings.hits(self.rel, self.k), 1.0)
 
 
@@ -206,7 +199,6 @@ class RPrecision(RankingMetric):
     name = "Rprec"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within the depth, divided by the depth."""
         relevant = rankings.relevant(self.rel)
         depth = np.trunc(self.mult * relevant.n_known + 0.9)
         inside = relevant.rank <= depth[relevant.query]
@@ -231,7 +223,6 @@ class BinaryPreference(RankingMetric):
     name = "Bpref"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Mean over the known relevant documents of their preference over irrelevant ones."""
         relevant = rankings.relevant(self.rel)
         above = rankings.once(judged_above, self.rel) - (relevant.nth - 1)
         known = relevant.n_known
@@ -272,7 +263,6 @@ class Judged(RankingMetric):
     name = "Judged"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Judged documents within the first k ranks, divided by k."""
         return rankings.hits(JUDGED, self.k) / self.k
 
 

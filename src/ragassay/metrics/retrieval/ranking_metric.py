@@ -53,7 +53,6 @@ class RankingMetric(Metric):
         """One finite value a query, shape ``(n_queries,)``."""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores all samples of the window at once."""
         table = window.once(tabulate)
         values = iter(self.values(table.rankings).tolist())
         evidence = iter(window.once(_evidence, getattr(self, "rel", 1)))

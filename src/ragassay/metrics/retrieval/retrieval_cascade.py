@@ -67,7 +67,6 @@ class ExpectedReciprocalRank(RankingMetric):
         return rankings.total(query, stops * reached / rank)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores all samples of the window, on the scale of all samples of the run."""
         if self.max_grade is None:
             highest = max(1, window.all_samples.once(_largest_grade))
             return dataclasses.replace(self, max_grade=highest).score_window(window)

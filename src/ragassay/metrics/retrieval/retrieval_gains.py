@@ -53,8 +53,6 @@ class NDCG(RankingMetric):
         read_gains(self.gains)
 
     def values(self, rankings: Rankings) -> Floats:
-        """Discounted gain within k over that of the ideal ranking; 0 where nothing can be
-        gained."""
         rule: Gains = read_gains(self.gains) or self.gain
         retrieved, ideal = rankings.once(_retrieved, rule), rankings.once(_ideal, rule)
         best = rankings.total(*_discounted(ideal, self.k))
@@ -91,7 +89,6 @@ class DCG(_Graded):
     high = None
 
     def values(self, rankings: Rankings) -> Floats:
-        """The sum of the discounted gains."""
         return rankings.total(*_discounted(rankings.once(_retrieved, self.rule)))
 
 
@@ -110,7 +107,6 @@ class IdealDCG(_Graded):
     higher_is_better = None
 
     def values(self, rankings: Rankings) -> Floats:
-        """The sum of the discounted gains of the ideal ranking."""
         return rankings.total(*_discounted(rankings.once(_ideal, self.rule)))
 
 
@@ -133,7 +129,6 @@ class RNDCG(_Graded):
     version = 2
 
     def values(self, rankings: Rankings) -> Floats:
-        """The mean of the shares at the steps; 0 without a relevant document."""
         retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
         best = running(*_discounted(ideal))
         last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
@@ -165,7 +160,6 @@ class NDCGAtRelevant(_Graded):
     name = "nDCGRel"
 
     def values(self, rankings: Rankings) -> Floats:
-        """The mean of the shares at the documents with a gain."""
         retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
         dcg = running(*_discounted(retrieved))
         n_ideal = rankings.total(ideal.query)
@@ -194,7 +188,6 @@ class G(_Graded):
     name = "G"
 
     def values(self, rankings: Rankings) -> Floats:
-        """The discounted gains over the total gain of the ideal ranking."""
         retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
         # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
         extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
@@ -223,7 +216,6 @@ class BinaryG(RankingMetric):
     name = "binG"
 
     def values(self, rankings: Rankings) -> Floats:
-        """The mean discount over all known relevant documents."""
         relevant = rankings.relevant(self.rel)
         worth = 1 / np.log2(2 + relevant.rank - relevant.nth)
         return share(rankings.total(relevant.query, worth), relevant.n_known)
@@ -254,7 +246,6 @@ class RankBiasedPrecision(RankingMetric):
     name = "RBP"
 
     def values(self, rankings: Rankings) -> Floats:
-        """The weighted gains times ``1 - p``."""
         if self.graded:
             query, rank, grade = rankings.once(_retrieved, "linear")
             highest = np.ones(len(rankings))
@@ -287,7 +278,6 @@ class RankBiasedResidual(RankingMetric):
     higher_is_better = False
 
     def values(self, rankings: Rankings) -> Floats:
-        """One minus the weight of the judged ranks."""
         query, rank = rankings.relevant(JUDGED)[:2]
         weight = np.power(self.p, rank - 1, dtype=np.float64)
         residual = 1 - rankings.total(query, weight) * (1 - self.p)

@@ -38,7 +38,6 @@ class InterpolatedPrecision(RankingMetric):
     name = "IPrec"
 
     def values(self, rankings: Rankings) -> Floats:
-        """The highest precision at any rank with that recall; 0 where it is never reached."""
         return _interpolated(rankings, self.recall, self.rel)
 
 
@@ -76,7 +75,6 @@ class ElevenPointAverage(RankingMetric):
         return levels
 
     def values(self, rankings: Rankings) -> Floats:
-        """The mean over the recall levels."""
         levels = self.read_levels()
         total: Floats = np.zeros(len(rankings))
         for recall in levels:
@@ -103,7 +101,6 @@ class InferredAveragePrecision(RankingMetric):
     name = "infAP"
 
     def values(self, rankings: Rankings) -> Floats:
-        """The mean of the estimated precisions over all known relevant documents."""
         documents = rankings.relevant(self.rel)
         above = documents.rank - 1
         relevant = documents.nth - 1
@@ -153,7 +150,6 @@ class RelevanceString(RankingMetric):
         raise UsageError("RelString is a label; it has no numeric values.")
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """One label a sample."""
         table = window.once(tabulate)
         strings = iter(self.strings(table.rankings))
         return [problem or Score(next(strings)) for problem in table.problems]

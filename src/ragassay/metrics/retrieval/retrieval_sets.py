@@ -28,7 +28,6 @@ class SetPrecision(RankingMetric):
     name = "SetP"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved over documents retrieved."""
         return share(rankings.relevant(self.rel).n_retrieved, rankings.n_retrieved)
 
 
@@ -47,7 +46,6 @@ class SetRecall(RankingMetric):
     name = "SetR"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved over those known."""
         relevant = rankings.relevant(self.rel)
         return share(relevant.n_retrieved, relevant.n_known)
 
@@ -68,7 +66,6 @@ class SetF(RankingMetric):
     name = "SetF"
 
     def values(self, rankings: Rankings) -> Floats:
-        """The weighted harmonic mean; 0 where both are 0."""
         relevant = rankings.relevant(self.rel)
         precision = share(relevant.n_retrieved, rankings.n_retrieved)
         recall = share(relevant.n_retrieved, relevant.n_known)
@@ -90,7 +87,6 @@ class SetAveragePrecision(RankingMetric):
     name = "SetAP"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Set precision times set recall for each query."""
         relevant = rankings.relevant(self.rel)
         return share(relevant.n_retrieved**2, relevant.n_known * rankings.n_retrieved)
 
@@ -110,7 +106,6 @@ class SetRelativePrecision(RankingMetric):
     name = "SetRelP"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved over the most that could be."""
         relevant = rankings.relevant(self.rel)
         return share(relevant.n_retrieved, np.minimum(relevant.n_known, rankings.n_retrieved))
 
@@ -128,7 +123,6 @@ class RelativePrecision(MeasureAtK):
     name = "RelP"
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within k over the most that could be there."""
         possible = np.minimum(rankings.relevant(self.rel).n_known, self.k)
         return share(rankings.hits(self.rel, self.k), possible)
 
@@ -155,7 +149,6 @@ class Utility(RankingMetric):
     high = None
 
     def values(self, rankings: Rankings) -> Floats:
-        """The sum of the worths of all documents of each query."""
         relevant, retrieved = rankings.relevant(self.rel), rankings.n_retrieved
         irrelevant = retrieved - relevant.n_retrieved
         worth: Floats = (
@@ -183,7 +176,6 @@ class Unjudged(RankingMetric):
     higher_is_better = None
 
     def values(self, rankings: Rankings) -> Floats:
-        """Retrieved and unjudged documents within k, divided by k."""
         inside = np.minimum(rankings.n_retrieved, self.k)
         return (inside - rankings.hits(JUDGED, self.k)) / self.k
 
@@ -201,7 +193,6 @@ class _Count(RankingMetric):
     aggregate = "sum"
 
     def shown_value(self, value: float) -> int:
-        """A whole number."""
         return int(value)
 
 
@@ -216,7 +207,6 @@ class NumQueries(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_q": "NumQ"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """1 for each query."""
         return np.ones(len(rankings))
 
 
@@ -231,7 +221,6 @@ class NumRetrieved(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_ret": "NumRet"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Documents retrieved for each query."""
         return rankings.n_retrieved.astype(np.float64)
 
 
@@ -248,7 +237,6 @@ class NumRelevant(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_rel": "NumRel"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents known for each query."""
         return rankings.relevant(self.rel).n_known.astype(np.float64)
 
 
@@ -265,7 +253,6 @@ class NumRelevantRetrieved(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_rel_ret": "NumRelRet"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved for each query."""
         return rankings.relevant(self.rel).n_retrieved.astype(np.float64)
 
 
@@ -282,6 +269,5 @@ class NumIrrelevantJudgedRetrieved(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_nonrel_judged_ret": "NumNonrelJudgedRet"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """Judged documents retrieved, without the relevant ones."""
         judged, relevant = rankings.relevant(JUDGED), rankings.relevant(self.rel)
         return (judged.n_retrieved - relevant.n_retrieved).astype(np.float64)

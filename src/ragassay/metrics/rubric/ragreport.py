@@ -75,7 +75,6 @@ class ReportMetric(JudgedMetric):
         return textless_passage(sample, "chunk {} of the context has no text")
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's value, or the lowest where a component is missing."""
         absent = missing_components(sample, self.components)
         if absent:
             why = f"{_sentence(absent)}, so the lowest value is given."
@@ -112,7 +111,6 @@ class _OnContext(ReportMetric):
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (ReportOnContext,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome by one field of the judge's report on the context."""
         report = await ask(ReportOnContext(sample.query_text, passage_texts(sample)))
         value = getattr(report, self.part)
         if value is None:
@@ -162,14 +160,7 @@ class ReportUsefulness(_OnContext):
     part = "usefulness"
 
     def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
-        """The value, with a note where the context is on the topic but lacks the answer.
-
-        Args:
-            value: usefulness, 1 to 5.
-            explanation: the judge's reason.
-            report: the judge's report, for its relevance.
-            sample: not used.
-        """
+        """The value, with a note where the context is on the topic but lacks the answer."""
         if report.relevance is None or report.relevance < HIGH or value > LOW:
             return scored(value, explanation)
         parts = {ON_TOPIC_ONLY: True, "relevance": report.relevance}
@@ -244,14 +235,7 @@ class ReportAttributionShare(_OnContext):
     part = "attribution"
 
     def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
-        """Attributed chunks over all chunks.
-
-        Args:
-            value: the numbers of the attributed chunks.
-            explanation: the judge's reason.
-            report: not used.
-            sample: the sample, for the number of its chunks.
-        """
+        """Attributed chunks over all chunks."""
         used, n = len(value), len(sample.passages or ())
         return scored(used / n, explanation, attributed=used, chunks=n)
 
@@ -274,7 +258,6 @@ class ReportFaithfulness(ReportMetric):
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (Contradiction,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's stars."""
         reply = await ask(Contradiction(passage_texts(sample), sample.answer_text))
         return scored(reply.stars, reply.explanation)
 
@@ -293,7 +276,6 @@ class ReportSatisfaction(ReportMetric):
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (Satisfaction,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's stars."""
         reply = await ask(Satisfaction(sample.query_text, sample.answer_text))
         return scored(reply.stars, reply.explanation)
 

@@ -53,7 +53,6 @@ class RubricMetric(JudgedMetric):
         return textless_passage(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's score; the parts also hold its position on the scale, 0 to 1."""
         rubric = self.rubric
         shown = _shown(sample)
         parts = tuple(one for part in (*rubric.sees, *rubric.also_sees) for one in shown[part])

@@ -89,7 +89,6 @@ class _Served(_Recorded):
 
     @property
     def aggregation(self) -> str:
-        """The mean, or the percentile."""
         return "mean" if self.percentile is None else f"p{self.percentile:g}"
 
     @property
