@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
@@ -255,6 +255,9 @@ class BertScore(EncoderMetric):
 
     Formula: P = mean over the answer's tokens of the highest cosine with a reference's token; R the
         reverse; F = 2PR / (P + R)
+    Part p: precision: how much of the answer the reference holds
+    Part r: recall: how much of the reference the answer holds
+    Part f: F of both
     Misleads where: raw values lie close together for any two texts; a wrong number or name costs
         little
     Good for: answers that say the same in other words
@@ -269,11 +272,6 @@ class BertScore(EncoderMetric):
     name = "bertscore"
     family = "answer"
     needs = ("answer", "references")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "p": "precision: how much of the answer the reference holds",
-        "r": "recall: how much of the reference the answer holds",
-        "f": "F of both",
-    }
     low = None
 
     @property

@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import CountedFact, UsageError
@@ -261,15 +261,13 @@ class Citation(_Citation):
     of cited passages; undefined where nothing is cited. Recall: each part's mean worth, 0 where it
     cites nothing, over the number of parts.
 
+    Part precision: mean over the cited passages
+    Part recall: mean over the answer's parts, uncited ones count 0
+    Part f1: harmonic mean of precision over cited passages and recall over parts
     Good for: whether readers can trust the citations
     """
 
     name = "citation"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over the cited passages",
-        "recall": "mean over the answer's parts, uncited ones count 0",
-        "f1": "harmonic mean of precision over cited passages and recall over parts",
-    }
     version = 3
 
     combine = staticmethod(over_passages)
@@ -281,15 +279,13 @@ class CitationPairs(_Citation):
 
     A passage that many parts cite weighs more here than one that is cited once.
 
+    Part precision: mean over all pairs of a part and a citation
+    Part recall: mean over the answer's parts, uncited ones count 0
+    Part f1: harmonic mean of precision over pairs and recall over parts
     Source: our own, after Open RAG Eval
     """
 
     name = "citation_pairs"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over all pairs of a part and a citation",
-        "recall": "mean over the answer's parts, uncited ones count 0",
-        "f1": "harmonic mean of precision over pairs and recall over parts",
-    }
 
     combine = staticmethod(over_pairs)
 
@@ -302,15 +298,13 @@ class CitationOre(_Citation):
     citation of what was not retrieved is left out, so one good and one invented citation make 1;
     nothing cited is precision 0.
 
+    Part precision: mean over distinct passages
+    Part recall: mean over the answer's parts
+    Part f1: harmonic mean of precision over distinct passages and recall over parts
     Source: Open RAG Eval 0.3.0, citation metric
     """
 
     name = "citation_ore"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over distinct passages",
-        "recall": "mean over the answer's parts",
-        "f1": "harmonic mean of precision over distinct passages and recall over parts",
-    }
 
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """The parts of Open RAG Eval's loader; an empty answer has none."""
@@ -339,15 +333,13 @@ class CitationTrec(_OfSentences):
 
     Precision: worth over the sentences that cite. Recall: worth over all sentences.
 
+    Part precision: mean over sentences that cite
+    Part recall: mean over all sentences
+    Part f1: harmonic mean of both
     Source: Thakur et al. 2025, TREC 2024 RAG support evaluation (arXiv 2504.15205)
     """
 
     name = "citation_trec"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over sentences that cite",
-        "recall": "mean over all sentences",
-        "f1": "harmonic mean of both",
-    }
 
     def considered(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
         """Keeps the first citation of each sentence; the others are not asked about."""
@@ -363,15 +355,13 @@ class CitationSentences(_OfSentences):
     Differs from ``citation`` where sentences without a citation stand before one that has one (they
     count as uncited), and where a sentence has several citations: it is worth its best one.
 
+    Part precision: mean over all citations
+    Part recall: mean over all sentences, each worth its best citation
+    Part f1: harmonic mean of both
     Good for: whether each sentence is backed by what it cites
     Source: our own, after Open RAG Eval and TREC
     """
 
     name = "citation_sentences"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over all citations",
-        "recall": "mean over all sentences, each worth its best citation",
-        "f1": "harmonic mean of both",
-    }
 
     combine = staticmethod(best_citations)

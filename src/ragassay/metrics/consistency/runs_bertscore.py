@@ -9,7 +9,6 @@ from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.bertscore import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
-    PARTS_TITLES,
     AnswersMetric,
     Citations,
     Comparable,
@@ -92,6 +91,9 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     xlm-roberta-large); the published tool takes the last.
 
     Formula: mean over all pairs of a query's answers
+    Part p: precision of the later answer against the earlier
+    Part r: recall of the earlier answer by the later
+    Part f: F
     Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     Good for: whether the same thing is said again, in whatever words
     Source: Open RAG Eval, metrics page (consistency); Zhang et al. 2020, BERTScore
@@ -102,7 +104,6 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     part: Literal["p", "r", "f"] = part("f", ("p", "r", "f"), OF_PAIR)
 
     name = "runs_bertscore"
-    parts_titles = PARTS_TITLES
     low = None
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:

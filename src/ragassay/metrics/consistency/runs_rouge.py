@@ -12,7 +12,6 @@ from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare
 from ragassay.metrics.answer.text import encode
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
-    PARTS_TITLES,
     AnswersMetric,
     Citations,
     Comparable,
@@ -76,6 +75,9 @@ def compared(
 @dataclass(frozen=True)
 class _RunsRouge(AnswersMetric, PairsMetric):
     """Formula: mean over all pairs of a query's answers
+    Part p: precision of the later answer against the earlier
+    Part r: recall of the earlier answer by the later
+    Part f: F
     Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     Source: Open RAG Eval, metrics page (consistency); Lin 2004
     """
@@ -86,7 +88,6 @@ class _RunsRouge(AnswersMetric, PairsMetric):
 
     undefined = Unscored(Reason.EMPTY_ANSWER, "neither answer holds a word")
     measure: ClassVar[Measure]
-    parts_titles = PARTS_TITLES
 
     @property
     def signature(self) -> str:

@@ -7,8 +7,8 @@ word counts once however often it occurs in an answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF
@@ -114,6 +114,9 @@ class RunsRougeOre(AnswersMetric, PairsMetric):
     Each pair's value is the mean of its two directions. F of two equal answers is 1 - 5e-9.
 
     Formula: mean over all pairs of a query's answers
+    Part p: precision, mean of both directions
+    Part r: recall, mean of both directions
+    Part f: F, mean of both directions
     Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     Source: Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)
     """
@@ -123,11 +126,6 @@ class RunsRougeOre(AnswersMetric, PairsMetric):
     name = "runs_rouge_ore"
     version = 1
     undefined = Unscored(Reason.EMPTY_ANSWER, "an answer has no words")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "p": "precision, mean of both directions",
-        "r": "recall, mean of both directions",
-        "f": "F, mean of both directions",
-    }
 
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
         return window.once(compared, self.citations)

@@ -7,6 +7,7 @@ A docstring is the only description of a metric: commands, pages and docs/metric
     Details, in paragraphs of their own; in many there are none.
 
     Formula: relevant among the first k / k
+    Part NAME: what that part of the value is, of a metric that has parts
     Misleads where: with R below k it cannot reach 1
     Good for: how clean the first k passages are
     Source: trec_eval P
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from typing import Any
 
 SECTIONS = {
     "Formula": "formula",
@@ -24,21 +26,26 @@ SECTIONS = {
     "Good for": "recommended_for",
     "Source": "source",
 }
-_SECTION = re.compile(rf"^({'|'.join(SECTIONS)}): (.+(?:\n +.+)*)\n?", re.MULTILINE)
+"""The sections, each with the attribute of a metric's class that holds it."""
+_SECTION = re.compile(rf"^({'|'.join(SECTIONS)}|Part \w+): (.+(?:\n +.+)*)\n?", re.MULTILINE)
 _FOR_PROGRAMMERS = ("Args:", "Attributes:", "Class attributes:", "Raises:")
 
 
-def said(docstring: str | None) -> dict[str, str]:
+def said(docstring: str | None) -> dict[str, Any]:
     """The facts in a docstring, each on one line.
 
     Args:
         docstring: of a class or function; ``None`` for none.
 
     Returns:
-        ``title`` (the first paragraph), ``details`` (the others) and the `SECTIONS` that it has.
+        ``title`` (the first paragraph), ``details`` (the others), ``parts_titles`` and the
+        `SECTIONS`, as far as it has them.
     """
     text = inspect.cleandoc(docstring or "")
-    sections = {SECTIONS[label]: " ".join(rest.split()) for label, rest in _SECTION.findall(text)}
+    found = {label: " ".join(rest.split()) for label, rest in _SECTION.findall(text)}
+    sections: dict[str, Any] = {SECTIONS[one]: found[one] for one in SECTIONS if one in found}
+    if parts := {one[5:]: found[one] for one in found if one.startswith("Part ")}:
+        sections["parts_titles"] = parts
     title, *prose = (" ".join(one.split()) for one in _SECTION.sub("", text).split("\n\n"))
     details = " ".join(one for one in prose if not one.startswith(_FOR_PROGRAMMERS))
     return {"title": title.rstrip("."), "details": details.replace("`", "").strip(), **sections}

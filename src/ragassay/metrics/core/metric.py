@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from ragassay.base.errors import CountedFact, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.docstrings import SECTIONS, said
+from ragassay.metrics.core.docstrings import said
 from ragassay.metrics.core.metric_parameters import check_parameter, spelling
 from ragassay.metrics.core.window import Window
 
@@ -59,15 +59,14 @@ class Metric(ABC):
 
     Class attributes:
         name: canonical name, without parameters.
-        title, details, formula, misleads, recommended_for, source: what the docstring says (see
-            `ragassay.metrics.core.docstrings`); a section that it lacks is that of the base class.
+        title, details, formula, parts_titles, misleads, recommended_for, source: what the docstring
+            says (`ragassay.metrics.core.docstrings`); a section that it lacks is its base's.
         family: ``retrieval``, ``chunks``, ``answer``, ``mtrag`` ...: where it is listed.
         needs: parts of a sample that it cannot do without.
         uses: parts that it reads where a sample has them.
         low, high: range of the value; ``None`` means unbounded.
         higher_is_better: direction; ``None`` where neither is better (a length, a count).
         aggregate: how a run's values become one.
-        parts_titles: what each part of it is, in a few words.
         aliases: other names, each mapped to the expression it stands for.
         kind: arithmetic, model or judge.
         says: whether its value is a number, a flag (yes or no) or a label.
@@ -98,7 +97,7 @@ class Metric(ABC):
         super().__init_subclass__(**kwargs)
         for fact, text in said(cls.__doc__).items():
             # The first lines of a base, which has no name, are no metric's.
-            if fact not in vars(cls) and (fact in SECTIONS.values() or "name" in vars(cls)):
+            if fact not in vars(cls) and ("name" in vars(cls) or fact not in ("title", "details")):
                 setattr(cls, fact, text)
 
     def __post_init__(self) -> None:

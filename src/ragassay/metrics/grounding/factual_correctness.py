@@ -4,7 +4,7 @@ evaluator."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
@@ -58,6 +58,9 @@ class FactualCorrectness(JudgedMetric):
 
     Formula: P = claims of the answer that the reference supports / its claims; R the reverse; F1 =
         2PR / (P + R)
+    Part precision: share of the answer's claims that the reference supports
+    Part recall: share of the reference's claims that the answer supports
+    Part f1: harmonic mean of both
     Misleads where: the judge cuts the claims; a terse reference calls right details unsupported
     Good for: whether an answer says what the golden answer says, and nothing else
     Source: Open RAG Eval 0.3.0, golden answers
@@ -70,11 +73,6 @@ class FactualCorrectness(JudgedMetric):
     name = "factual_correctness"
     family = "answer"
     needs = ("query", "answer", "references")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "share of the answer's claims that the reference supports",
-        "recall": "share of the reference's claims that the answer supports",
-        "f1": "harmonic mean of both",
-    }
     asks = (ExtractClaims, ClaimSupport)
 
     def lacks(self, sample: Sample) -> Unscored | None:

@@ -71,6 +71,12 @@ async def assign(
 @dataclass(frozen=True)
 class _Nuggets(JudgedMetric, NuggetOptions):
     """Formula: Σ worth of the nuggets / nuggets (supported 1, partly 0.5), all or vital ones
+    Part all: all of them, partial support counts a half
+    Part all_strict: all of them, full support only
+    Part vital: vital ones, partial support counts a half
+    Part vital_strict: vital ones, full support only
+    Part weighted: others weigh half as much as vital ones, partial support counts a half
+    Part weighted_strict: others weigh half as much as vital ones, full support only
     Misleads where: made from a system's own passages, two systems have different nuggets; compare
         by one bank
     """
@@ -82,14 +88,6 @@ class _Nuggets(JudgedMetric, NuggetOptions):
     family = "trecrag"
     needs = ("query", "answer")
     uses = ("passages", "history")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "all": "all of them, partial support counts a half",
-        "all_strict": "all of them, full support only",
-        "vital": "vital ones, partial support counts a half",
-        "vital_strict": "vital ones, full support only",
-        "weighted": "others weigh half as much as vital ones, partial support counts a half",
-        "weighted_strict": "others weigh half as much as vital ones, full support only",
-    }
     asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
 
     always: ClassVar[bool] = False

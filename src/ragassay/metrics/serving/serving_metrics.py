@@ -149,17 +149,15 @@ class Tokens(_Served):
     """Tokens that an answer took.
 
     Formula: tokens that the system tells
+    Part total: read and written
+    Part input: read
+    Part output: written
     Misleads where: tokenizers differ between models
     Good for: systems whose price is not known
     """
 
     name = "tokens"
     aliases: ClassVar[Mapping[str, str]] = _percentiles("tokens")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "total": "read and written",
-        "input": "read",
-        "output": "written",
-    }
 
     part: Literal["total", "input", "output"] = part(
         "total", ("total", "input", "output"), "which are counted"
