@@ -7,19 +7,15 @@ without relevant documents counts 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
-from ragassay.metrics.core.metric import register
-from ragassay.metrics.core.metric_parameters import cutoff, param
-from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, WITHIN_K, measure
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Ints, Rankings, share
 
 
-@register
-class Precision(MeasureAtK):
+@measure("P", "Precision")
+def precision(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
     """Precision at k.
 
     Formula: relevant among the first k / k
@@ -27,16 +23,11 @@ class Precision(MeasureAtK):
     Good for: how clean the first k passages are, as a reader or a prompt sees them
     Source: trec_eval P
     """
-
-    name = "P"
-    aliases: ClassVar[Mapping[str, str]] = {"Precision": "P"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        return rankings.hits(self.rel, self.k) / self.k
+    return rankings.hits(rel, k) / k
 
 
-@register
-class Recall(MeasureAtK):
+@measure("Recall", "R")
+def recall(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
     """Recall at k.
 
     Formula: relevant among the first k / R
@@ -44,16 +35,11 @@ class Recall(MeasureAtK):
     Good for: whether what the answer needs reaches the generator at all
     Source: trec_eval recall
     """
-
-    name = "Recall"
-    aliases: ClassVar[Mapping[str, str]] = {"R": "Recall"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        return share(rankings.hits(self.rel, self.k), rankings.relevant(self.rel).n_known)
+    return share(rankings.hits(rel, k), rankings.relevant(rel).n_known)
 
 
-@register
-class F1(MeasureAtK):
+@measure("F1", "F1-score")
+def f1(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
     """F1 at k.
 
     Formula: 2PR / (P + R) of P@k and Recall@k
@@ -61,17 +47,12 @@ class F1(MeasureAtK):
     Good for: one number for precision and recall at a fixed depth
     Source: van Rijsbergen, Information Retrieval (1979)
     """
-
-    name = "F1"
-    aliases: ClassVar[Mapping[str, str]] = {"F1-score": "F1"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        known = rankings.relevant(self.rel).n_known
-        return share(2 * rankings.hits(self.rel, self.k), self.k + known)
+    known = rankings.relevant(rel).n_known
+    return share(2 * rankings.hits(rel, k), k + known)
 
 
-@register
-class AveragePrecision(RankingMetric):
+@measure("AP", "MAP")
+def average_precision(rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL) -> Floats:
     """Average precision.
 
     Formula: Σ over relevant ranks i ≤ k of P@i / R
@@ -79,22 +60,16 @@ class AveragePrecision(RankingMetric):
     Good for: one number for a whole ranking when relevance is yes or no
     Source: trec_eval map, map_cut
     """
-
-    k: int | None = cutoff()
-    rel: int = level()
-
-    name = "AP"
-    aliases: ClassVar[Mapping[str, str]] = {"MAP": "AP"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        inside = slice(None) if self.k is None else relevant.rank <= self.k
-        precision = relevant.nth[inside] / relevant.rank[inside]
-        return share(rankings.total(relevant.query[inside], precision), relevant.n_known)
+    relevant = rankings.relevant(rel)
+    inside = slice(None) if k is None else relevant.rank <= k
+    precision = relevant.nth[inside] / relevant.rank[inside]
+    return share(rankings.total(relevant.query[inside], precision), relevant.n_known)
 
 
-@register
-class GeometricAveragePrecision(AveragePrecision):
+@measure("GMAP", aggregate="geometric")
+def geometric_average_precision(
+    rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL
+) -> Floats:
     """Average precision, geometric mean.
 
     A single sample shows plain AP.
@@ -104,14 +79,11 @@ class GeometricAveragePrecision(AveragePrecision):
     Good for: whether the hardest queries improve
     Source: trec_eval gm_map
     """
-
-    name = "GMAP"
-    aggregate = "geometric"
-    aliases: ClassVar[Mapping[str, str]] = {}
+    return average_precision(rankings, k, rel)
 
 
-@register
-class SmoothedAveragePrecision(RankingMetric):
+@measure("YAAP", low=None, high=None)
+def smoothed_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
     """Yet another average precision.
 
     It orders the rankings of a query as AP does and varies less in the mean. It is below 0 where AP
@@ -122,22 +94,14 @@ class SmoothedAveragePrecision(RankingMetric):
     Good for: means and tests over queries that differ much in difficulty
     Source: Robertson, ECIR 2012; trec_eval yaap
     """
-
-    rel: int = level()
-
-    name = "YAAP"
-    low = None
-    high = None
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        total = rankings.total(relevant.query, relevant.nth / relevant.rank)
-        smoothed: Floats = np.log((1 + total) / (1 + relevant.n_known - total))
-        return smoothed
+    relevant = rankings.relevant(rel)
+    total = rankings.total(relevant.query, relevant.nth / relevant.rank)
+    smoothed: Floats = np.log((1 + total) / (1 + relevant.n_known - total))
+    return smoothed
 
 
-@register
-class ReciprocalRank(RankingMetric):
+@measure("RR", "MRR")
+def reciprocal_rank(rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL) -> Floats:
     """Reciprocal rank.
 
     Formula: 1 / rank of the first relevant, 0 without one
@@ -145,23 +109,15 @@ class ReciprocalRank(RankingMetric):
     Good for: how soon the first useful passage comes, where one is enough
     Source: trec_eval recip_rank
     """
-
-    k: int | None = cutoff()
-    rel: int = level()
-
-    name = "RR"
-    aliases: ClassVar[Mapping[str, str]] = {"MRR": "RR"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        first = relevant.nth == 1
-        if self.k is not None:
-            first &= relevant.rank <= self.k
-        return rankings.total(relevant.query[first], 1 / relevant.rank[first])
+    relevant = rankings.relevant(rel)
+    first = relevant.nth == 1
+    if k is not None:
+        first &= relevant.rank <= k
+    return rankings.total(relevant.query[first], 1 / relevant.rank[first])
 
 
-@register
-class Success(MeasureAtK):
+@measure("Success", "HitRate", "hit_rate", "Hit")
+def success(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
     """Success (hit rate) at k.
 
     Formula: 1 if a relevant document is among the first k, else 0
@@ -169,20 +125,15 @@ class Success(MeasureAtK):
     Good for: share of queries for which retrieval found anything at all
     Source: trec_eval success
     """
-
-    name = "Success"
-    aliases: ClassVar[Mapping[str, str]] = {
-        "HitRate": "Success",
-        "hit_rate": "Success",
-        "Hit": "Success",
-    }
-
-    def values(self, rankings: Rankings) -> Floats:
-        return np.minimum(rankings.hits(self.rel, self.k), 1.0)
+    return np.minimum(rankings.hits(rel, k), 1.0)
 
 
-@register
-class RPrecision(RankingMetric):
+@measure("Rprec")
+def rprecision(
+    rankings: Rankings,
+    mult: float = param(1.0, "multiple of the number of relevant documents", minimum=0),
+    rel: int = REL,
+) -> Floats:
     """Precision at R relevant documents.
 
     The depth is a whole number, as in trec_eval: the whole part of ``mult * R + 0.9``.
@@ -192,21 +143,14 @@ class RPrecision(RankingMetric):
     Good for: precision at a depth that suits each query
     Source: trec_eval Rprec, Rprec_mult
     """
-
-    mult: float = param(1.0, "multiple of the number of relevant documents", minimum=0)
-    rel: int = level()
-
-    name = "Rprec"
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        depth = np.trunc(self.mult * relevant.n_known + 0.9)
-        inside = relevant.rank <= depth[relevant.query]
-        return share(rankings.total(relevant.query[inside]), depth)
+    relevant = rankings.relevant(rel)
+    depth = np.trunc(mult * relevant.n_known + 0.9)
+    inside = relevant.rank <= depth[relevant.query]
+    return share(rankings.total(relevant.query[inside]), depth)
 
 
-@register
-class BinaryPreference(RankingMetric):
+@measure("Bpref")
+def binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
     """Binary preference.
 
     Of the irrelevant ones only the first R count, R being the number of relevant ones.
@@ -217,23 +161,17 @@ class BinaryPreference(RankingMetric):
     Good for: incomplete judgements: it ignores what nobody judged
     Source: Buckley and Voorhees, SIGIR 2004; trec_eval bpref
     """
-
-    rel: int = level()
-
-    name = "Bpref"
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        above = rankings.once(judged_above, self.rel) - (relevant.nth - 1)
-        known = relevant.n_known
-        n_irrelevant = rankings.relevant(JUDGED).n_known - known
-        most = np.minimum(known, n_irrelevant)[relevant.query]
-        preferred = 1 - share(np.minimum(above, known[relevant.query]), most)
-        return share(rankings.total(relevant.query, preferred), known)
+    relevant = rankings.relevant(rel)
+    above = rankings.once(judged_above, rel) - (relevant.nth - 1)
+    known = relevant.n_known
+    n_irrelevant = rankings.relevant(JUDGED).n_known - known
+    most = np.minimum(known, n_irrelevant)[relevant.query]
+    preferred = 1 - share(np.minimum(above, known[relevant.query]), most)
+    return share(rankings.total(relevant.query, preferred), known)
 
 
-@register
-class GeometricBinaryPreference(BinaryPreference):
+@measure("GMBpref", aggregate="geometric")
+def geometric_binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
     """Binary preference, geometric mean.
 
     A single sample shows plain Bpref.
@@ -243,13 +181,11 @@ class GeometricBinaryPreference(BinaryPreference):
     Good for: whether the hardest queries improve, with incomplete judgements
     Source: trec_eval gm_bpref
     """
-
-    name = "GMBpref"
-    aggregate = "geometric"
+    return binary_preference(rankings, rel)
 
 
-@register
-class Judged(RankingMetric):
+@measure("Judged")
+def judged(rankings: Rankings, k: int = AT_K) -> Floats:
     """Judged documents at k.
 
     Formula: judged among the first k / k
@@ -257,13 +193,7 @@ class Judged(RankingMetric):
     Good for: how far the other measures can be trusted: a low share means many unknowns
     Source: ir_measures Judged
     """
-
-    k: int = cutoff(..., "rank cut-off")
-
-    name = "Judged"
-
-    def values(self, rankings: Rankings) -> Floats:
-        return rankings.hits(JUDGED, self.k) / self.k
+    return rankings.hits(JUDGED, k) / k
 
 
 def judged_above(rankings: Rankings, rel: int) -> Ints:

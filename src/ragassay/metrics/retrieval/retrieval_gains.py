@@ -7,15 +7,13 @@ documents gain nothing. The ideal ranking holds every judged document with a pos
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.metrics.core.metric import register
-from ragassay.metrics.core.metric_parameters import cutoff, param
-from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.retrieval.ranking_metric import REL, WITHIN_K, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import (
     JUDGED,
     Floats,
@@ -30,8 +28,27 @@ from ragassay.metrics.retrieval.rankings import (
 Gains = Literal["linear", "exp"] | tuple[tuple[int, float], ...]
 
 
-@register
-class NDCG(RankingMetric):
+GAINS: Any = param(None, "gain of single grades: 1:3;2:9")
+
+
+class _WithGains(RankingMetric):
+    """A metric whose gains may be chosen."""
+
+    gains: str | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if read_gains(self.gains) and getattr(self, "gain", "linear") == "exp":
+            raise UsageError("nDCG takes gain=exp or gains=..., not both.")
+
+
+@measure("nDCG", base=_WithGains)
+def ndcg(
+    rankings: Rankings,
+    k: int | None = WITHIN_K,
+    gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)"),
+    gains: str | None = GAINS,
+) -> Floats:
     """Normalised discounted cumulative gain.
 
     Formula: Σ g(i) / log2(i + 1) within k, over that of the ideal ranking
@@ -39,44 +56,13 @@ class NDCG(RankingMetric):
     Good for: graded judgements: rewards the best passages for standing first
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut
     """
-
-    k: int | None = cutoff()
-    gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)")
-    gains: str | None = param(None, "gain of single grades: 1:3;2:9")
-
-    name = "nDCG"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.gain == "exp" and self.gains is not None:
-            raise UsageError("nDCG takes gain=exp or gains=..., not both.")
-        read_gains(self.gains)
-
-    def values(self, rankings: Rankings) -> Floats:
-        rule: Gains = read_gains(self.gains) or self.gain
-        retrieved, ideal = rankings.once(_retrieved, rule), rankings.once(_ideal, rule)
-        best = rankings.total(*_discounted(ideal, self.k))
-        return share(rankings.total(*_discounted(retrieved, self.k)), best)
+    retrieved, ideal = _both(rankings, gains, gain)
+    best = rankings.total(*_discounted(ideal, k))
+    return share(rankings.total(*_discounted(retrieved, k)), best)
 
 
-@dataclass(frozen=True)
-class _Graded(RankingMetric):
-    """A metric that takes grades as gains, or the gains chosen for them."""
-
-    gains: str | None = param(None, "gain of single grades: 1:3;2:9")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        read_gains(self.gains)
-
-    @property
-    def rule(self) -> Gains:
-        """Which gain a grade has."""
-        return read_gains(self.gains) or "linear"
-
-
-@register
-class DCG(_Graded):
+@measure("DCG", base=_WithGains, high=None)
+def dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
     """Discounted cumulative gain.
 
     Formula: Σ g(i) / log2(i + 1)
@@ -84,16 +70,11 @@ class DCG(_Graded):
     Good for: what nDCG rests on; not comparable between queries
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg
     """
-
-    name = "DCG"
-    high = None
-
-    def values(self, rankings: Rankings) -> Floats:
-        return rankings.total(*_discounted(rankings.once(_retrieved, self.rule)))
+    return rankings.total(*_discounted(_both(rankings, gains)[0]))
 
 
-@register
-class IdealDCG(_Graded):
+@measure("idealDCG", base=_WithGains, high=None, higher_is_better=None)
+def ideal_dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
     """Discounted cumulative gain of the ideal ranking.
 
     Formula: DCG of the best possible order of all judged documents
@@ -101,17 +82,11 @@ class IdealDCG(_Graded):
     Good for: how much there was to be gained for a query
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg
     """
-
-    name = "idealDCG"
-    high = None
-    higher_is_better = None
-
-    def values(self, rankings: Rankings) -> Floats:
-        return rankings.total(*_discounted(rankings.once(_ideal, self.rule)))
+    return rankings.total(*_discounted(_both(rankings, gains)[1]))
 
 
-@register
-class RNDCG(_Graded):
+@measure("RnDCG", base=_WithGains, version=2)
+def rndcg(rankings: Rankings, gains: str | None = GAINS, rel: int = REL) -> Floats:
     """nDCG at the R levels.
 
     The end of the ranking counts as a step, too. 0 for a query without a document of at least grade
@@ -122,30 +97,23 @@ class RNDCG(_Graded):
     Good for: nDCG without the choice of a cut-off
     Source: trec_eval Rndcg
     """
-
-    rel: int = level()
-
-    name = "RnDCG"
-    version = 2
-
-    def values(self, rankings: Rankings) -> Floats:
-        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
-        best = running(*_discounted(ideal))
-        last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
-        step = last | np.append(np.diff(ideal.gain) != 0, True)[: len(best)]
-        query, depth = ideal.query[step], ideal.rank[step]
-        sums = rankings.total(query, share(_dcg_at(rankings, retrieved, query, depth), best[step]))
-        steps = rankings.total(query)
-        # Below the ideal ranking's end one more rank counts: the end of the actual ranking.
-        longer = rankings.n_retrieved[ideal.query[last]] > ideal.rank[last] + 1
-        query = ideal.query[last][longer]
-        final = rankings.total(*_discounted(retrieved))[query] / best[last][longer]
-        mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
-        return np.where(rankings.relevant(self.rel).n_known > 0, mean, 0.0)
+    retrieved, ideal = _both(rankings, gains)
+    best = running(*_discounted(ideal))
+    last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
+    step = last | np.append(np.diff(ideal.gain) != 0, True)[: len(best)]
+    query, depth = ideal.query[step], ideal.rank[step]
+    sums = rankings.total(query, share(_dcg_at(rankings, retrieved, query, depth), best[step]))
+    steps = rankings.total(query)
+    # Below the ideal ranking's end one more rank counts: the end of the actual ranking.
+    longer = rankings.n_retrieved[ideal.query[last]] > ideal.rank[last] + 1
+    query = ideal.query[last][longer]
+    final = rankings.total(*_discounted(retrieved))[query] / best[last][longer]
+    mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
+    return np.where(rankings.relevant(rel).n_known > 0, mean, 0.0)
 
 
-@register
-class NDCGAtRelevant(_Graded):
+@measure("nDCGRel", base=_WithGains)
+def ndcg_at_relevant(rankings: Rankings, gains: str | None = GAINS) -> Floats:
     """nDCG at each relevant document.
 
     It is taken at the rank of each one retrieved, and at the end of the ranking for each one
@@ -156,24 +124,20 @@ class NDCGAtRelevant(_Graded):
     Good for: nDCG without the choice of a cut-off
     Source: trec_eval ndcg_rel
     """
-
-    name = "nDCGRel"
-
-    def values(self, rankings: Rankings) -> Floats:
-        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
-        dcg = running(*_discounted(retrieved))
-        n_ideal = rankings.total(ideal.query)
-        wanted = retrieved.gain > 0
-        query, rank = retrieved.query[wanted], retrieved.rank[wanted]
-        ideal_here = _dcg_at(rankings, ideal, query, rank)
-        sums = rankings.total(query, share(dcg[wanted], ideal_here))
-        missed = n_ideal - rankings.total(query)
-        final = share(rankings.total(*_discounted(retrieved)), rankings.total(*_discounted(ideal)))
-        return share(sums + missed * final, n_ideal)
+    retrieved, ideal = _both(rankings, gains)
+    dcg = running(*_discounted(retrieved))
+    n_ideal = rankings.total(ideal.query)
+    wanted = retrieved.gain > 0
+    query, rank = retrieved.query[wanted], retrieved.rank[wanted]
+    ideal_here = _dcg_at(rankings, ideal, query, rank)
+    sums = rankings.total(query, share(dcg[wanted], ideal_here))
+    missed = n_ideal - rankings.total(query)
+    final = share(rankings.total(*_discounted(retrieved)), rankings.total(*_discounted(ideal)))
+    return share(sums + missed * final, n_ideal)
 
 
-@register
-class G(_Graded):
+@measure("G", base=_WithGains)
+def normalised_gain(rankings: Rankings, gains: str | None = GAINS) -> Floats:
     """Normalised gain.
 
     The discount grows with what the ideal ranking would have gained down to that rank beyond what
@@ -184,25 +148,17 @@ class G(_Graded):
     Good for: graded judgements with a discount that knows what stood above
     Source: trec_eval G
     """
-
-    name = "G"
-
-    def values(self, rankings: Rankings) -> Floats:
-        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
-        # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
-        extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
-        cost = retrieved.rank + _last_before(
-            rankings, ideal, extra, retrieved.query, retrieved.rank
-        )
-        gained = running(retrieved.query, retrieved.gain)
-        worth = retrieved.gain / np.log2(2 + cost - gained)
-        return share(
-            rankings.total(retrieved.query, worth), rankings.total(ideal.query, ideal.gain)
-        )
+    retrieved, ideal = _both(rankings, gains)
+    # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
+    extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
+    cost = retrieved.rank + _last_before(rankings, ideal, extra, retrieved.query, retrieved.rank)
+    gained = running(retrieved.query, retrieved.gain)
+    worth = retrieved.gain / np.log2(2 + cost - gained)
+    return share(rankings.total(retrieved.query, worth), rankings.total(ideal.query, ideal.gain))
 
 
-@register
-class BinaryG(RankingMetric):
+@measure("binG")
+def binary_g(rankings: Rankings, rel: int = REL) -> Floats:
     """Normalised gain, binary.
 
     Formula: Σ over relevant ranks of 1 / log2(2 + irrelevant ranks above) / R
@@ -210,15 +166,9 @@ class BinaryG(RankingMetric):
     Good for: yes-or-no relevance with a gentle discount
     Source: trec_eval binG
     """
-
-    rel: int = level()
-
-    name = "binG"
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        worth = 1 / np.log2(2 + relevant.rank - relevant.nth)
-        return share(rankings.total(relevant.query, worth), relevant.n_known)
+    relevant = rankings.relevant(rel)
+    worth = 1 / np.log2(2 + relevant.rank - relevant.nth)
+    return share(rankings.total(relevant.query, worth), relevant.n_known)
 
 
 def _persistence() -> Any:
@@ -226,8 +176,13 @@ def _persistence() -> Any:
     return param(0.8, "persistence, between 0 and 1", minimum=0, maximum=1, exclusive=True)
 
 
-@register
-class RankBiasedPrecision(RankingMetric):
+@measure("RBP")
+def rank_biased_precision(
+    rankings: Rankings,
+    p: float = _persistence(),
+    rel: int = REL,
+    graded: bool = param(False, "weigh grades"),
+) -> Floats:
     """Rank-biased precision.
 
     With ``graded`` the gain is the grade, divided by the query's highest grade where that is above
@@ -238,28 +193,24 @@ class RankBiasedPrecision(RankingMetric):
     Good for: a model of how far readers (or prompts) go down a ranking
     Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)
     """
-
-    p: float = _persistence()
-    rel: int = level()
-    graded: bool = param(False, "weigh grades")
-
-    name = "RBP"
-
-    def values(self, rankings: Rankings) -> Floats:
-        if self.graded:
-            query, rank, grade = rankings.once(_retrieved, "linear")
-            highest = np.ones(len(rankings))
-            np.maximum.at(highest, rankings.gold_query, rankings.gold_grade)
-            gain = grade / highest[query]
-        else:
-            query, rank = rankings.relevant(self.rel)[:2]
-            gain = np.ones(len(query))
-        weight = np.power(self.p, rank - 1, dtype=np.float64)
-        return rankings.total(query, gain * weight) * (1 - self.p)
+    if graded:
+        query, rank, grade = rankings.once(_retrieved, "linear")
+        highest = np.ones(len(rankings))
+        np.maximum.at(highest, rankings.gold_query, rankings.gold_grade)
+        gain = grade / highest[query]
+    else:
+        query, rank = rankings.relevant(rel)[:2]
+        gain = np.ones(len(query))
+    weight = np.power(p, rank - 1, dtype=np.float64)
+    return rankings.total(query, gain * weight) * (1 - p)
 
 
-@register
-class RankBiasedResidual(RankingMetric):
+@measure("RBPResid", higher_is_better=False)
+def rank_biased_residual(
+    rankings: Rankings,
+    p: float = _persistence(),
+    published: bool = param(False, "trec_eval's value"),
+) -> Floats:
     """Residual of rank-biased precision.
 
     With ``published`` it is 0 where everything retrieved is judged, as in trec_eval, which then
@@ -270,20 +221,12 @@ class RankBiasedResidual(RankingMetric):
     Good for: how uncertain RBP is because of missing judgements
     Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)
     """
-
-    p: float = _persistence()
-    published: bool = param(False, "trec_eval's value")
-
-    name = "RBPResid"
-    higher_is_better = False
-
-    def values(self, rankings: Rankings) -> Floats:
-        query, rank = rankings.relevant(JUDGED)[:2]
-        weight = np.power(self.p, rank - 1, dtype=np.float64)
-        residual = 1 - rankings.total(query, weight) * (1 - self.p)
-        if self.published:
-            residual[rankings.total(query) == rankings.n_retrieved] = 0.0
-        return residual
+    query, rank = rankings.relevant(JUDGED)[:2]
+    weight = np.power(p, rank - 1, dtype=np.float64)
+    residual = 1 - rankings.total(query, weight) * (1 - p)
+    if published:
+        residual[rankings.total(query) == rankings.n_retrieved] = 0.0
+    return residual
 
 
 class _Gained(NamedTuple):
@@ -337,6 +280,12 @@ def _ideal(rankings: Rankings, rule: Gains) -> _Gained:
     # Grades are whole numbers, which sort faster; gains of one's own choice may run against them.
     order = by_query(query, -rankings.gold_grade[useful] if isinstance(rule, str) else -gain)
     return _Gained(query[order], nth_of_query(query[order]), gain[order])
+
+
+def _both(rankings: Rankings, gains: str | None, gain: Gains = "linear") -> tuple[_Gained, _Gained]:
+    """What was retrieved, and the ideal ranking."""
+    rule = read_gains(gains) or gain
+    return rankings.once(_retrieved, rule), rankings.once(_ideal, rule)
 
 
 def _discounted(documents: _Gained, k: int | None = None) -> tuple[Ints, Floats]:

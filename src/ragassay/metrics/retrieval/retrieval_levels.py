@@ -12,15 +12,19 @@ from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.precision import judged_above
-from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level, tabulate
+from ragassay.metrics.retrieval.ranking_metric import REL, RankingMetric, measure, tabulate
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, nth_of_query, share
 
 ELEVEN_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 INFERENCE_SMOOTHING = 1e-5
 
 
-@register
-class InterpolatedPrecision(RankingMetric):
+@measure("IPrec")
+def interpolated_precision(
+    rankings: Rankings,
+    recall: float = cutoff(..., "recall level, from 0 to 1", minimum=0, maximum=1),
+    rel: int = REL,
+) -> Floats:
     """Interpolated precision at a recall level.
 
     The level, times the number of relevant documents, is rounded to a whole number of documents
@@ -31,18 +35,29 @@ class InterpolatedPrecision(RankingMetric):
     Good for: precision-recall curves
     Source: trec_eval iprec_at_recall
     """
+    relevant = rankings.relevant(rel)
+    exact = recall * relevant.n_known
+    wanted = np.trunc(exact) + (exact - np.trunc(exact) >= 0.5)
+    reached = relevant.nth >= wanted[relevant.query]
+    out = np.zeros(len(rankings))
+    np.maximum.at(out, relevant.query[reached], relevant.nth[reached] / relevant.rank[reached])
+    return out
 
-    recall: float = cutoff(..., "recall level, from 0 to 1", minimum=0, maximum=1)
-    rel: int = level()
 
-    name = "IPrec"
+class _AtLevels(RankingMetric):
+    levels: str | None
 
-    def values(self, rankings: Rankings) -> Floats:
-        return _interpolated(rankings, self.recall, self.rel)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_levels(self.levels)
 
 
-@register
-class ElevenPointAverage(RankingMetric):
+@measure("AP11", base=_AtLevels)
+def eleven_point_average(
+    rankings: Rankings,
+    levels: str | None = param(None, "other recall levels: 0.25;0.5;0.75"),
+    rel: int = REL,
+) -> Floats:
     """11-point average precision.
 
     Formula: mean of the interpolated precision at recall 0, 0.1, …, 1
@@ -50,41 +65,33 @@ class ElevenPointAverage(RankingMetric):
     Good for: comparison with older results
     Source: trec_eval 11pt_avg
     """
-
-    levels: str | None = param(None, "other recall levels: 0.25;0.5;0.75")
-    rel: int = level()
-
-    name = "AP11"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.read_levels()
-
-    def read_levels(self) -> tuple[float, ...]:
-        """The recall levels as numbers."""
-        if self.levels is None:
-            return ELEVEN_LEVELS
-        try:
-            levels = tuple(float(piece) for piece in self.levels.split(";"))
-        except ValueError:
-            raise UsageError(
-                f"AP11(levels={self.levels}): write numbers, as in 0.25;0.5;0.75."
-            ) from None
-        if not all(0 <= recall <= 1 for recall in levels):
-            raise UsageError(f"AP11(levels={self.levels}): a recall level lies between 0 and 1.")
-        return levels
-
-    def values(self, rankings: Rankings) -> Floats:
-        levels = self.read_levels()
-        total: Floats = np.zeros(len(rankings))
-        for recall in levels:
-            # One after the other: numpy's own sum rounds differently for one query and for many.
-            total = total + _interpolated(rankings, recall, self.rel)
-        return total / len(levels)
+    chosen = read_levels(levels)
+    total: Floats = np.zeros(len(rankings))
+    for recall in chosen:
+        # One after the other: numpy's own sum rounds differently for one query and for many.
+        total = total + interpolated_precision(rankings, recall, rel)
+    return total / len(chosen)
 
 
-@register
-class InferredAveragePrecision(RankingMetric):
+def read_levels(text: str | None) -> tuple[float, ...]:
+    """The recall levels of a text such as ``0.25;0.5``; trec_eval's eleven for ``None``.
+
+    Raises:
+        UsageError: a piece is no number from 0 to 1.
+    """
+    if text is None:
+        return ELEVEN_LEVELS
+    try:
+        levels = tuple(map(float, text.split(";")))
+    except ValueError:
+        raise UsageError(f"AP11(levels={text}): write numbers, as in 0.25;0.5;0.75.") from None
+    if not all(0 <= recall <= 1 for recall in levels):
+        raise UsageError(f"AP11(levels={text}): a recall level lies between 0 and 1.")
+    return levels
+
+
+@measure("infAP")
+def inferred_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
     """Inferred average precision.
 
     Documents that the qrels name with a grade below 0 were pooled but not judged; those that the
@@ -95,21 +102,15 @@ class InferredAveragePrecision(RankingMetric):
     Good for: judgements of a random part of the pool
     Source: Yilmaz and Aslam, CIKM 2006; trec_eval infAP
     """
-
-    rel: int = level()
-
-    name = "infAP"
-
-    def values(self, rankings: Rankings) -> Floats:
-        documents = rankings.relevant(self.rel)
-        above = documents.rank - 1
-        relevant = documents.nth - 1
-        judged = rankings.once(judged_above, self.rel)
-        pooled = rankings.once(_pooled_above, self.rel)
-        share_pooled = share(pooled, above)
-        share_relevant = (relevant + INFERENCE_SMOOTHING) / (judged + 2 * INFERENCE_SMOOTHING)
-        expected = (1 + above * share_pooled * share_relevant) / documents.rank
-        return share(rankings.total(documents.query, expected), documents.n_known)
+    documents = rankings.relevant(rel)
+    above = documents.rank - 1
+    relevant = documents.nth - 1
+    judged = rankings.once(judged_above, rel)
+    pooled = rankings.once(_pooled_above, rel)
+    share_pooled = share(pooled, above)
+    share_relevant = (relevant + INFERENCE_SMOOTHING) / (judged + 2 * INFERENCE_SMOOTHING)
+    expected = (1 + above * share_pooled * share_relevant) / documents.rank
+    return share(rankings.total(documents.query, expected), documents.n_known)
 
 
 @register
@@ -153,16 +154,6 @@ class RelevanceString(RankingMetric):
         table = window.once(tabulate)
         strings = iter(self.strings(table.rankings))
         return [problem or Score(next(strings)) for problem in table.problems]
-
-
-def _interpolated(rankings: Rankings, recall: float, rel: int) -> Floats:
-    relevant = rankings.relevant(rel)
-    exact = recall * relevant.n_known
-    wanted = np.trunc(exact) + (exact - np.trunc(exact) >= 0.5)
-    reached = relevant.nth >= wanted[relevant.query]
-    out = np.zeros(len(rankings))
-    np.maximum.at(out, relevant.query[reached], relevant.nth[reached] / relevant.rank[reached])
-    return out
 
 
 def _pooled_above(rankings: Rankings, rel: int) -> Floats:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
-from ragassay.metrics.core.metric import register
-from ragassay.metrics.core.metric_parameters import cutoff, param
-from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 
 
-@register
-class SetPrecision(RankingMetric):
+@measure("SetP")
+def set_precision(rankings: Rankings, rel: int = REL) -> Floats:
     """Precision of everything retrieved.
 
     Formula: relevant retrieved / retrieved
@@ -22,17 +18,11 @@ class SetPrecision(RankingMetric):
     Good for: systems that return a set of their own size
     Source: trec_eval set_P
     """
-
-    rel: int = level()
-
-    name = "SetP"
-
-    def values(self, rankings: Rankings) -> Floats:
-        return share(rankings.relevant(self.rel).n_retrieved, rankings.n_retrieved)
+    return share(rankings.relevant(rel).n_retrieved, rankings.n_retrieved)
 
 
-@register
-class SetRecall(RankingMetric):
+@measure("SetR")
+def set_recall(rankings: Rankings, rel: int = REL) -> Floats:
     """Recall of everything retrieved.
 
     Formula: relevant retrieved / R
@@ -40,18 +30,16 @@ class SetRecall(RankingMetric):
     Good for: systems that return a set of their own size
     Source: trec_eval set_recall
     """
-
-    rel: int = level()
-
-    name = "SetR"
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        return share(relevant.n_retrieved, relevant.n_known)
+    relevant = rankings.relevant(rel)
+    return share(relevant.n_retrieved, relevant.n_known)
 
 
-@register
-class SetF(RankingMetric):
+@measure("SetF")
+def set_f(
+    rankings: Rankings,
+    x: float = param(1.0, "importance of recall relative to precision (beta squared)", minimum=0),
+    rel: int = REL,
+) -> Floats:
     """F measure of everything retrieved.
 
     Formula: (x + 1) P R / (R + x P)
@@ -59,21 +47,14 @@ class SetF(RankingMetric):
     Good for: one number for systems that return a set of their own size
     Source: van Rijsbergen, Information Retrieval (1979); trec_eval set_F
     """
-
-    x: float = param(1.0, "importance of recall relative to precision (beta squared)", minimum=0)
-    rel: int = level()
-
-    name = "SetF"
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        precision = share(relevant.n_retrieved, rankings.n_retrieved)
-        recall = share(relevant.n_retrieved, relevant.n_known)
-        return share((self.x + 1) * precision * recall, recall + self.x * precision)
+    relevant = rankings.relevant(rel)
+    precision = share(relevant.n_retrieved, rankings.n_retrieved)
+    recall = share(relevant.n_retrieved, relevant.n_known)
+    return share((x + 1) * precision * recall, recall + x * precision)
 
 
-@register
-class SetAveragePrecision(RankingMetric):
+@measure("SetAP")
+def set_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
     """Average precision of everything retrieved.
 
     Formula: SetP × SetR
@@ -81,18 +62,12 @@ class SetAveragePrecision(RankingMetric):
     Good for: comparison with older set-based results
     Source: trec_eval set_map
     """
-
-    rel: int = level()
-
-    name = "SetAP"
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        return share(relevant.n_retrieved**2, relevant.n_known * rankings.n_retrieved)
+    relevant = rankings.relevant(rel)
+    return share(relevant.n_retrieved**2, relevant.n_known * rankings.n_retrieved)
 
 
-@register
-class SetRelativePrecision(RankingMetric):
+@measure("SetRelP")
+def set_relative_precision(rankings: Rankings, rel: int = REL) -> Floats:
     """Precision of everything retrieved, relative to the best possible.
 
     Formula: SetP / min(1, R / retrieved)
@@ -100,18 +75,12 @@ class SetRelativePrecision(RankingMetric):
     Good for: sets of very different sizes
     Source: trec_eval set_relative_P
     """
-
-    rel: int = level()
-
-    name = "SetRelP"
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        return share(relevant.n_retrieved, np.minimum(relevant.n_known, rankings.n_retrieved))
+    relevant = rankings.relevant(rel)
+    return share(relevant.n_retrieved, np.minimum(relevant.n_known, rankings.n_retrieved))
 
 
-@register
-class RelativePrecision(MeasureAtK):
+@measure("RelP")
+def relative_precision(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
     """Precision at k, relative to the best possible.
 
     Formula: P@k / min(1, R / k)
@@ -119,16 +88,20 @@ class RelativePrecision(MeasureAtK):
     Good for: queries with fewer relevant documents than k
     Source: trec_eval relative_P
     """
-
-    name = "RelP"
-
-    def values(self, rankings: Rankings) -> Floats:
-        possible = np.minimum(rankings.relevant(self.rel).n_known, self.k)
-        return share(rankings.hits(self.rel, self.k), possible)
+    possible = np.minimum(rankings.relevant(rel).n_known, k)
+    return share(rankings.hits(rel, k), possible)
 
 
-@register
-class Utility(RankingMetric):
+@measure("Utility", low=None, high=None)
+def utility(
+    rankings: Rankings,
+    found: float = param(1.0, "worth of a relevant document retrieved"),
+    noise: float = param(-1.0, "worth of an irrelevant document retrieved"),
+    missed: float = param(0.0, "worth of a relevant document not retrieved"),
+    rest: float = param(0.0, "worth of an irrelevant document not retrieved"),
+    collection: int = param(0, "documents in the collection; needed for 'rest'", minimum=0),
+    rel: int = REL,
+) -> Floats:
     """Utility of everything retrieved.
 
     Formula: weighted sum of relevant and irrelevant, retrieved and not
@@ -136,32 +109,19 @@ class Utility(RankingMetric):
     Good for: filtering, where each document has a price
     Source: trec_eval utility
     """
-
-    found: float = param(1.0, "worth of a relevant document retrieved")
-    noise: float = param(-1.0, "worth of an irrelevant document retrieved")
-    missed: float = param(0.0, "worth of a relevant document not retrieved")
-    rest: float = param(0.0, "worth of an irrelevant document not retrieved")
-    collection: int = param(0, "documents in the collection; needed for 'rest'", minimum=0)
-    rel: int = level()
-
-    name = "Utility"
-    low = None
-    high = None
-
-    def values(self, rankings: Rankings) -> Floats:
-        relevant, retrieved = rankings.relevant(self.rel), rankings.n_retrieved
-        irrelevant = retrieved - relevant.n_retrieved
-        worth: Floats = (
-            self.found * relevant.n_retrieved
-            + self.noise * irrelevant
-            + self.missed * (relevant.n_known - relevant.n_retrieved)
-            + self.rest * (self.collection - relevant.n_known - irrelevant)
-        )
-        return worth
+    relevant, retrieved = rankings.relevant(rel), rankings.n_retrieved
+    irrelevant = retrieved - relevant.n_retrieved
+    worth: Floats = (
+        found * relevant.n_retrieved
+        + noise * irrelevant
+        + missed * (relevant.n_known - relevant.n_retrieved)
+        + rest * (collection - relevant.n_known - irrelevant)
+    )
+    return worth
 
 
-@register
-class Unjudged(RankingMetric):
+@measure("Unjudged", higher_is_better=None)
+def unjudged(rankings: Rankings, k: int = AT_K) -> Floats:
     """Unjudged documents at k.
 
     Formula: unjudged among the first k / k
@@ -169,15 +129,8 @@ class Unjudged(RankingMetric):
     Good for: a warning that the other measures rest on guesses
     Source: trec_eval unj
     """
-
-    k: int = cutoff(..., "rank cut-off")
-
-    name = "Unjudged"
-    higher_is_better = None
-
-    def values(self, rankings: Rankings) -> Floats:
-        inside = np.minimum(rankings.n_retrieved, self.k)
-        return (inside - rankings.hits(JUDGED, self.k)) / self.k
+    inside = np.minimum(rankings.n_retrieved, k)
+    return (inside - rankings.hits(JUDGED, k)) / k
 
 
 class _Count(RankingMetric):
@@ -196,78 +149,47 @@ class _Count(RankingMetric):
         return int(value)
 
 
-@register
-class NumQueries(_Count):
+@measure("NumQ", "num_q", base=_Count)
+def num_queries(rankings: Rankings) -> Floats:
     """Judged queries.
 
     Source: trec_eval num_q
     """
-
-    name = "NumQ"
-    aliases: ClassVar[Mapping[str, str]] = {"num_q": "NumQ"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        return np.ones(len(rankings))
+    return np.ones(len(rankings))
 
 
-@register
-class NumRetrieved(_Count):
+@measure("NumRet", "num_ret", base=_Count)
+def num_retrieved(rankings: Rankings) -> Floats:
     """Documents retrieved.
 
     Source: trec_eval num_ret
     """
-
-    name = "NumRet"
-    aliases: ClassVar[Mapping[str, str]] = {"num_ret": "NumRet"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        return rankings.n_retrieved.astype(np.float64)
+    return rankings.n_retrieved.astype(np.float64)
 
 
-@register
-class NumRelevant(_Count):
+@measure("NumRel", "num_rel", base=_Count)
+def num_relevant(rankings: Rankings, rel: int = REL) -> Floats:
     """Relevant documents known.
 
     Source: trec_eval num_rel
     """
-
-    rel: int = level()
-
-    name = "NumRel"
-    aliases: ClassVar[Mapping[str, str]] = {"num_rel": "NumRel"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        return rankings.relevant(self.rel).n_known.astype(np.float64)
+    return rankings.relevant(rel).n_known.astype(np.float64)
 
 
-@register
-class NumRelevantRetrieved(_Count):
+@measure("NumRelRet", "num_rel_ret", base=_Count)
+def num_relevant_retrieved(rankings: Rankings, rel: int = REL) -> Floats:
     """Relevant documents retrieved.
 
     Source: trec_eval num_rel_ret
     """
-
-    rel: int = level()
-
-    name = "NumRelRet"
-    aliases: ClassVar[Mapping[str, str]] = {"num_rel_ret": "NumRelRet"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        return rankings.relevant(self.rel).n_retrieved.astype(np.float64)
+    return rankings.relevant(rel).n_retrieved.astype(np.float64)
 
 
-@register
-class NumIrrelevantJudgedRetrieved(_Count):
+@measure("NumNonrelJudgedRet", "num_nonrel_judged_ret", base=_Count)
+def num_irrelevant_judged_retrieved(rankings: Rankings, rel: int = REL) -> Floats:
     """Judged irrelevant documents retrieved.
 
     Source: trec_eval num_nonrel_judged_ret
     """
-
-    rel: int = level()
-
-    name = "NumNonrelJudgedRet"
-    aliases: ClassVar[Mapping[str, str]] = {"num_nonrel_judged_ret": "NumNonrelJudgedRet"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        judged, relevant = rankings.relevant(JUDGED), rankings.relevant(self.rel)
-        return (judged.n_retrieved - relevant.n_retrieved).astype(np.float64)
+    judged, relevant = rankings.relevant(JUDGED), rankings.relevant(rel)
+    return (judged.n_retrieved - relevant.n_retrieved).astype(np.float64)

@@ -197,7 +197,7 @@ def _what(entry: Entry) -> RenderableType:
         (f"needs {', '.join(entry['needs']) or 'nothing'}", "dim"),
         entry["uses"] and (f"also uses {', '.join(entry['uses'])}", "dim"),
         entry["suites"] and (f"in {_suites(entry)}", "cyan"),
-        (entry["source"], "dim"),
+        entry["source"] and (entry["source"], "dim"),
     ]
     line = Text(" · ", "dim").join(Text(*fact) for fact in facts if fact)
     return Group(Text(entry["title"]), Padding(line, (0, 0, 0, 2)))
