@@ -38,8 +38,9 @@ class _WithGains(RankingMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if read_gains(self.gains) and getattr(self, "gain", "linear") == "exp":
+        if self.gains is not None and getattr(self, "gain", "linear") == "exp":
             raise UsageError("nDCG takes gain=exp or gains=..., not both.")
+        read_gains(self.gains)
 
 
 @measure("nDCG", base=_WithGains)
@@ -70,7 +71,7 @@ def dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
     Good for: what nDCG rests on; not comparable between queries
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg
     """
-    return rankings.total(*_discounted(_both(rankings, gains)[0]))
+    return rankings.total(*_discounted(rankings.once(_retrieved, read_gains(gains) or "linear")))
 
 
 @measure("idealDCG", base=_WithGains, high=None, higher_is_better=None)
@@ -82,7 +83,7 @@ def ideal_dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
     Good for: how much there was to be gained for a query
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg
     """
-    return rankings.total(*_discounted(_both(rankings, gains)[1]))
+    return rankings.total(*_discounted(rankings.once(_ideal, read_gains(gains) or "linear")))
 
 
 @measure("RnDCG", base=_WithGains, version=2)
