@@ -53,7 +53,11 @@ class RunsMetric(Metric):
 
 @dataclass(frozen=True)
 class AnswersMetric(RunsMetric):
-    """A metric that compares the answers of a query's runs, in pairs."""
+    """A metric that compares the answers of a query's runs, in pairs.
+
+    Formula: mean over all pairs of a query's answers
+    Misleads where: consistent is not right; two answers "I do not know" agree perfectly
+    """
 
     citations: Citations = param("published", CITATIONS)
 

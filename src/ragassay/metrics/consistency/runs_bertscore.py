@@ -90,11 +90,9 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     sentences then score about 0. The layer is the one that bert-score recommends (17 of
     xlm-roberta-large); the published tool takes the last.
 
-    Formula: mean over all pairs of a query's answers
     Part p: precision of the later answer against the earlier
     Part r: recall of the earlier answer by the later
     Part f: F
-    Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     Good for: whether the same thing is said again, in whatever words
     Source: Open RAG Eval, metrics page (consistency); Zhang et al. 2020, BERTScore
     """

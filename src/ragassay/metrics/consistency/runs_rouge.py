@@ -74,11 +74,9 @@ def compared(
 
 @dataclass(frozen=True)
 class _RunsRouge(AnswersMetric, PairsMetric):
-    """Formula: mean over all pairs of a query's answers
-    Part p: precision of the later answer against the earlier
+    """Part p: precision of the later answer against the earlier
     Part r: recall of the earlier answer by the later
     Part f: F
-    Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     Source: Open RAG Eval, metrics page (consistency); Lin 2004
     """
 

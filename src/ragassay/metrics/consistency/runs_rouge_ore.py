@@ -113,11 +113,9 @@ class RunsRougeOre(AnswersMetric, PairsMetric):
 
     Each pair's value is the mean of its two directions. F of two equal answers is 1 - 5e-9.
 
-    Formula: mean over all pairs of a query's answers
     Part p: precision, mean of both directions
     Part r: recall, mean of both directions
     Part f: F, mean of both directions
-    Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     Source: Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)
     """
 
