@@ -22,11 +22,13 @@ from ragassay.metrics.core.metric_parameters import param
 @register
 @dataclass(frozen=True)
 class Shout(SampleMetric):
-    """Share of letters that are capitals."""
+    """Share of capitals.
+
+    Formula: capitals / letters
+    Source: a test
+    """
     name = "shout"
-    title = "Share of capitals"
     family = "answer"
-    source = "a test"
     needs = ("answer",)
     least: int = param(1, "fewest letters", minimum=1)
 

@@ -20,6 +20,7 @@ from approved import check, number, result
 from ragassay.base.sample import Sample
 from ragassay.base.score import Score
 from ragassay.judges.offline.offline_judge import offline_asker
+from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citation_marks import marks
 from ragassay.metrics.core import naming, own
@@ -120,7 +121,8 @@ def declared() -> Iterator[str]:
     """What each variant says of itself."""
     for metric in variants(list(of_package())):
         says = metric.low, metric.high, metric.higher_is_better, metric.aggregate, metric.kind
-        more = metric.says, metric.version, metric.embeds, metric.counts_chunks
+        numbers_chunks = ReportOnContext in getattr(metric, "asks", ())
+        more = metric.says, metric.version, metric.embeds, numbers_chunks
         reads = metric.needs, metric.uses, [str(one) for one in metric.inputs]
         yield f"{metric}: {metric.about} | {number(says)} {number(more)} {number(reads)}"
 

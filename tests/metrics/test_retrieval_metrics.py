@@ -31,9 +31,7 @@ from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.metrics.retrieval import (
     preferences,
-    ranking_metric,
     ranking_sources,
-    retrieval_gains,
     trec_names,
 )
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
@@ -504,12 +502,7 @@ def test_a_run_is_evaluated_from_files_as_from_mappings(tmp_path: Path) -> None:
 
 
 def test_levels_and_persistences_have_their_bounds() -> None:
-    @dataclasses.dataclass
-    class Both:
-        rel: int = ranking_metric.level()
-        p: float = retrieval_gains._persistence()
-
-    rel, p = dataclasses.fields(Both)
+    p, rel = (dataclasses.fields(parse("RBP"))[at] for at in (0, 1))
     assert (rel.default, rel.metadata["minimum"]) == (1, 0)
     assert p.default == 0.8
     assert (p.metadata["minimum"], p.metadata["maximum"], p.metadata["exclusive"]) == (0, 1, True)

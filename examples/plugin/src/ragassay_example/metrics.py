@@ -12,12 +12,15 @@ from ragassay.metrics import SampleMetric, param, register, scored
 @register
 @dataclass(frozen=True)
 class WordsPerSentence(SampleMetric):
-    """Mean number of words in a sentence of the answer."""
+    """Words in a sentence of the answer.
+
+    Formula: words of the sentences / sentences
+    Misleads where: longer is neither better nor worse
+    Source: examples/plugin
+    """
 
     name = "words_per_sentence"
-    title = "Words in a sentence of the answer"
     family = "answer"
-    source = "examples/plugin"
     needs = ("answer",)
     high = None
     higher_is_better = None

@@ -14,9 +14,7 @@ from ragassay.formats.trec.trec_preferences import Moments
 from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
 from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
 from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
-from ragassay.metrics.retrieval.retrieval_gains import RankBiasedResidual
 from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
-from ragassay.metrics.retrieval.retrieval_sets import NumQueries, Utility
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 Value = float | int | str
@@ -156,7 +154,7 @@ def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[
     if isinstance(metric, RelevanceString) and isinstance(judged, Rankings):
         return metric.strings(judged)
     values = _values(measure, judged)
-    if isinstance(metric, Utility | RankBiasedResidual):
+    if metric.name in ("Utility", "RBPResid"):
         values = np.where(missing, 0.0, values)
     numbers: list[float] = values.tolist()
     return [int(value) for value in numbers] if metric.aggregate == "sum" else numbers
@@ -164,7 +162,7 @@ def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[
 
 def _values(measure: TrecMeasure, judged: JudgedRun) -> Floats:
     metric = measure.metric
-    if isinstance(metric, NumQueries):
+    if metric is not None and metric.name == "NumQ":
         return np.ones(len(judged))
     if isinstance(judged, Preferences) and isinstance(metric, PreferenceMeasure):
         return metric.values(judged)
@@ -181,7 +179,7 @@ def _standardised(raw: TrecScores, scales: Mapping[tuple[str, str], Moments]) ->
     columns: list[Sequence[Value]] = []
     n_without = 0
     for measure, column in zip(raw.measures, raw.columns, strict=True):
-        if not _is_number(measure) or isinstance(measure.metric, NumQueries):
+        if not _is_number(measure) or getattr(measure.metric, "name", "") == "NumQ":
             columns.append(column)
             continue
         values = [

@@ -23,6 +23,7 @@ from ragassay.engine.run.scoring import batched
 from ragassay.engine.run.source import Data
 from ragassay.engine.run.suite_fit import SuiteFit, SuiteFits
 from ragassay.metrics.core.window import AllSamples
+from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.transport.prices import Price
 
 _NONE = Sample(id="none")
@@ -166,7 +167,7 @@ def preview(
                         applicable[name] += 1
                     else:
                         lacking.setdefault(name, Counter())[lack.detail] += 1
-                        if metric.lacks_beside_failures(sample) is None:
+                        if lacks_beside_failures(metric, sample) is None:
                             beside_failures.setdefault(name, Counter())[lack.detail] += 1
                 if embedding is not None:
                     embedding.add(sample)

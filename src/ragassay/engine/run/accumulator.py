@@ -33,6 +33,7 @@ from ragassay.engine.results.summarising import (
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary, all_failed
 from ragassay.engine.run.missing_scores import MissingScores
 from ragassay.judges.asking import IN_PART
+from ragassay.metrics.answer.references import ReferenceMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.suites import Suite
 from ragassay.texts.conversation_names import (
@@ -73,7 +74,11 @@ class Accumulator:
         self._n_unanswered = self._n_unlabelled = 0
         self._judged: set[str] = set()
         self._language = DataLanguage()
-        self._latin = [name for name, metric in metrics.items() if metric.for_all_scripts]
+        self._latin = {
+            name: metric
+            for name, metric in metrics.items()
+            if isinstance(metric, ReferenceMetric) and metric.for_all_scripts
+        }
         self._unread: Counter[str] = Counter()
         self.judge = ""
         self.cause = ""
@@ -247,8 +252,8 @@ class Accumulator:
     def _blind_to_the_script(self) -> Mapping[int, list[str]]:
         """The metrics that find no words in some samples, by the number of these."""
         names: defaultdict[int, list[str]] = defaultdict(list)
-        for name in self._latin:
-            names[self._unread[self.metrics[name].scripts]].append(name)
+        for name, metric in self._latin.items():
+            names[self._unread[metric.scripts]].append(name)
         names.pop(0, None)
         return names
 
@@ -276,7 +281,7 @@ class Accumulator:
         if has_scores:
             yield from self._missing.of_models_and_parts(metrics, derived=not self.cause)
         for n_unread, names in self._blind_to_the_script().items():
-            wide = dict.fromkeys(self.metrics[name].for_all_scripts for name in names)
+            wide = dict.fromkeys(self._latin[name].for_all_scripts for name in names)
             yield (
                 f"{', '.join(names)} {either(len(names), 'does', 'do')} not find words in the "
                 f"script of {n_unread} of {plural(n, 'sample')}, as published. For other scripts: "

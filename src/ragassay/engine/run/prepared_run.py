@@ -52,6 +52,7 @@ from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asker
 from ragassay.judges.own_prompts import read_prompts
+from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core.judged import uses_of
 from ragassay.metrics.core.metric import Metric
@@ -111,9 +112,9 @@ def prepare(
         warn_user(f"The prompt for {kind} is not used: no metric of this run asks that question.")
     if config.judge_prompt:
         _warn_of_two_instructions(plan)
-    counts_chunks = any(metric.counts_chunks for metric in plan.every.values())
+    numbers_chunks = ReportOnContext.kind in asked  # they must be cut where they end
     first_runs = config.first_runs and plan.consistency is None
-    opened = partial(open_source, data, config, refuse_joined=counts_chunks, first_runs=first_runs)
+    opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
     source = opened()
     shown = {name: str(metric) for name, metric in plan.every.items()}
     spans = {name: (metric.low, metric.high) for name, metric in plan.every.items()}

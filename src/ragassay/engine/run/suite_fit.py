@@ -9,6 +9,7 @@ from itertools import islice
 from ragassay import suites
 from ragassay.base.sample import Sample
 from ragassay.metrics.core.metric import Metric, missing
+from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 
 LOOKED_AT = 2_000
 """Most samples that are looked at."""
@@ -57,7 +58,7 @@ class SuiteFits:
                 for one in every
                 # Some metrics publish a lowest value where a part is missing: that is no fit.
                 if missing(sample, one.needs) is None
-                and (one.lacks_beside_failures if failed else one.lacks)(sample) is None
+                and (lacks_beside_failures(one, sample) if failed else one.lacks(sample)) is None
             }
             for sample in self._looked_at
         ]

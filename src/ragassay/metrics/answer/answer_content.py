@@ -38,47 +38,38 @@ class _OnContent(JudgedMetric):
 
 @register
 class Declines(_OnContent):
-    """1 where the answer holds no part of an answer, 0.5 where it says of a part that it does not
-    know it, else 0.
+    """Whether the answer holds no part of an answer.
 
     It differs from MT-RAG's ``idk_eval`` in two cases. Small talk is 1: it holds no part of an
     answer. "I do not have it, but here is a site" is 1, too: where to look is no part of an answer.
+
+    Formula: 1 no part of an answer, 0.5 a part beside "I don't know", 0 an answer
+    Misleads where: no quality by itself; right or wrong depends on the query
+    Source: our own, after MT-RAG's idk_eval
     """
 
     name = "declines"
-    title = "Whether the answer holds no part of an answer"
-    source = "our own, after MT-RAG's idk_eval"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """1, 0.5 or 0, by what the answer holds.
-
-        Args:
-            sample: a sample that lacks nothing.
-            ask: asks the judge.
-        """
         holds, why = await self._holds(sample, ask)
         return Score({"answer": 0.0, "part": 0.5}.get(holds, 1.0), {"holds": holds}, why)
 
 
 @register
 class Attempted(_OnContent):
-    """1 where the system tried to answer the query, else 0.
+    """Share of queries that the system tried to answer.
 
     It differs from Open RAG Eval's ``no_answer`` and from ``answered`` in one case: small talk in
     reply to a query that is none is no attempt.
+
+    Formula: 1 if an answer was tried, else 0; small talk is one to small talk alone
+    Misleads where: answering everything makes 1
+    Source: our own, after Open RAG Eval's no-answer metric
     """
 
     name = "attempted"
     says = "flag"
-    title = "Share of queries that the system tried to answer"
-    source = "our own, after Open RAG Eval's no-answer metric"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """1 where the system tried to answer, else 0.
-
-        Args:
-            sample: a sample that lacks nothing.
-            ask: asks the judge.
-        """
         holds, why = await self._holds(sample, ask)
         return Score(holds != "nothing", {"holds": holds}, why)

@@ -19,7 +19,7 @@ from ragassay.metrics.core.metric_parameters import param
 
 @register
 class AnswerMatches(JudgedMetric):
-    """Whether the answer means the same as a reference answer, whatever the wording.
+    """Whether the answer says what a reference says, by a judge (datapizza).
 
     True where it agrees with at least one of several references. An answer that agrees with a
     negative reference (an answer known to be wrong) does not match. The judge's reasoning is the
@@ -31,6 +31,11 @@ class AnswerMatches(JudgedMetric):
 
     Class attributes:
         prompt: the instructions, where they are not the built-in ones.
+
+    Formula: 1 if the judge says that the answer agrees with a reference, else 0
+    Misleads where: the judge decides; a lenient one passes answers that leave out half
+    Good for: answers that are right in other words than the reference's
+    Source: datapizza-ai, docs/metrics.md (LLM-as-judge)
     """
 
     temperature: float | None = param(
@@ -40,13 +45,10 @@ class AnswerMatches(JudgedMetric):
     prompt: ClassVar[JudgePrompt | None] = None
     name = "answer_match"
     says = "flag"
-    title = "Whether the answer says what a reference says, by a judge (datapizza)"
     family = "answer"
-    source = "datapizza-ai, docs/metrics.md (LLM-as-judge)"
     needs = ("query", "answer", "references")
     aliases: ClassVar = {"is_matching": "answer_match", "llm_as_judge": "answer_match"}
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (AnswerMatch,)
-    recommended_for = "answers that are right in other words than the reference's"
 
     @property
     def signature(self) -> str:
@@ -59,7 +61,6 @@ class AnswerMatches(JudgedMetric):
         return super().lacks(sample) or blank_references(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """Whether the answer matches, with the judge's reasoning as explanation."""
         temperature = self.temperature
         if temperature is None and self.prompt is not None:
             temperature = self.prompt.temperature

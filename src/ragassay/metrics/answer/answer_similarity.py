@@ -21,27 +21,25 @@ _GIVEN: Final = ("answer_embedding", "reference_embeddings")
 
 @register
 class AnswerSimilarity(ModelMetric):
-    """Cosine of the vectors of answer and reference, of the closest reference where there are
-    several.
+    """Cosine of answer and closest reference, by an embedder.
 
     A blank answer has the cosine 0 with every reference; blank references are left out. Vectors may
     come with the record: ``answer_embedding`` and ``reference_embeddings`` (one for each reference)
     under ``given``.
 
-    Embedders place most texts about one topic close together, even where one contradicts the other.
-    Use the value to compare systems; it is not the share of what is right.
+    Formula: highest cosine of the answer's vector with that of a reference
+    Misleads where: texts on one topic lie close together, also where one contradicts the other
+    Good for: answers that say the same in other words, where an embedder is at hand
+    Source: Open RAG Eval's golden-answer semantic similarity; ragas' answer similarity
     """
 
     name = "answer_similarity"
-    title = "Cosine of answer and closest reference, by an embedder"
     family = "answer"
-    source = "Open RAG Eval's golden-answer semantic similarity; ragas' answer similarity"
     needs = ("answer", "references")
     uses = ("given",)
     low = -1.0
     embeds = True
     aliases = {"semantic_similarity": "answer_similarity"}  # noqa: RUF012
-    recommended_for = "answers that say the same in other words, where an embedder is at hand"
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
         """Answer and references; nothing where the record brings vectors."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
@@ -108,7 +108,6 @@ class EncoderMetric(OnScale, ModelMetric):
 
     @property
     def weights(self) -> tuple[Weights, ...]:
-        """The encoder."""
         return (Weights.parse(self.model),)
 
     def check(self) -> None:
@@ -247,13 +246,22 @@ def against_references(
 
 @register
 class BertScore(EncoderMetric):
-    """BERTScore of the answer against its references, as bert-score 0.3.13 gives it for one pair at
-    a time: precision, recall or F.
+    """Likeness in meaning to the best reference, token by token (BERTScore).
 
     Of several references the best value counts, for each of precision, recall and F by itself. Raw
     values of trained models lie close together, mostly from 0.4 to 1; rescaled ones spread from
     about 0 to 1, and may be negative. A text longer than the model takes is cut, and the score says
     so. An empty answer scores a raw 0; an empty reference cannot be matched.
+
+    Formula: P = mean over the answer's tokens of the highest cosine with a reference's token; R the
+        reverse; F = 2PR / (P + R)
+    Part p: precision: how much of the answer the reference holds
+    Part r: recall: how much of the reference the answer holds
+    Part f: F of both
+    Misleads where: raw values lie close together for any two texts; a wrong number or name costs
+        little
+    Good for: answers that say the same in other words
+    Source: Zhang et al. 2020, BERTScore; bert-score 0.3.13
     """
 
     idf: bool = param(False, "weigh tokens by how seldom they are in the references of the run")
@@ -262,21 +270,12 @@ class BertScore(EncoderMetric):
     )
 
     name = "bertscore"
-    title = "Likeness in meaning to the best reference, token by token (BERTScore)"
     family = "answer"
-    source = "Zhang et al. 2020, BERTScore; bert-score 0.3.13"
     needs = ("answer", "references")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "p": "precision: how much of the answer the reference holds",
-        "r": "recall: how much of the reference the answer holds",
-        "f": "F of both",
-    }
     low = None
-    recommended_for = "answers that say the same in other words"
 
     @property
     def scale(self) -> BertScoring:
-        """The scale, with idf weights where ``idf`` is set."""
         return replace(super().scale, idf=self.idf)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:

@@ -17,7 +17,6 @@ from ragassay.metrics.core.window import Window
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none"]
 Smooth = Literal["exp", "floor", "add-k", "none"]
-_POST = "Post 2018, A Call for Clarity in Reporting BLEU Scores; sacrebleu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +94,22 @@ def sentence_bleu(
 
 @register
 class BLEU(ReferenceMetric[ReferencedAnswer]):
-    """Sentence BLEU against all references at once, with effective order."""
+    """N-gram precision against all references (sentence BLEU).
+
+    Formula: brevity penalty × geometric mean of the n-gram precisions, n = 1 to 4, as far as the
+        answer has n-grams
+    Misleads where: made for whole corpora; of one short answer it is mostly smoothing
+    Good for: translations and answers that should keep close to a wording
+    Source: Post 2018, A Call for Clarity in Reporting BLEU Scores; sacrebleu
+    """
 
     tokenize: Tokenize = param("13a", "sacrebleu's tokeniser; zh for Chinese")
     smooth: Smooth = param("exp", "sacrebleu's smoothing of n-grams that never match")
     lowercase: bool = param(False, "ignore case")
 
     name = "BLEU"
-    title = "N-gram precision against all references (sentence BLEU)"
-    source = _POST
     aliases: ClassVar = {"bleu_score": "BLEU"}
     scripts = "spaced"
-    recommended_for = "translations and answers that should keep close to a wording"
 
     @property
     def for_all_scripts(self) -> str:
@@ -115,7 +118,6 @@ class BLEU(ReferenceMetric[ReferencedAnswer]):
         return words if self.tokenize in ("13a", "intl", "none") else ""
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        """Answer and references, unchanged."""
         return window.once(plain)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:

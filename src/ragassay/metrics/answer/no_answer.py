@@ -15,8 +15,9 @@ _EMPTY = "the answer is empty; the judge was not asked"
 
 
 class _Attempt(JudgedMetric):
+    """Source: Open RAG Eval, metrics page (no-answer detection)"""
+
     family = "trecrag"
-    source = "Open RAG Eval, metrics page (no-answer detection)"
     needs = ("query", "answer")
     higher_is_better = None
     asks = (AnswerAttempted,)
@@ -31,36 +32,39 @@ class _Attempt(JudgedMetric):
 
 @register
 class NoAnswer(_Attempt):
-    """``yes``: an answer was attempted, right or wrong; ``no``: the system said that it cannot
-    answer, or said nothing. As published, small talk is an attempt; ``attempted`` takes it for none
-    where the query is none."""
+    """Whether the system tried to answer: the label yes (it tried) or no.
+
+    As published, small talk is an attempt; ``attempted`` takes it for none where the query is none.
+
+    Formula: yes where an answer was tried, no where not
+    Misleads where: no quality by itself
+    """
 
     name = "no_answer"
     version = 2
     says = "label"
-    title = "Whether the system tried to answer: the label yes (it tried) or no"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The label, with the published object ``{"query_answered": ...}`` as parts."""
         label, why = await self._label(sample, ask)
         return Score(label, {"query_answered": label}, why)
 
 
 @register
 class Answered(_Attempt):
-    """1 where the system tried to answer, else 0: the mean is the share of questions answered.
+    """Share of questions that the system tried to answer.
 
     A system that failed (``API_ERROR``) is unscored and counted as such; Open RAG Eval drops it and
     ``NO_ANSWER`` too, which makes the share look better than it is.
+
+    Formula: 1 if an answer was tried, else 0
+    Misleads where: answering everything makes 1
+    Good for: seeing whether a better score was bought with refusals
     """
 
     name = "answered"
     version = 2
     says = "flag"
-    title = "Share of questions that the system tried to answer"
-    recommended_for = "seeing whether a better score was bought with refusals"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """1 where the system tried to answer, else 0."""
         label, why = await self._label(sample, ask)
         return Score(label == "yes", {}, why)

@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from ragassay.base.errors import warn_user
 from ragassay.base.sample import Sample
@@ -60,13 +60,22 @@ V = TypeVar("V")
 
 
 class ReferenceMetric(Metric, Generic[V]):
-    """A metric that compares an answer with its references, from a view prepared once a window."""
+    """A metric that compares an answer with its references, from a view prepared once a window.
+
+    Class attributes:
+        scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
+    """
 
     family = "answer"
     needs = ("answer", "references")
+    scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
+
+    @property
+    def for_all_scripts(self) -> str:
+        """The metric to take for other `scripts`; empty where this one reads all of them."""
+        return ""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores each sample from its view."""
         return [
             _absent(sample) if view is None else self.outcome(view)
             for sample, view in zip(window.samples, self.views(window), strict=True)

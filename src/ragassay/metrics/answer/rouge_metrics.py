@@ -24,7 +24,6 @@ from ragassay.metrics.core.window import Window
 Measure = Literal["rouge1", "rouge2", "rougeL"]
 MEASURES: tuple[Measure, ...] = ("rouge1", "rouge2", "rougeL")
 PARTS = ("p", "r", "f")
-_LIN = "Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries"
 
 
 class PRF(NamedTuple):
@@ -169,6 +168,13 @@ def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> li
 
 @dataclass(frozen=True)
 class _Rouge(ReferenceMetric[Compared]):
+    """Formula: P = shared / the answer's, R = shared / the reference's, F = 2PR / (P + R); words,
+        word pairs, or the longest common subsequence; best reference
+    Misleads where: counts words, not meaning; long answers lose precision; only a-z and 0-9 count
+        unless tokens=unicode
+    Source: Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries; rouge-score 0.1.2
+    """
+
     stem: bool = param(True, "compare Porter stems instead of words")
     tokens: Literal["rouge", "unicode"] = param(
         "rouge", "rouge: rouge-score's a-z0-9; unicode: words of any script"
@@ -176,7 +182,6 @@ class _Rouge(ReferenceMetric[Compared]):
     part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
 
     measure: ClassVar[Measure]
-    source = f"{_LIN}; rouge-score 0.1.2"
 
     @property
     def signature(self) -> str:
@@ -189,7 +194,6 @@ class _Rouge(ReferenceMetric[Compared]):
         return f"{self.measure}(tokens=unicode)" if self.tokens == "rouge" else ""
 
     def views(self, window: Window) -> Sequence[Compared | None]:
-        """The values against each reference, shared by the three parts."""
         return window.once(compared, self.measure, self.tokens, self.stem)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -205,40 +209,52 @@ class _Rouge(ReferenceMetric[Compared]):
 
 @register
 class Rouge1(_Rouge):
-    """ROUGE-1 as rouge-score computes it, or over words of any script."""
+    """Overlap of words with the best reference (ROUGE-1).
+
+    Good for: summaries and long answers
+    """
 
     name = "rouge1"
     measure = "rouge1"
-    title = "Overlap of words with the best reference (ROUGE-1)"
-    recommended_for = "summaries and long answers"
 
 
 @register
 class Rouge2(_Rouge):
-    """ROUGE-2 as rouge-score computes it, or over words of any script."""
+    """Overlap of word pairs with the best reference (ROUGE-2).
+
+    Good for: summaries and long answers, where word order matters
+    """
 
     name = "rouge2"
     measure = "rouge2"
-    title = "Overlap of word pairs with the best reference (ROUGE-2)"
-    recommended_for = "summaries and long answers, where word order matters"
 
 
 @register
 class RougeL(_Rouge):
-    """ROUGE-L as rouge-score computes it (sentences are not split), or over words of any script."""
+    """Longest common subsequence with the best reference (ROUGE-L).
+
+    Sentences are not split.
+
+    Good for: long answers: the usual overlap measure
+    """
 
     name = "rougeL"
     measure = "rougeL"
-    title = "Longest common subsequence with the best reference (ROUGE-L)"
-    recommended_for = "long answers: the usual overlap measure"
 
 
 class _UltraRouge(ReferenceMetric[Compared]):
-    """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen."""
+    """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen.
+
+    Formula: F of the n-grams (n = 1, 2) or of the longest common subsequence (L) shared with a
+        reference
+    Misleads where: counts words, not meaning; long answers lose precision; only a-z and 0-9 count,
+        so texts in other scripts share nothing but numbers (rouge1(tokens=unicode) and its sisters
+        count words of any script)
+    Good for: comparison with published UltraRAG figures
+    Source: UltraRAG, servers/evaluation
+    """
 
     measure: ClassVar[Measure]
-    source = "UltraRAG, servers/evaluation"
-    recommended_for = "comparison with published UltraRAG figures"
 
     @property
     def for_all_scripts(self) -> str:
@@ -246,7 +262,6 @@ class _UltraRouge(ReferenceMetric[Compared]):
         return f"{self.measure}(tokens=unicode)"
 
     def views(self, window: Window) -> Sequence[Compared | None]:
-        """The values of stemmed tokens after UltraRAG's normal form."""
         return window.once(compared, self.measure, "ultrarag", True)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -256,29 +271,26 @@ class _UltraRouge(ReferenceMetric[Compared]):
 
 @register
 class UltraRouge1(_UltraRouge):
-    """ROUGE-1 as UltraRAG publishes it."""
+    """UltraRAG's ROUGE-1 F as published (rouge1 keeps articles; tokens=unicode all scripts)."""
 
     name = "rouge-1"
-    title = "UltraRAG's ROUGE-1 F as published (rouge1 keeps articles; tokens=unicode all scripts)"
     aliases: ClassVar[Mapping[str, str]] = {"Rouge_1": "rouge-1"}
     measure = "rouge1"
 
 
 @register
 class UltraRouge2(_UltraRouge):
-    """ROUGE-2 as UltraRAG publishes it."""
+    """UltraRAG's ROUGE-2 F as published (rouge2 keeps articles; tokens=unicode all scripts)."""
 
     name = "rouge-2"
-    title = "UltraRAG's ROUGE-2 F as published (rouge2 keeps articles; tokens=unicode all scripts)"
     aliases: ClassVar[Mapping[str, str]] = {"Rouge_2": "rouge-2"}
     measure = "rouge2"
 
 
 @register
 class UltraRougeL(_UltraRouge):
-    """ROUGE-L as UltraRAG publishes it."""
+    """UltraRAG's ROUGE-L F as published (rougeL keeps articles; tokens=unicode all scripts)."""
 
     name = "rouge-l"
-    title = "UltraRAG's ROUGE-L F as published (rougeL keeps articles; tokens=unicode all scripts)"
     aliases: ClassVar[Mapping[str, str]] = {"Rouge_L": "rouge-l"}
     measure = "rougeL"

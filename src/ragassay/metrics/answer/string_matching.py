@@ -34,8 +34,9 @@ from ragassay.texts.languages import language_in
 
 
 class _Published(ReferenceMetric[ReferencedAnswer]):
-    source = "UltraRAG, servers/evaluation"
-    recommended_for = "comparison with published UltraRAG figures"
+    """Good for: comparison with published UltraRAG figures
+    Source: UltraRAG, servers/evaluation
+    """
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references in UltraRAG's normal form."""
@@ -61,11 +62,14 @@ class _Published(ReferenceMetric[ReferencedAnswer]):
 
 @register
 class UltraEM(_Published):
-    """1 if the normal forms of the answer and of any reference are equal, else 0."""
+    """UltraRAG's EM as published (exact_match: words of any script, no empty matches).
+
+    Formula: 1 if the normal forms of the answer and of a reference are equal, else 0
+    Misleads where: one more word makes 0; generated sentences hardly ever score
+    """
 
     name = "em"
     says = "flag"
-    title = "UltraRAG's EM as published (exact_match: words of any script, no empty matches)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
         """1 or 0; two empty normal forms are equal."""
@@ -74,11 +78,17 @@ class UltraEM(_Published):
 
 @register
 class UltraAcc(_Published):
-    """1 if any reference is a substring of the answer, else 0; 0 for an empty answer."""
+    """UltraRAG's Acc as published: substring (contains_answer: whole words only).
+
+    0 for an empty answer.
+
+    Formula: 1 if some reference is a substring of the answer, else 0 (normal forms)
+    Misleads where: short references stand in longer words ("art" in "party"); long answers that
+        list everything score 1
+    """
 
     name = "acc"
     says = "flag"
-    title = "UltraRAG's Acc as published: substring (contains_answer: whole words only)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
         """1 or 0; ``art`` occurs in ``party``, and an empty reference in every answer."""
@@ -87,10 +97,13 @@ class UltraAcc(_Published):
 
 @register
 class UltraStringEM(_Published):
-    """The number of references equal to the answer, over the number of references."""
+    """UltraRAG's StringEM as published: share of equal references (alias_groups: groups).
+
+    Formula: references equal to the answer / references
+    Misleads where: three spellings of one answer make 1/3 at best
+    """
 
     name = "stringem"
-    title = "UltraRAG's StringEM as published: share of equal references (alias_groups: groups)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
         """The share of equal references: a perfect answer with two spellings gets 0.5."""
@@ -99,10 +112,13 @@ class UltraStringEM(_Published):
 
 @register
 class UltraCoverEM(_Published):
-    """1 if all tokens of any reference occur in the answer (order and counts ignored), else 0."""
+    """UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches).
+
+    Formula: 1 if all tokens of some reference occur in the answer, else 0
+    Misleads where: the words may stand anywhere, in any order; an empty reference matches
+    """
 
     name, scripts, for_all_scripts = "coverem", "spaced", "covers_answer"
-    title = "UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
         """1 or 0; an empty reference is covered by every answer, even an empty one."""
@@ -112,26 +128,30 @@ class UltraCoverEM(_Published):
 
 @register
 class UltraF1(_Published):
-    """SQuAD's token F1 on normal forms, against the best reference; 0 where either is empty."""
+    """UltraRAG's token F1 as published (token_f1: words of any script).
+
+    0 where either is empty.
+
+    Formula: 2PR / (P + R) of the words shared with the best reference (normal forms)
+    Misleads where: a long right answer loses precision; "not open" shares most words with "open"
+    """
 
     name, scripts, for_all_scripts = "f1", "spaced", "token_f1"
-    title = "UltraRAG's token F1 as published (token_f1: words of any script)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """The highest F1 of all references."""
         words = answer.split()
         return max(overlap_prf(words, reference.split()).f for reference in references)
 
 
 @dataclass(frozen=True)
 class _Corrected(ReferenceMetric[ReferencedAnswer]):
+    """Source: our own, after UltraRAG"""
+
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
-    source = "our own, after UltraRAG"
     version = 5
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        """Answer and references as codes, one character a word of any script."""
         return window.once(coded, "unicode", False, self.articles)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
@@ -168,15 +188,17 @@ def _any(matches: Iterable[bool], note: str) -> Score:
 
 @register
 class ExactMatch(_Corrected):
-    """1 if the words of the answer are exactly those of some reference, in order; else 0."""
+    """Answer equals a reference word for word, in any script; an empty one matches nothing.
+
+    Formula: 1 if the words of the answer are those of a reference, in order, else 0
+    Misleads where: one more word makes 0; generated sentences hardly ever score
+    Good for: short factual answers
+    """
 
     name = "exact_match"
     says = "flag"
-    title = "Answer equals a reference word for word, in any script; an empty one matches nothing"
-    recommended_for = "short factual answers"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """1 where the answer's code equals a reference's code that is not empty."""
         return _any((bool(code) and code == answer for code in references), note)
 
 
@@ -201,44 +223,53 @@ class _Within(_Corrected):
 
 @register
 class ContainsAnswer(_Within):
-    """1 if some reference stands in the answer as a run of whole words; else 0."""
+    """A reference stands in the answer as whole words (Chinese, Thai ...: characters).
+
+    Formula: 1 if a reference stands in the answer as a run of whole words, else 0
+    Misleads where: a right answer in other words is 0; a long answer that lists everything is 1,
+        and so is one that denies it (不可以 holds 可以) or a longer word of a script without spaces
+        (東京都 holds 京都)
+    Good for: full sentences that should hold a short factual answer
+    """
 
     name = "contains_answer"
     says = "flag"
-    title = "A reference stands in the answer as whole words (Chinese, Thai ...: characters)"
-    recommended_for = "full sentences that should hold a short factual answer"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """1 where a reference's code is a substring of the answer's code."""
         return _any((bool(code) and code in answer for code in references), note)
 
 
 @register
 class CoversAnswer(_Within):
-    """1 if all words of some reference occur in the answer, as often, in any order; else 0."""
+    """All words of a reference occur in the answer, in any order and as often.
+
+    Formula: 1 if all words of some reference occur in the answer, as often, else 0
+    Misleads where: the words may stand far apart and mean something else
+    Good for: answers that may put the expected words in another order
+    """
 
     name = "covers_answer"
-    title = "All words of a reference occur in the answer, in any order and as often"
-    recommended_for = "answers that may put the expected words in another order"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """1 where the answer has each token of a reference at least as often as the reference."""
         words = Counter(answer)
         return _any((bool(code) and Counter(code) <= words for code in references), note)
 
 
 @register
 class TokenF1(_Corrected):
-    """Precision, recall and F of the words shared with the best reference."""
+    """Words shared with the best reference (f1 for any script).
+
+    Formula: P = shared words / words of the answer, R = shared words / words of the reference, F =
+        2PR / (P + R); best reference
+    Misleads where: a long right answer loses precision; "not open" shares most words with "open"
+    Good for: short answers, where partly right counts
+    """
 
     part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
 
     name = "token_f1"
-    title = "Words shared with the best reference (f1 for any script)"
-    recommended_for = "short answers, where partly right counts"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """Precision, recall or F with the reference of the highest F."""
         return best_score([overlap_prf(answer, code) for code in references], self.part, note)
 
 
@@ -258,22 +289,23 @@ class _Groups:
 
 @register
 class AliasGroups(ReferenceMetric[_Groups]):
-    """The share of required items that the answer names, under any of their spellings.
+    """Share of required items named under some alias (stringem as its page describes it).
 
     A nested list of references is a list of items, each with its spellings; a flat list is one
     item. An item is named where a spelling stands in the answer as a run of whole words.
+
+    Formula: items of which a spelling stands in the answer / items
+    Misleads where: an item counts when it is named, even to deny it
+    Good for: questions with several required answers, each with several spellings
+    Source: our own, after UltraRAG
     """
 
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     name = "alias_groups"
-    title = "Share of required items named under some alias (stringem as its page describes it)"
-    source = "our own, after UltraRAG"
     version = 6
-    recommended_for = "questions with several required answers, each with several spellings"
 
     def views(self, window: Window) -> Sequence[_Groups | None]:
-        """Codes by group; a flat list of references is one group."""
         flat = window.once(coded, "unicode", False, self.articles)
         return [
             None

@@ -36,7 +36,6 @@ from ragassay.metrics.core.window import Window
 
 Relevance = Literal["exact", "cosine"]
 Duplicates = Literal["miss", "drop"]
-_SOURCE = "datapizza-ai, docs/metrics.md, with one-to-one hits"
 _THRESHOLD: Final = 0.8
 
 
@@ -203,6 +202,8 @@ def _first_ones(labels: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _ChunkMetric(Metric):
+    """Source: datapizza-ai, docs/metrics.md, with one-to-one hits"""
+
     k: int = cutoff(..., "how many ranks count")
     by: Relevance = param("exact", "relevance: the same id or text, or a cosine")
     threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1, maximum=1)
@@ -210,7 +211,6 @@ class _ChunkMetric(Metric):
     duplicates: Duplicates = param("miss", "copies of a chunk: a miss at their rank, or dropped")
 
     family = "chunks"
-    source = _SOURCE
     needs = ("passages", "gold")
     uses = ("given",)
 
@@ -226,7 +226,6 @@ class _ChunkMetric(Metric):
 
     @property
     def embeds(self) -> bool:
-        """True for ``by=cosine``."""
         return self.by == "cosine"
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
@@ -234,7 +233,6 @@ class _ChunkMetric(Metric):
         return texts_of(sample) if self.embeds else ()
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Counts the hits once for all chunk metrics with the same parameters of relevance."""
         all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel, self.duplicates)
         return [hits if isinstance(hits, Unscored) else self._score(hits) for hits in all_hits]
 
@@ -257,54 +255,66 @@ class _ChunkMetric(Metric):
 
 @register
 class ChunkPrecision(_ChunkMetric):
-    """Hits among the first k, divided by k even where fewer chunks were retrieved."""
+    """Share of the first k chunks that are hits, one for each gold chunk.
+
+    Formula: hits among the first k / k, each for another gold chunk
+    Misleads where: with fewer gold chunks than k, it cannot reach 1
+    Good for: how much of the context window is useful
+    """
 
     name = "ChunkP"
-    title = "Share of the first k chunks that are hits, one for each gold chunk"
-    recommended_for = "how much of the context window is useful"
 
     def value(self, hits: Hits) -> float:
-        """Hits over k."""
         return int(hits.flags[: self.k].sum()) / self.k
 
 
 @register
 class ChunkRecall(_ChunkMetric):
-    """Share of the gold chunks found among the first k."""
+    """Share of the gold chunks found among the first k.
+
+    Formula: gold chunks found among the first k / gold chunks
+    Misleads where: a gold chunk that is cut otherwise is missed; Span and Char metrics do not
+        depend on the cut
+    Good for: whether the answer could be in the context at all
+    """
 
     name = "ChunkR"
-    title = "Share of the gold chunks found among the first k"
-    recommended_for = "whether the answer could be in the context at all"
 
     def value(self, hits: Hits) -> float:
-        """Hits over gold."""
         return int(hits.flags[: self.k].sum()) / hits.n_gold
 
 
 @register
 class ChunkF1(_ChunkMetric):
-    """Harmonic mean of `ChunkPrecision` and `ChunkRecall`, which count the same hits."""
+    """Harmonic mean of precision and recall over chunks.
+
+    Formula: 2PR / (P + R) of ChunkP@k and ChunkR@k
+    Misleads where: with fewer gold chunks than k, it cannot reach 1
+    Good for: one number for a cut-off
+    """
 
     name = "ChunkF1"
-    title = "Harmonic mean of precision and recall over chunks"
-    recommended_for = "one number for a cut-off"
 
     def value(self, hits: Hits) -> float:
-        """``2 hits / (k + gold)``."""
         return 2 * int(hits.flags[: self.k].sum()) / (self.k + hits.n_gold)
 
 
 @register
 class HybridLogRank(_ChunkMetric):
-    """Recall and rank quality in one number; see `hybrid_score`. The cut-off is its depth."""
+    """Recall and log-rank quality over chunks, perfect = 1.
+
+    The cut-off is its depth; see `hybrid_score`.
+
+    Formula: alpha × recall@k + (1 - alpha) × Σ worth of the hits' ranks / that of the best ranks
+    Misleads where: one number of two things; look at ChunkR@k and RR to know which moved
+    Good for: one number that rewards finding the gold chunks and ranking them high
+    Source: datapizza-ai, docs/metrics.md, normalised, with a depth and one-to-one hits
+    """
 
     alpha: float = param(0.5, "weight of recall against rank quality", minimum=0, maximum=1)
     gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
 
     name = "hybrid"
-    title = "Recall and log-rank quality over chunks, perfect = 1"
-    source = "datapizza-ai, docs/metrics.md, normalised, with a depth and one-to-one hits"
-    recommended_for = "one number that rewards finding the gold chunks and ranking them high"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -312,5 +322,4 @@ class HybridLogRank(_ChunkMetric):
             raise UsageError(f"{self.name}: gamma {self.gamma:g} is too large.")
 
     def value(self, hits: Hits) -> float:
-        """The normalised score at depth k."""
         return hybrid_score(hits.flags, hits.n_gold, self.k, alpha=self.alpha, gamma=self.gamma)

@@ -27,14 +27,14 @@ from ragassay.metrics.core.metric import Metric, SampleMetric, register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 
-_SOURCE = "datapizza-ai, docs/metrics.md, as published"
-
 
 class _Published(Metric):
+    """Good for: comparison with figures from datapizza-ai
+    Source: datapizza-ai, docs/metrics.md, as published
+    """
+
     family = "chunks"
-    source = _SOURCE
     needs = ("passages", "gold")
-    recommended_for = "comparison with figures from datapizza-ai"
 
     def value(self, retrieved: Any, gold: Any) -> float:
         """The value of the published function of this name, with the metric's parameters.
@@ -85,7 +85,6 @@ class _Similar(_Published):
         return texts_of(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Compares chunks as vectors: the record's, else the run's embedder's."""
         vectors = window.once(ChunkVectors)
         return [self._outcome(sample, at, vectors) for at, sample in enumerate(window.samples)]
 
@@ -117,6 +116,11 @@ class _Similar(_Published):
 
 @dataclass(frozen=True)
 class _Hybrid(_Published):
+    """Formula: alpha × recall + (1 - alpha) × mean worth of the gold chunks' first ranks, 1 - log(1
+        + gamma (r - 1)) / log(1 + gamma (n - 1))
+    Misleads where: the worth of a rank depends on how many chunks were retrieved
+    """
+
     gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
     alpha: float = param(0.5, "weight of recall against rank quality", minimum=0, maximum=1)
 
@@ -131,32 +135,39 @@ class _SimilarAtK(_Similar):
     k: int = cutoff(..., "how many ranks count")
 
 
+_COPIES = "copies of a chunk count as often as they come"
+_AT_K = {
+    "precision": ("hits among the first k / k", _COPIES),
+    "recall": (
+        "gold chunks found among the first k / gold chunks",
+        "a gold chunk that is cut otherwise is missed",
+    ),
+    "f1": ("2PR / (P + R) of precision and recall at k", _COPIES),
+}
 for _how, _compared, _base in (
     ("exact", "as strings", _ExactAtK),
     ("similarity", "by cosine", _SimilarAtK),
 ):
-    for _figure in ("precision", "recall", "f1"):
+    for _figure, (_formula, _misleads) in _AT_K.items():
         _name = f"{_figure}_at_k_{_how}"
         _body = {
-            "__doc__": f"`chunks_datapizza.{_name}`.",
+            "__doc__": f"{_figure.capitalize()} at k of chunks compared {_compared}, as published."
+            f"\n\nFormula: {_formula}, as published\nMisleads where: {_misleads}",
             "__module__": __name__,
             "name": _name,
-            "title": f"{_figure.capitalize()} at k of chunks compared {_compared}, as published",
         }
         register(type(_name, (_base,), _body))
 
 
 @register
 class HybridLogRankExact(_Hybrid, _Exact):
-    """`chunks_datapizza.hybrid_log_rank_score_exact`."""
+    """Recall and log-rank quality of chunks compared as strings, as published (perfect < 1)."""
 
     name = "hybrid_log_rank_score_exact"
-    title = "Recall and log-rank quality of chunks compared as strings, as published (perfect < 1)"
 
 
 @register
 class HybridLogRankSimilarity(_Hybrid, _Similar):
-    """`chunks_datapizza.hybrid_log_rank_score_similarity`."""
+    """Recall and log-rank quality of chunks compared by cosine, as published (perfect < 1)."""
 
     name = "hybrid_log_rank_score_similarity"
-    title = "Recall and log-rank quality of chunks compared by cosine, as published (perfect < 1)"

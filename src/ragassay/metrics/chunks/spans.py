@@ -163,10 +163,11 @@ def _complete_spans(chunks: Sequence[Passage | GoldPassage]) -> tuple[Span, ...]
 
 @dataclass(frozen=True)
 class _SpanMetric(Metric):
+    """Source: datapizza-ai, docs/metrics.md, 'Retrieval Ground Truth' (which defines no metric)"""
+
     rel: int = param(1, "smallest grade that is relevant", minimum=1)
 
     family = "chunks"
-    source = "datapizza-ai, docs/metrics.md, 'Retrieval Ground Truth' (which defines no metric)"
     needs = ("passages", "gold")
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -175,7 +176,6 @@ class _SpanMetric(Metric):
         return spans if isinstance(spans, Unscored) else None
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Collects the spans once for all span metrics."""
         spans_of = window.once(sample_spans, self.rel)
         return [spans if isinstance(spans, Unscored) else self.outcome(spans) for spans in spans_of]
 
@@ -224,51 +224,65 @@ class _Matching(_SpanMetric):
 
 @register
 class SpanPrecision(_Matching):
-    """Passages that match a gold span, each for another one, over k."""
+    """Share of the first k passages that match a gold span, each another one.
+
+    Formula: passages among the first k that match a gold span, each another one / k
+    Misleads where: with fewer gold spans than k, it cannot reach 1
+    Good for: how many of the passages carry evidence, whatever the chunking
+    """
 
     name = "SpanP"
-    title = "Share of the first k passages that match a gold span, each another one"
-    recommended_for = "how many of the passages carry evidence, whatever the chunking"
 
     value = _Matching.precision
 
 
 @register
 class SpanRecall(_Matching):
-    """Share of the gold spans found; one passage may hold several of them."""
+    """Share of the gold spans that some passage among the first k matches.
+
+    One passage may hold several of them.
+
+    Formula: gold spans that a passage among the first k matches / gold spans
+    Misleads where: retrieving whole documents makes 1
+    Good for: whether the evidence reached the context, whatever the chunking
+    """
 
     name = "SpanR"
-    title = "Share of the gold spans that some passage among the first k matches"
-    recommended_for = "whether the evidence reached the context, whatever the chunking"
 
     value = _Matching.recall
 
 
 @register
 class SpanF1(_Matching):
-    """Harmonic mean of `SpanPrecision` and `SpanRecall`."""
+    """Harmonic mean of span precision and span recall.
+
+    Formula: 2PR / (P + R) of SpanP@k and SpanR@k
+    Misleads where: with fewer gold spans than k, it cannot reach 1
+    Good for: one number for a cut-off
+    """
 
     name = "SpanF1"
-    title = "Harmonic mean of span precision and span recall"
-    recommended_for = "one number for a cut-off"
 
     def value(self, match: NDArray[np.bool_]) -> float:
-        """``2 P R / (P + R)``, 0 where both are 0."""
         return harmonic(self.precision(match), self.recall(match))
 
 
 @register
 class SpanHit(_Matching):
-    """Whether some passage among the first k holds a gold span, whole unless a threshold is set."""
+    """Whether one of the first k passages holds a whole gold span.
+
+    Whole unless a threshold is set.
+
+    Formula: 1 if a passage among the first k holds a whole gold span, else 0
+    Misleads where: one of several needed spans is enough
+    Good for: questions with one piece of evidence
+    """
 
     threshold: float = param(1.0, "smallest share that is a match", minimum=0)
 
     name = "SpanHit"
-    title = "Whether one of the first k passages holds a whole gold span"
-    recommended_for = "questions with one piece of evidence"
 
     def value(self, match: NDArray[np.bool_]) -> float:
-        """1 or 0."""
         return 1.0 if match.any() else 0.0
 
 
@@ -299,56 +313,68 @@ class _Characters(_SpanMetric):
 
 @register
 class CharPrecision(_Characters):
-    """Share of the retrieved characters that are gold; 0 when nothing was retrieved."""
+    """Share of the retrieved characters that lie in gold spans.
+
+    0 when nothing was retrieved.
+
+    Formula: retrieved characters that are gold / retrieved characters
+    Misleads where: falls with the size of chunks, by design; compare systems with similar chunks,
+        or take CharR
+    Good for: how much text the reader must wade through; chunk sizes
+    """
 
     name = "CharP"
-    title = "Share of the retrieved characters that lie in gold spans"
-    recommended_for = "how much text the reader must wade through; chunk sizes"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common over retrieved characters; 0 where nothing was retrieved."""
         return common / retrieved if retrieved else 0.0
 
 
 @register
 class CharRecall(_Characters):
-    """Share of the gold characters that were retrieved."""
+    """Share of the gold spans' characters that were retrieved.
+
+    Formula: gold characters that were retrieved / gold characters
+    Misleads where: retrieving whole documents makes 1
+    Good for: evidence cut in two by a chunk's border
+    """
 
     name = "CharR"
-    title = "Share of the gold spans' characters that were retrieved"
-    recommended_for = "evidence cut in two by a chunk's border"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common over gold characters."""
         return common / gold
 
 
 @register
 class CharF1(_Characters):
-    """Harmonic mean of `CharPrecision` and `CharRecall`."""
+    """Harmonic mean of precision and recall over characters.
+
+    Formula: 2PR / (P + R) of CharP and CharR
+    Misleads where: large chunks lower it, although nothing is missed
+    Good for: one number to compare chunkings
+    """
 
     name = "CharF1"
-    title = "Harmonic mean of precision and recall over characters"
-    recommended_for = "one number to compare chunkings"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """``2 common / (retrieved + gold)``."""
         return 2 * common / (retrieved + gold)
 
 
 @register
 class CharNDCG(_SpanMetric):
-    """nDCG over characters: each rank gains the gold characters that it is the first to hold.
+    """nDCG whose gains are the gold characters that each passage is first to hold.
 
-    The gain of a rank is discounted by ``log2(rank + 1)``. The ideal ranking has as many passages,
-    of the same sizes, and holds as much gold as fits from the first one on.
+    The ideal ranking has as many passages, of the same sizes, and holds as much gold as fits from
+    the first one on.
+
+    Formula: Σ new gold characters at rank i / log2(i + 1), over that of the best order of passages
+        of these sizes
+    Misleads where: rewards gold early, and says little about what is missing below
+    Good for: rankings of systems with different chunks
     """
 
     k: int | None = cutoff()
 
     name = "CharNDCG"
-    title = "nDCG whose gains are the gold characters that each passage is first to hold"
-    recommended_for = "rankings of systems with different chunks"
 
     def outcome(self, spans: Spans) -> Score:
         """The value for the first k passages, with the new gold characters of each as parts."""
@@ -370,13 +396,16 @@ class CharNDCG(_SpanMetric):
 
 @register
 class EvidenceDensity(_SpanMetric):
-    """Gold characters over all characters of the passages that hold any."""
+    """Share of gold characters in those passages that hold some.
+
+    Formula: gold characters / characters of the passages that hold some
+    Misleads where: says nothing about passages without evidence, nor about what was missed
+    Good for: whether chunks are far larger than the evidence in them
+    """
 
     k: int | None = cutoff()
 
     name = "EvidenceDensity"
-    title = "Share of gold characters in those passages that hold some"
-    recommended_for = "whether chunks are far larger than the evidence in them"
 
     def outcome(self, spans: Spans) -> Outcome:
         """The value for the first k passages; `Unscored` where none of them holds evidence."""
@@ -396,12 +425,14 @@ def _discounted(gains: Sequence[int]) -> float:
 
 @register
 class CharIoU(_Characters):
-    """Characters both retrieved and gold, over characters that are either."""
+    """Intersection over union of retrieved and gold characters.
+
+    Formula: characters retrieved and gold / characters retrieved or gold
+    Misleads where: large chunks lower it, although nothing is missed
+    Good for: one number to compare chunkings, harsher than CharF1
+    """
 
     name = "CharIoU"
-    title = "Intersection over union of retrieved and gold characters"
-    recommended_for = "one number to compare chunkings, harsher than CharF1"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common characters over characters in either."""
         return common / (retrieved + gold - common)

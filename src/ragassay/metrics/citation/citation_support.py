@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import CountedFact, UsageError
@@ -163,13 +163,18 @@ def _asked(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Citation(JudgedMetric):
+    """Formula: P = worth of the citations / what is cited; R = worth of the parts / parts; F1 = 2PR
+        / (P + R); full support 1, partial 0.5
+    Misleads where: one safe citation makes precision 1; look at recall, too
+    Source: Open RAG Eval, metrics page (citation metric)
+    """
+
     part: CitationPart = part("f1", ("precision", "recall", "f1"), "which of them is the value")
     full: float = param(1.0, "worth of a citation that supports the statement in full", minimum=0)
     partial: float = param(0.5, "worth of one that supports some of it", minimum=0)
     none: float = param(0.0, "worth of one that supports nothing", minimum=0)
 
     family = "trecrag"
-    source = "Open RAG Eval, metrics page (citation metric)"
     needs = ("answer", "passages")
     asks = (CitationSupport,)
 
@@ -249,63 +254,57 @@ class _OfSentences(_Citation):
 
 @register
 class Citation(_Citation):
-    """Citations by the formulas of Open RAG Eval's page.
+    """Support of citations.
 
     A part is the text up to the next citation; what follows the last one is a part that cites
     nothing. Precision: each cited passage's mean worth over the parts that cite it, over the number
     of cited passages; undefined where nothing is cited. Recall: each part's mean worth, 0 where it
     cites nothing, over the number of parts.
+
+    Part precision: mean over the cited passages
+    Part recall: mean over the answer's parts, uncited ones count 0
+    Part f1: harmonic mean of precision over cited passages and recall over parts
+    Good for: whether readers can trust the citations
     """
 
     name = "citation"
-    title = "Support of citations"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over the cited passages",
-        "recall": "mean over the answer's parts, uncited ones count 0",
-        "f1": "harmonic mean of precision over cited passages and recall over parts",
-    }
     version = 3
-    recommended_for = "whether readers can trust the citations"
 
     combine = staticmethod(over_passages)
 
 
 @register
 class CitationPairs(_Citation):
-    """Citations as ``citation``, but for precision: every citation of every part counts once.
+    """Support of citations, each counted once.
 
     A passage that many parts cite weighs more here than one that is cited once.
+
+    Part precision: mean over all pairs of a part and a citation
+    Part recall: mean over the answer's parts, uncited ones count 0
+    Part f1: harmonic mean of precision over pairs and recall over parts
+    Source: our own, after Open RAG Eval
     """
 
     name = "citation_pairs"
-    title = "Support of citations, each counted once"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over all pairs of a part and a citation",
-        "recall": "mean over the answer's parts, uncited ones count 0",
-        "f1": "harmonic mean of precision over pairs and recall over parts",
-    }
-    source = "our own, after Open RAG Eval"
 
     combine = staticmethod(over_pairs)
 
 
 @register
 class CitationOre(_Citation):
-    """Citations as Open RAG Eval's tool computes them.
+    """Support of citations as Open RAG Eval computes it.
 
     As ``citation``, but over its loader's parts and citations (``[1] [2]`` loses the second); a
     citation of what was not retrieved is left out, so one good and one invented citation make 1;
     nothing cited is precision 0.
+
+    Part precision: mean over distinct passages
+    Part recall: mean over the answer's parts
+    Part f1: harmonic mean of precision over distinct passages and recall over parts
+    Source: Open RAG Eval 0.3.0, citation metric
     """
 
     name = "citation_ore"
-    title = "Support of citations as Open RAG Eval computes it"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over distinct passages",
-        "recall": "mean over the answer's parts",
-        "f1": "harmonic mean of precision over distinct passages and recall over parts",
-    }
-    source = "Open RAG Eval 0.3.0, citation metric"
 
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """The parts of Open RAG Eval's loader; an empty answer has none."""
@@ -325,25 +324,22 @@ class CitationOre(_Citation):
 
     @staticmethod
     def combine(statements: Cited) -> CitationScores:
-        """Precision over distinct passages, recall over parts."""
         return published_scores(statements) if statements else CitationScores(None, None, None)
 
 
 @register
 class CitationTrec(_OfSentences):
-    """Citations as TREC's RAG track scores support: the first citation of each sentence.
+    """Support of the first citation of each sentence (TREC RAG, weighted).
 
     Precision: worth over the sentences that cite. Recall: worth over all sentences.
+
+    Part precision: mean over sentences that cite
+    Part recall: mean over all sentences
+    Part f1: harmonic mean of both
+    Source: Thakur et al. 2025, TREC 2024 RAG support evaluation (arXiv 2504.15205)
     """
 
     name = "citation_trec"
-    title = "Support of the first citation of each sentence (TREC RAG, weighted)"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over sentences that cite",
-        "recall": "mean over all sentences",
-        "f1": "harmonic mean of both",
-    }
-    source = "Thakur et al. 2025, TREC 2024 RAG support evaluation (arXiv 2504.15205)"
 
     def considered(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
         """Keeps the first citation of each sentence; the others are not asked about."""
@@ -354,20 +350,18 @@ class CitationTrec(_OfSentences):
 
 @register
 class CitationSentences(_OfSentences):
-    """Citations of each sentence, all of them.
+    """Support of all citations, sentence by sentence (corrected).
 
     Differs from ``citation`` where sentences without a citation stand before one that has one (they
     count as uncited), and where a sentence has several citations: it is worth its best one.
+
+    Part precision: mean over all citations
+    Part recall: mean over all sentences, each worth its best citation
+    Part f1: harmonic mean of both
+    Good for: whether each sentence is backed by what it cites
+    Source: our own, after Open RAG Eval and TREC
     """
 
     name = "citation_sentences"
-    title = "Support of all citations, sentence by sentence (corrected)"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over all citations",
-        "recall": "mean over all sentences, each worth its best citation",
-        "f1": "harmonic mean of both",
-    }
-    source = "our own, after Open RAG Eval and TREC"
-    recommended_for = "whether each sentence is backed by what it cites"
 
     combine = staticmethod(best_citations)

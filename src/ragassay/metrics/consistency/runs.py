@@ -26,13 +26,6 @@ SCORES, UNSCORED = "scores", "unscored"
 """Where ``given`` of a group holds the runs' values by metric, and why some have none."""
 
 
-PARTS_TITLES = {
-    "p": "precision of the later answer against the earlier",
-    "r": "recall of the earlier answer by the later",
-    "f": "F",
-}
-"""What the parts of a comparison of two answers are."""
-
 OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
 """Help of the parameter that chooses one of them."""
 
@@ -60,7 +53,11 @@ class RunsMetric(Metric):
 
 @dataclass(frozen=True)
 class AnswersMetric(RunsMetric):
-    """A metric that compares the answers of a query's runs, in pairs."""
+    """A metric that compares the answers of a query's runs, in pairs.
+
+    Formula: mean over all pairs of a query's answers
+    Misleads where: consistent is not right; two answers "I do not know" agree perfectly
+    """
 
     citations: Citations = param("published", CITATIONS)
 

@@ -9,7 +9,6 @@ from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.bertscore import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
-    PARTS_TITLES,
     AnswersMetric,
     Citations,
     Comparable,
@@ -84,12 +83,18 @@ def _matched(
 
 @register
 class RunsBertScore(AnswersMetric, EncoderMetric):
-    """BERTScore over all pairs of answers to a query, each answer encoded once.
+    """Likeness in meaning of the answers of repeated runs, over all pairs (BERTScore).
 
     F is the same in both directions; P is how well the later answer is matched in the earlier one,
     R the reverse. Rescaled by the baseline of ``lang``, as Open RAG Eval does by default: random
     sentences then score about 0. The layer is the one that bert-score recommends (17 of
     xlm-roberta-large); the published tool takes the last.
+
+    Part p: precision of the later answer against the earlier
+    Part r: recall of the earlier answer by the later
+    Part f: F
+    Good for: whether the same thing is said again, in whatever words
+    Source: Open RAG Eval, metrics page (consistency); Zhang et al. 2020, BERTScore
     """
 
     model: str = param(DEFAULT, MODEL)
@@ -97,11 +102,7 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     part: Literal["p", "r", "f"] = part("f", ("p", "r", "f"), OF_PAIR)
 
     name = "runs_bertscore"
-    title = "Likeness in meaning of the answers of repeated runs, over all pairs (BERTScore)"
-    parts_titles = PARTS_TITLES
-    source = "Open RAG Eval, metrics page (consistency); Zhang et al. 2020, BERTScore"
     low = None
-    recommended_for = "whether the same thing is said again, in whatever words"
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The mean over all pairs of answers, with the values of each pair as parts."""

@@ -68,7 +68,6 @@ class _RunsRetrieval(PairsMetric):
     undefined = Unscored(Reason.NOTHING_RETRIEVED, "neither run retrieved a passage")
 
     def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
-        """How similar the lists of two runs are."""
         return in_pairs(window.once(lists), self.alike)
 
     @abstractmethod
@@ -83,24 +82,31 @@ class _RunsRetrieval(PairsMetric):
 
 @register
 class RunsOverlap(_RunsRetrieval):
-    """Passages that both of two runs retrieved, over those that either did (Jaccard).
+    """Share of retrieved passages that come back in a repeated run, over all pairs (Jaccard).
 
     Passages are the same when they have the same id, else the same text.
+
+    Formula: passages in both runs / passages in either, mean over pairs
+    Misleads where: says nothing about order; see runs_rbo
+    Good for: whether the same passages come back
+    Source: our own; Jaccard 1912
     """
 
     name = "runs_overlap"
-    title = "Share of retrieved passages that come back in a repeated run, over all pairs (Jaccard)"
-    source = "our own; Jaccard 1912"
-    recommended_for = "whether the same passages come back"
 
     alike = staticmethod(jaccard)
 
 
 @register
 class RunsRbo(_RunsRetrieval):
-    """Rank-biased overlap of the lists that two runs retrieved, extrapolated beyond their ends.
+    """Agreement of the rankings of repeated runs, over all pairs (rank-biased overlap).
 
     As ``runs_overlap``, but what stands first counts most.
+
+    Formula: extrapolated Σ p^(d-1) × overlap at depth d, mean over pairs
+    Misleads where: the choice of p decides how deep it looks
+    Good for: whether the same passages come back in the same order
+    Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings
     """
 
     p: float = param(
@@ -112,9 +118,6 @@ class RunsRbo(_RunsRetrieval):
     )
 
     name = "runs_rbo"
-    title = "Agreement of the rankings of repeated runs, over all pairs (rank-biased overlap)"
-    source = "Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings"
-    recommended_for = "whether the same passages come back in the same order"
 
     def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
         """The rank-biased overlap of the two lists."""

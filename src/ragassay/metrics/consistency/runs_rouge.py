@@ -12,7 +12,6 @@ from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare
 from ragassay.metrics.answer.text import encode
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
-    PARTS_TITLES,
     AnswersMetric,
     Citations,
     Comparable,
@@ -75,14 +74,18 @@ def compared(
 
 @dataclass(frozen=True)
 class _RunsRouge(AnswersMetric, PairsMetric):
+    """Part p: precision of the later answer against the earlier
+    Part r: recall of the earlier answer by the later
+    Part f: F
+    Source: Open RAG Eval, metrics page (consistency); Lin 2004
+    """
+
     part: Literal["p", "r", "f"] = part("f", PARTS, OF_PAIR)
     stem: bool = param(False, "compare Porter stems instead of words")
     tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
 
     undefined = Unscored(Reason.EMPTY_ANSWER, "neither answer holds a word")
     measure: ClassVar[Measure]
-    parts_titles = PARTS_TITLES
-    source = "Open RAG Eval, metrics page (consistency); Lin 2004"
 
     @property
     def signature(self) -> str:
@@ -90,40 +93,45 @@ class _RunsRouge(AnswersMetric, PairsMetric):
         return super().signature + ("|words=2" if self.tokens == "unicode" else "")
 
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
-        """The values of the later answer against the earlier."""
         return window.once(compared, self.measure, self.tokens, self.stem, self.citations)
 
 
 @register
 class RunsRouge1(_RunsRouge):
-    """ROUGE-1 over all pairs of answers to a query.
+    """Words that the answers of repeated runs share, over all pairs (ROUGE-1).
 
     F is the same in both directions; P is the share of the later answer's words that stand in the
     earlier one, R the share of the earlier one's.
+
+    Good for: whether the same words come back
     """
 
     name = "runs_rouge1"
     measure = "rouge1"
-    title = "Words that the answers of repeated runs share, over all pairs (ROUGE-1)"
-    recommended_for = "whether the same words come back"
 
 
 @register
 class RunsRouge2(_RunsRouge):
-    """ROUGE-2 over all pairs of answers to a query; P and R as in ``runs_rouge1``."""
+    """Word pairs that the answers of repeated runs share, over all pairs (ROUGE-2).
+
+    P and R as in ``runs_rouge1``.
+
+    Good for: whether the same phrases come back
+    """
 
     name = "runs_rouge2"
     measure = "rouge2"
     undefined = Unscored(Reason.UNDEFINED, "neither answer holds two words")
-    title = "Word pairs that the answers of repeated runs share, over all pairs (ROUGE-2)"
-    recommended_for = "whether the same phrases come back"
 
 
 @register
 class RunsRougeL(_RunsRouge):
-    """ROUGE-L over all pairs of answers to a query; P and R as in ``runs_rouge1``."""
+    """Longest common subsequence of the answers of repeated runs, over all pairs (ROUGE-L).
+
+    P and R as in ``runs_rouge1``.
+
+    Good for: whether the answer comes back word for word
+    """
 
     name = "runs_rougeL"
     measure = "rougeL"
-    title = "Longest common subsequence of the answers of repeated runs, over all pairs (ROUGE-L)"
-    recommended_for = "whether the answer comes back word for word"

@@ -7,8 +7,8 @@ word counts once however often it occurs in an answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF
@@ -109,24 +109,21 @@ def _both(earlier: Sentences, later: Sentences) -> PRF | None:
 
 @register
 class RunsRougeOre(AnswersMetric, PairsMetric):
-    """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
+    """Words in the same order in the answers of repeated runs, as Open RAG Eval computes it.
 
     Each pair's value is the mean of its two directions. F of two equal answers is 1 - 5e-9.
+
+    Part p: precision, mean of both directions
+    Part r: recall, mean of both directions
+    Part f: F, mean of both directions
+    Source: Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)
     """
 
     part: Literal["p", "r", "f"] = part("f", PARTS, "of each pair: precision, recall or F")
 
     name = "runs_rouge_ore"
-    title = "Words in the same order in the answers of repeated runs, as Open RAG Eval computes it"
-    source = "Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)"
     version = 1
     undefined = Unscored(Reason.EMPTY_ANSWER, "an answer has no words")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "p": "precision, mean of both directions",
-        "r": "recall, mean of both directions",
-        "f": "F, mean of both directions",
-    }
 
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
-        """The mean of both directions."""
         return window.once(compared, self.citations)

@@ -20,9 +20,6 @@ from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.stats.dispersion import Spread, spread
 
-_ORE = "Open RAG Eval, as its tool computes it"
-_SPEC = "Open RAG Eval, metrics page (consistency)"
-
 
 @dataclass(frozen=True)
 class _Scores:
@@ -106,12 +103,13 @@ class OfMetric(RunsMetric):
 
     Class attributes:
         stat: its name in short.
+
+    Source: Open RAG Eval, metrics page (consistency)
     """
 
     of: str = param("", "the metric whose scores are looked at; each in turn when left out")
 
     stat: ClassVar[str]
-    source = _SPEC
 
     @property
     def about(self) -> str:
@@ -127,7 +125,6 @@ class SpreadMetric(OfMetric):
     """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The statistic of each group, with the values of its runs as parts."""
         groups = window.once(spreads, self.of)
         return [
             self.lacks(sample) or (one if isinstance(one, Unscored) else self._outcome(*one))
@@ -147,103 +144,128 @@ class SpreadMetric(OfMetric):
 
 @register
 class RunsMean(SpreadMetric):
-    """Mean of a metric over the runs of a query."""
+    """mean over the runs of a query.
+
+    Formula: Σ values / runs
+    Misleads where: hides how far the runs differ
+    """
 
     name, stat = "runs_mean", "mean"
-    title = "mean over the runs of a query"
     low = high = higher_is_better = None
 
 
 @register
 class RunsVariance(SpreadMetric):
-    """Sample variance of a metric over the runs of a query: squared deviations over n - 1."""
+    """sample variance (n - 1) over the runs of a query.
+
+    Formula: Σ (value - mean)² / (n - 1)
+    Misleads where: in squared units
+    Good for: how far a score wanders from run to run
+    """
 
     name, stat = "runs_variance", "variance"
-    title = "sample variance (n - 1) over the runs of a query"
     high, higher_is_better = None, False
-    recommended_for = "how far a score wanders from run to run"
 
 
 @register
 class RunsCv(SpreadMetric):
-    """Coefficient of variation of a metric over the runs of a query: the sample standard deviation
-    over the size of the mean. Unscored where the mean is 0."""
+    """coefficient of variation (sample standard deviation over mean) over a query's runs.
+
+    Unscored where the mean is 0.
+
+    Formula: sample standard deviation / |mean|
+    Misleads where: grows without bound as the mean nears 0
+    Good for: comparing the steadiness of metrics with different scales
+    """
 
     name, stat = "runs_cv", "cv"
-    title = "coefficient of variation (sample standard deviation over mean) over a query's runs"
     high, higher_is_better = None, False
-    recommended_for = "comparing the steadiness of metrics with different scales"
 
 
 @register
 class RunsMedian(SpreadMetric):
-    """Median of a metric over the runs of a query."""
+    """median over the runs of a query.
+
+    Formula: middle value of the runs
+    Misleads where: hides how far the runs differ
+    Source: Open RAG Eval, as its tool computes it
+    """
 
     name, stat = "runs_median", "median"
-    title = "median over the runs of a query"
     low = high = higher_is_better = None
-    source = _ORE
 
 
 @register
 class RunsStd(SpreadMetric):
-    """Population standard deviation (over n) of a metric over the runs of a query."""
+    """population standard deviation over the runs of a query.
+
+    Formula: square root of Σ (value - mean)² / n
+    Misleads where: too small for few runs, because it divides by n
+    Source: Open RAG Eval, as its tool computes it
+    """
 
     name, stat = "runs_std", "std"
-    title = "population standard deviation over the runs of a query"
     high, higher_is_better = None, False
-    source = _ORE
 
 
 @register
 class RunsRange(SpreadMetric):
-    """Highest minus lowest value of a metric over the runs of a query (``max_min``)."""
+    """highest minus lowest over the runs of a query.
+
+    Formula: highest - lowest
+    Misleads where: grows with the number of runs
+    Source: Open RAG Eval, as its tool computes it
+    """
 
     name, stat = "runs_range", "max_min"
-    title = "highest minus lowest over the runs of a query"
     high, higher_is_better = None, False
-    source = _ORE
 
 
 @register
 class RunsIqr(SpreadMetric):
-    """Interquartile range of a metric over the runs of a query (numpy's percentiles)."""
+    """interquartile range over the runs of a query.
+
+    The percentiles are numpy's.
+
+    Formula: 75th percentile - 25th percentile
+    Misleads where: of few runs it is mostly interpolation
+    Source: Open RAG Eval, as its tool computes it
+    """
 
     name, stat = "runs_iqr", "iqr"
-    title = "interquartile range over the runs of a query"
     high, higher_is_better = None, False
-    source = _ORE
 
 
 @register
 class RunsCai(SpreadMetric):
-    """Open RAG Eval's consistency-adjusted index: mean / (1 + population standard deviation).
+    """consistency-adjusted index, mean / (1 + std), over the runs of a query.
 
     It says more about the mean than about consistency: scores of 0, 0.5 and 1 have 0.3551, scores
     of 0.35, 0.36 and 0.36 have 0.3550. The coefficient of variation tells the two apart.
+
+    Formula: mean / (1 + population standard deviation)
+    Misleads where: says more about the mean than about consistency; take runs_cv
+    Source: Open RAG Eval, as its tool computes it
     """
 
     name, stat = "runs_cai", "consistency_adjusted_index"
-    title = "consistency-adjusted index, mean / (1 + std), over the runs of a query"
     low = high = None
-    source = _ORE
 
 
 @register
 class RunsFlip(OfMetric):
-    """1 where a verdict (a flag or a label) is not the same in all runs of a query, else 0.
+    """share of queries whose verdict is not the same in all runs.
 
-    The mean is the share of queries whose verdict flips.
+    Formula: 1 if the runs of a query disagree on a verdict, else 0
+    Misleads where: more runs find more flips; compare equal numbers of runs
+    Good for: whether a system sometimes answers and sometimes declines
+    Source: our own
     """
 
     name, stat = "runs_flip", "flip"
-    title = "share of queries whose verdict is not the same in all runs"
     higher_is_better = False
-    source = "our own"
-    recommended_for = "whether a system sometimes answers and sometimes declines"
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Whether the verdicts of each group differ, with all of them as parts."""
         return [self.lacks(sample) or self._outcome(sample) for sample in window.samples]
 
     def _outcome(self, sample: Sample) -> Outcome:

@@ -17,6 +17,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import naming, own
+from ragassay.metrics.core.docstrings import said
 from ragassay.metrics.core.function_reading import digest_of, part_of, place_of, signature_of
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import param
@@ -69,7 +70,6 @@ class FunctionMetric(Metric):
         return lacking
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Calls the function for each sample that lacks nothing."""
         if not is_async(type(self).function):
             return [self.lacks(sample) or self._called(sample) for sample in window.samples]
         return run(self._all(window.samples)).result()
@@ -224,7 +224,6 @@ def metric(
             raise UsageError(f"The metric {called}: low is {low}, which is not below high, {high}.")
         needs, uses, sample_parts, parameters = signature_of(function, called)
         doc = inspect.getdoc(function) or ""
-        first = " ".join(doc.partition("\n\n")[0].split())
         body: dict[str, Any] = {
             "__doc__": doc or f"The function {called}.",
             "__module__": function.__module__,
@@ -236,7 +235,7 @@ def metric(
             "digest": digest_of(function),
             "place": place_of(function),
             "name": called,
-            "title": title or first.rstrip(".") or called.replace("_", " "),
+            "title": title or said(doc)["title"] or called.replace("_", " "),
             "needs": needs,
             "uses": uses,
             "low": low,

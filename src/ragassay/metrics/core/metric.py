@@ -8,13 +8,17 @@ Adding one takes one file in this package::
 
     @register
     class Shout(SampleMetric):
-        '''Share of capital letters in the answer.'''
+        '''Share of letters that are capitals.
+
+        Formula: capital letters / letters
+        Misleads where: an abbreviation is no shout
+        Good for: answers that people read aloud
+        Source: our own
+        '''
 
         name = "shout"
-        title = "Share of letters that are capitals"
         family = "answer"
         needs = ("answer",)
-        source = "our own"
 
         def score_sample(self, sample: Sample) -> Outcome:
             ...
@@ -33,6 +37,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from ragassay.base.errors import CountedFact, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.metrics.core.docstrings import said
 from ragassay.metrics.core.metric_parameters import check_parameter, spelling
 from ragassay.metrics.core.window import Window
 
@@ -54,29 +59,28 @@ class Metric(ABC):
 
     Class attributes:
         name: canonical name, without parameters.
-        title: one line for people.
+        title, details, formula, parts_titles, misleads, recommended_for, source: what the docstring
+            says (`ragassay.metrics.core.docstrings`); a section that it lacks is its base's.
         family: ``retrieval``, ``chunks``, ``answer``, ``mtrag`` ...: where it is listed.
-        source: paper, tool or specification that defines it.
         needs: parts of a sample that it cannot do without.
         uses: parts that it reads where a sample has them.
         low, high: range of the value; ``None`` means unbounded.
         higher_is_better: direction; ``None`` where neither is better (a length, a count).
         aggregate: how a run's values become one.
-        parts_titles: what each part of it is, in a few words.
-        recommended_for: what a person would pick it for.
         aliases: other names, each mapped to the expression it stands for.
         kind: arithmetic, model or judge.
         says: whether its value is a number, a flag (yes or no) or a label.
-        counts_chunks: whether its value counts the chunks of a context by number, so that a
-            context must be cut where its chunks end.
         version: raised when the same input would give another value.
-        scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    details: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    misleads: ClassVar[str] = ""
+    recommended_for: ClassVar[str] = ""
+    source: ClassVar[str] = ""
     family: ClassVar[str]
-    source: ClassVar[str]
     needs: ClassVar[tuple[Need, ...]] = ()
     uses: ClassVar[tuple[Need, ...]] = ()
     low: ClassVar[float | None] = 0.0
@@ -84,13 +88,17 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool | None] = True
     aggregate: ClassVar[Aggregate] = "mean"
     parts_titles: ClassVar[Mapping[str, str]] = {}
-    recommended_for: ClassVar[str] = ""
     aliases: ClassVar[Mapping[str, str]] = {}
     kind: ClassVar[Kind] = "arithmetic"
     says: ClassVar[Says] = "number"
-    counts_chunks: ClassVar[bool] = False
     version: ClassVar[int] = 1
-    scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for fact, text in said(cls.__doc__).items():
+            # The first lines of a base, which has no name, are no metric's.
+            if fact not in vars(cls) and ("name" in vars(cls) or fact not in ("title", "details")):
+                setattr(cls, fact, text)
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -104,11 +112,6 @@ class Metric(ABC):
         """
 
     @property
-    def for_all_scripts(self) -> str:
-        """The metric to take for other `scripts`; empty where this one reads all of them."""
-        return ""
-
-    @property
     def aggregation(self) -> str:
         """How a run's values become one: `aggregate`, or a percentile (``p95``)."""
         return self.aggregate
@@ -120,10 +123,6 @@ class Metric(ABC):
         A metric that reads single values of ``given`` overrides this to say which are missing.
         """
         return missing(sample, self.needs)
-
-    def lacks_beside_failures(self, sample: Sample) -> Unscored | None:
-        """As `lacks`, where another sample of the data tells that its system failed."""
-        return self.lacks(sample)
 
     @property
     def about(self) -> str:
@@ -213,7 +212,6 @@ class SampleMetric(Metric):
     """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores each sample by itself."""
         return [self.lacks(sample) or self.score_sample(sample) for sample in window.samples]
 
     @abstractmethod

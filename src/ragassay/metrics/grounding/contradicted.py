@@ -15,23 +15,24 @@ from ragassay.texts.languages import stated_language
 
 @register
 class Contradicted(SampleMetric):
-    """Share of the answer's sentences that passages or references contradict, 0 to 1, by the rules
-    of the offline judge.
+    """Sentences that say the opposite of a passage or a reference, by rules.
 
     A sentence is contradicted where it is close to a sentence of a passage or of a reference, and
     has a negation, an opposite, another number or exchanged roles ("the museum lends to the
-    library"). Contradictions in a free wording are not seen, so 0 does not say that there are none.
+    library").
+
+    Formula: contradicted sentences of the answer / its sentences
+    Misleads where: only near copies are seen, so 0 does not say that nothing is contradicted
+    Good for: answers that turn around what they read, without asking a judge
+    Source: our own
     """
 
     name = "contradicted"
-    title = "Sentences that say the opposite of a passage or a reference, by rules"
     family = "answer"
-    source = "our own"
     version = 3
     needs = ("answer",)
     uses = ("passages", "references")
     higher_is_better = False
-    recommended_for = "answers that turn around what they read, without asking a judge"
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where there is no text to hold the answer against."""

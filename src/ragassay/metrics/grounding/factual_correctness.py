@@ -4,7 +4,7 @@ evaluator."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
@@ -51,12 +51,19 @@ async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
 
 @register
 class FactualCorrectness(JudgedMetric):
-    """Agreement of the claims of answer and reference: precision, recall or F1.
+    """Claims that answer and reference share, by a judge.
 
-    Precision is the share of the answer's claims that the reference supports, recall the share of
-    the reference's claims that the answer supports, F1 their harmonic mean. Where there are several
-    references, the one with the highest F1 counts, for all three. An answer without claims has no
-    precision, recall 0 and F1 0; a reference without claims is left out.
+    Where there are several references, the one with the highest F1 counts, for all three. An answer
+    without claims has no precision, recall 0 and F1 0; a reference without claims is left out.
+
+    Formula: P = claims of the answer that the reference supports / its claims; R the reverse; F1 =
+        2PR / (P + R)
+    Part precision: share of the answer's claims that the reference supports
+    Part recall: share of the reference's claims that the answer supports
+    Part f1: harmonic mean of both
+    Misleads where: the judge cuts the claims; a terse reference calls right details unsupported
+    Good for: whether an answer says what the golden answer says, and nothing else
+    Source: Open RAG Eval 0.3.0, golden answers
     """
 
     part: Literal["precision", "recall", "f1"] = part(
@@ -64,17 +71,9 @@ class FactualCorrectness(JudgedMetric):
     )
 
     name = "factual_correctness"
-    title = "Claims that answer and reference share, by a judge"
     family = "answer"
-    source = "Open RAG Eval 0.3.0, golden answers"
     needs = ("query", "answer", "references")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "share of the answer's claims that the reference supports",
-        "recall": "share of the reference's claims that the answer supports",
-        "f1": "harmonic mean of both",
-    }
     asks = (ExtractClaims, ClaimSupport)
-    recommended_for = "whether an answer says what the golden answer says, and nothing else"
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where all references are blank."""
@@ -92,8 +91,6 @@ class FactualCorrectness(JudgedMetric):
                         yield ClaimSupport((asked, text), (other,))
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The value for the reference with the highest F1; all three values and the claims are in
-        the parts."""
         answer = sample.answer_text
         candidates: list[tuple[float, dict[str, Any]]] = []
         for at, reference in enumerate(sample.references):

@@ -51,13 +51,16 @@ class _Hhem(ModelMetric):
 
 @register
 class Hhem(_Hhem):
-    """How far the answer is consistent with all retrieved passages, 0 to 1, by HHEM.
+    """Factual consistency of the answer with the passages by HHEM, 1 is consistent.
 
     As Open RAG Eval computes it: the passages joined by a space and cut at 8,192 characters, the
     parts of the answer (without their citations) joined by a space and not cut, two threads of the
-    processor. Claims that only the text beyond the cut supports count as unsupported, and one wrong
-    sentence among ten may go unnoticed; ``hhem_windows`` has neither fault. Refusals are scored
-    like any other text.
+    processor. Refusals are scored like any other text.
+
+    Formula: the model's probability that the answer follows from all passages
+    Misleads where: long contexts are cut; one wrong sentence among ten may go unnoticed
+    Good for: answers that say what was not retrieved, without asking a judge
+    Source: Open RAG Eval, metrics page; vectara/hallucination_evaluation_model
     """
 
     given: bool = param(
@@ -66,10 +69,7 @@ class Hhem(_Hhem):
     max_chars: int = param(8192, "characters of the joined passages that are read", minimum=1)
 
     name = "hhem"
-    title = "Factual consistency of the answer with the passages by HHEM, 1 is consistent"
-    source = "Open RAG Eval, metrics page; vectara/hallucination_evaluation_model"
     uses = ("given",)
-    recommended_for = "answers that say what was not retrieved, without asking a judge"
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """As for the model; nothing is lacking where the record brings the value."""
@@ -105,22 +105,22 @@ class Hhem(_Hhem):
 
 @register
 class HhemWindows(_Hhem):
-    """How far the passages support each sentence of the answer, 0 to 1, by HHEM; their mean.
+    """Factual consistency of each sentence with its best passage by HHEM, the mean.
 
     Differs from ``hhem``: nothing is cut off, each sentence is scored by itself, and the parts say
-    which passage supports it. Passages are read in overlapping windows. Each sentence has the value
-    of the window that supports it best, and the answer has the mean of its sentences
-    (``parts["minimum"]`` has the lowest). A sentence that only several passages together support is
-    not credited in full. Refusals are scored like any other text.
+    which passage supports it (``parts["minimum"]`` has the lowest value). Refusals are scored like
+    any other text.
+
+    Formula: mean over sentences of the highest probability over windows of the passages
+    Misleads where: a sentence that needs two passages is not credited in full
+    Good for: which sentence of an answer is made up, however long the passages
+    Source: our own, after Open RAG Eval
     """
 
     window: int = param(384, "tokens of a passage that are read at a time", minimum=16)
 
     name = "hhem_windows"
-    title = "Factual consistency of each sentence with its best passage by HHEM, the mean"
-    source = "our own, after Open RAG Eval"
     version = 2
-    recommended_for = "which sentence of an answer is made up, however long the passages"
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where the answer has no sentence with words."""

@@ -117,14 +117,14 @@ _FROM = f"from BERTScores {READ}"
 
 
 class _Aggregate(ByBertScore):
+    """Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"""
+
     family = "mtrag"
     needs = ("answer", "references")
     uses = ("passages", "given")
-    source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """The metrics of the three shares, in the order of `Shares`."""
         return (
             ReferenceBertScore(**self.shared_parameters, part="r"),
             ReferenceRougeL(),
@@ -141,7 +141,6 @@ class _Aggregate(ByBertScore):
         return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Computes the value from the scores of other metrics."""
         all_shares = window.once(shares, *self.inputs)
         made_of = zip(*map(window.outcomes, self.inputs), strict=True)
         return [
@@ -174,18 +173,21 @@ class _Aggregate(ByBertScore):
 
 @register
 class RBAgg(_Aggregate):
-    """Harmonic mean of (BertscoreR + 1) / 2, RougeL_stemFalse and (max BertKPrec + 1) / 2.
+    """Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg).
 
     0 where any of them is 0, even where another is negative (a BERTScore below -1). Nothing
     retrieved, or no contexts in the record, counts as a third share of 0. Where a part could not be
     computed the score is `Unscored` and names it; the published code replaces a missing BertscoreR
     by ``Recall``. A record's own ``RB_agg`` counts where the record brings no BERTScores.
+
+    Formula: harmonic mean of (BERTScore recall + 1) / 2, ROUGE-L and (BERTScore precision against
+        passages + 1) / 2
+    Misleads where: rewards copying; one share of 0 makes all 0
+    Good for: one figure for long answers without a judge
     """
 
     name = "rb_agg"
     version = 3
-    title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
-    recommended_for = "one figure for long answers without a judge"
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many records have no contexts at all, which may be an oversight, and how many bring
@@ -204,20 +206,21 @@ class RBAgg(_Aggregate):
         return given_value(self, sample, "RB_agg") if self.given else None
 
     def of(self, values: Shares) -> Score:
-        """The aggregate, with its shares as parts."""
         return scored(bounded(self, values.aggregate), **values._asdict())
 
 
 @register
 class RBAggZeroDenominator(_Aggregate):
-    """Whether at least two of the three shares of ``rb_agg`` are 0, so that it is set to 0."""
+    """RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator).
+
+    Formula: 1 if at least two of the three shares are 0, else 0
+    Misleads where: a note on rb_agg, no quality
+    """
 
     name = "rb_agg_zero_denominator"
     says = "flag"
     version = 2
-    title = "RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator)"
     higher_is_better = None
 
     def of(self, values: Shares) -> Score:
-        """Whether the denominator is 0."""
         return scored(values.denominator == 0)

@@ -16,27 +16,28 @@ from ragassay.metrics.mtrag.mtrag_judged import IdkEval
 
 @register
 class AnswerabilityAccuracy(Metric):
-    """Whether the answer says "I don't know" exactly when it should (``conditional_idk``).
+    """Says 'I don't know' exactly when it should (MT-RAG answerability accuracy).
 
     It should for unanswerable and conversational queries, by a full "I don't know" (idk 1). Queries
     labelled underspecified call for a question back and are left out.
+
+    Formula: 1 if the answer says "I don't know" exactly where it should, else 0
+    Misleads where: in a set with few unanswerable queries, a system that always answers scores high
+    Good for: knowing when not to answer
+    Source: Katsis et al. 2025, MTRAG
     """
 
     given: bool = param(True, GIVEN, beside=True)
 
     name = "answerability_accuracy"
     says = "flag"
-    title = "Says 'I don't know' exactly when it should (MT-RAG answerability accuracy)"
     family = "mtrag"
     needs = ("answer", "answerability")
     uses = ("query", "history", "given")
-    source = "Katsis et al. 2025, MTRAG"
     kind = "judge"
-    recommended_for = "knowing when not to answer"
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """The metric with the verdict on "I don't know"."""
         return (IdkEval(self.given),)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -52,7 +53,6 @@ class AnswerabilityAccuracy(Metric):
         return unread(IdkEval(self.given), sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Compares each verdict with the label."""
         verdicts = window.outcomes(IdkEval(self.given))
         return [
             self.lacks(sample) or self._of(sample, idk)

@@ -77,12 +77,13 @@ class _BertScore(ByBertScore, EncoderMetric):
 
     Rescaling stretches the cosine's -1 to a value that depends on the model, so there is no lower
     bound.
+
+    Source: Zhang et al. 2020, BERTScore; MT-RAG benchmark, step 1
     """
 
     family = "mtrag"
     low = None
     uses = ("given",)
-    source = "Zhang et al. 2020, BERTScore; MT-RAG benchmark, step 1"
     nearest: ClassVar[bool] = False
     """Whether the highest value over the passages counts, and not that for the first target."""
 
@@ -162,15 +163,17 @@ class _BertScore(ByBertScore, EncoderMetric):
 
 @register
 class ReferenceBertScore(_BertScore):
-    """BERTScore of the answer against the first target: precision or recall.
+    """BERTScore against the first target (MT-RAG BertscoreP, BertscoreR).
 
     ``bertscore`` takes the best of several references instead.
+
+    Formula: BERTScore of the answer against the first target
+    Misleads where: a wrong number or name costs little
     """
 
     part: Literal["p", "r"] = part("r", ("p", "r"), "precision or recall")
 
     name = "reference_bertscore"
-    title = "BERTScore against the first target (MT-RAG BertscoreP, BertscoreR)"
     needs = ("answer", "references")
 
     @property
@@ -181,14 +184,16 @@ class ReferenceBertScore(_BertScore):
 
 @register
 class PassageBertScore(_BertScore):
-    """BERTScore precision of the answer against each passage; the highest one counts.
+    """BERTScore precision against the nearest passage (MT-RAG BertKPrec).
 
     MT-RAG's page calls it keyword precision; it is knowledge precision (Adlakha et al. 2023).
     Unscored where nothing was retrieved, whatever value the record brings.
+
+    Formula: highest BERTScore precision of the answer against a passage
+    Misleads where: a copied wrong passage has nearly 1
     """
 
     name = "passage_bertscore"
-    title = "BERTScore precision against the nearest passage (MT-RAG BertKPrec)"
     needs: ClassVar[tuple[Need, ...]] = ("answer", "passages")
     names = ("BertKPrec", "Bert-KPrec")
     nearest = True

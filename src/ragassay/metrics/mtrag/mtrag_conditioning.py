@@ -84,7 +84,13 @@ class _Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Conditioned(Metric):
-    """A metric after IDK conditioning."""
+    """A metric after IDK conditioning.
+
+    Formula: 1 or 0 where the table of answerability and "I don't know" decides, else the metric's
+        own value
+    Misleads where: with many unanswerable queries it measures refusals more than quality
+    Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 5
+    """
 
     rule: Rule = param(
         "paper", "paper: the whole table; spec: the shorter rule of the metrics page", beside=True
@@ -96,7 +102,6 @@ class Conditioned(Metric):
     family = "mtrag"
     needs = ("answer", "answerability")
     uses = ("query", "history", "passages", "references", "given")
-    source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 5"
     kind = "judge"
     version = 2
 
@@ -117,7 +122,6 @@ class Conditioned(Metric):
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """Both verdicts and the metric that is conditioned."""
         return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -142,7 +146,6 @@ class Conditioned(Metric):
         return lacking if lacking is not None or label in ABSTAINING or idk == 1 else own
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The base metric's outcomes, each conditioned by the table."""
         outcomes_of = (window.outcomes(metric) for metric in self.inputs)
         return [
             missing(sample, ("answer",)) or self._condition(sample, *outcomes)
@@ -328,44 +331,44 @@ def idk_of(sample: Sample) -> float | None:
 
 @register
 class RBAggIdk(ByBertScore, Conditioned):
-    """``rb_agg`` after IDK conditioning: the paper's RBalg."""
+    """RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg).
+
+    Good for: benchmarks with unanswerable queries, without a judge of quality
+    """
 
     name = "rb_agg_idk"
-    title = "RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg)"
-    recommended_for = "benchmarks with unanswerable queries, without a judge of quality"
     published = ("RB_agg_idk", "RB_agg_idk_underspecified")
 
     @property
     def base(self) -> RBAgg:
-        """The metric ``rb_agg``."""
         return RBAgg(**self.shared_parameters)
 
 
 @register
 class RBLlmIdk(Conditioned):
-    """``rb_llm`` after IDK conditioning: the paper's RBllm."""
+    """RB_llm, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_llm_idk, RBllm).
+
+    Good for: benchmarks with unanswerable queries: MT-RAG's main figure
+    """
 
     name = "rb_llm_idk"
-    title = "RB_llm, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_llm_idk, RBllm)"
-    recommended_for = "benchmarks with unanswerable queries: MT-RAG's main figure"
     published = ("RB_llm_idk", "RB_llm_idk_underspecified")
 
     @property
     def base(self) -> ReferenceJudge:
-        """The metric ``rb_llm``."""
         return ReferenceJudge(self.given)
 
 
 @register
 class RLFIdk(Conditioned):
-    """``rl_f`` after IDK conditioning: the paper's RLF."""
+    """RL_F, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RL_F_idk, RLF).
+
+    Good for: faithfulness where queries may be unanswerable
+    """
 
     name = "rl_f_idk"
-    title = "RL_F, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RL_F_idk, RLF)"
-    recommended_for = "faithfulness where queries may be unanswerable"
     published = ("RL_F_idk", "RL_F_idk_underspecified")
 
     @property
     def base(self) -> ReferencelessFaithfulness:
-        """The metric ``rl_f``."""
         return ReferencelessFaithfulness(self.given)

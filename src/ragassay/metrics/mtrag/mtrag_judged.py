@@ -103,7 +103,6 @@ class _Judged(JudgedMetric):
         return [impossible(self, self.published, n, "0, 0.5 or 1" if self.verdicts else "")]
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The record's value, else the judge's."""
         outcome = self.brought(sample)
         return await self.asked(sample, ask) if outcome is None else outcome
 
@@ -129,8 +128,7 @@ class _Classified(_Judged):
 
 @register
 class IdkEval(_Classified):
-    """Whether the answer says that information is missing: 1 and gives nothing, 0.5 and gives a
-    part, 0 not, as MT-RAG's judge labels it.
+    """Does the answer say that it does not know? (MT-RAG idk_eval).
 
     Small talk ("You're welcome!") says of nothing that it is missing, so it is 0, and MT-RAG's
     conditioning table gives it 0 in reply to a CONVERSATIONAL turn. "I do not have it, but here is
@@ -138,17 +136,19 @@ class IdkEval(_Classified):
     sees the whole conversation, because "I don't know" may be what was asked about. An
     InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``); it does not
     replace this metric, because it tells a full "I don't know" but not 0 from 0.5.
+
+    Formula: 1 "I don't know" in full, 0.5 beside a part or a place to look, 0 none (small talk,
+        too)
+    Misleads where: no quality by itself; right or wrong depends on the query; see declines
+    Source: MT-RAG benchmark, step 2
     """
 
     name = "idk_eval"
     version = 2
-    title = "Does the answer say that it does not know? (MT-RAG idk_eval)"
-    source = "MT-RAG benchmark, step 2"
     published = "idk_eval"
     asks = (SaysIdk,)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """1, 0.5 or 0, by the judge's answer."""
         reply = (await ask(SaysIdk(conversation(sample), sample.answer_text))).says_idk
         return scored(*_IDK[reply])
 
@@ -162,17 +162,19 @@ _IDK = {
 
 @register
 class UnderspecifiedEval(_Classified):
-    """Whether the answer says that the query is underspecified, or asks back: 1 or 0.
+    """Does the answer say that the query is underspecified? (MT-RAG underspecified_eval).
 
     The benchmark's judge for queries labelled UNDERSPECIFIED (MT-RAG, 2026). A record may bring
     0.5, which its published code writes for a reply that it could not read.
+
+    Formula: 1 if the answer asks back or says what is missing, else 0
+    Misleads where: only of use where the query is labelled underspecified
+    Source: MT-RAG benchmark (2026)
     """
 
     labelled: bool = param(False, "ask only about queries labelled UNDERSPECIFIED")
 
     name = "underspecified_eval"
-    title = "Does the answer say that the query is underspecified? (MT-RAG underspecified_eval)"
-    source = "MT-RAG benchmark (2026)"
     published = "underspecified_eval"
     asks = (SaysUnderspecified,)
 
@@ -187,26 +189,27 @@ class UnderspecifiedEval(_Classified):
         return () if self.labelled else super().remarks(window)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """1 or 0, by the judge's answer."""
         reply = await ask(SaysUnderspecified(conversation(sample), sample.answer_text))
         return scored(float(reply.asks == "yes"))
 
 
 @register
 class ReferencelessFaithfulness(_Judged):
-    """Share of the answer's claims that the passages support (RAGAS), by two questions.
+    """Share of the answer's claims that the passages support, by a judge (MT-RAG RL_F).
 
     An answer without claims has no share: it is `Unscored`, not 0 (as in a fork of the benchmark)
     and not 1. Not applicable where nothing was retrieved.
+
+    Formula: claims of the answer that the passages support / its claims
+    Misleads where: faithful is not right; a copied wrong passage has 1
+    Good for: answers that make things up
+    Source: Es et al. 2024, RAGAS; MT-RAG benchmark, step 3
     """
 
     name = "rl_f"
-    title = "Share of the answer's claims that the passages support, by a judge (MT-RAG RL_F)"
-    source = "Es et al. 2024, RAGAS; MT-RAG benchmark, step 3"
     needs = ("query", "answer", "passages")
     published = "RL_F"
     asks = (ExtractClaims, ClaimSupport)
-    recommended_for = "answers that make things up"
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored without passages or the text of one."""
@@ -222,7 +225,6 @@ class ReferencelessFaithfulness(_Judged):
             yield ClaimSupport(claims, passage_texts(sample))
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """Supported claims over all claims, with the claims and their support as parts."""
         extracted = await ask(ExtractClaims(conversation(sample), sample.answer_text))
         claims = tuple(claim for claim in extracted.claims if claim.strip())
         if not claims:
@@ -243,22 +245,25 @@ _WITHOUT_PASSAGES = (
 
 @register
 class ReferenceJudge(_Judged):
-    """A judge's rating of faithfulness, appropriateness and completeness, divided by ten.
+    """Overall rating against the reference by a judge (MT-RAG RB_llm).
 
-    The judge compares with the first reference and sees the passages and the earlier turns. Where
-    there are no passages the prompt says so, and so does the score. With a panel as judge it is the
-    median of the votes, whatever the panel's own rule.
+    The rating is of faithfulness, appropriateness and completeness. The judge compares with the
+    first reference and sees the passages and the earlier turns. Where there are no passages the
+    prompt says so, and so does the score. With a panel as judge it is the median of the votes,
+    whatever the panel's own rule.
+
+    Formula: (judge's rating, 1 to 10) / 10
+    Misleads where: one overall number; a judge rates fluent answers up
+    Good for: one figure for quality where references and a good judge are at hand
+    Source: Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4
     """
 
     name = "rb_llm"
     version = 2
-    title = "Overall rating against the reference by a judge (MT-RAG RB_llm)"
-    source = "Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4"
     needs = ("query", "answer", "references")
     uses = ("history", "passages", "given")
     published = "RB_llm"
     asks = (ReferenceRating,)
-    recommended_for = "one figure for quality where references and a good judge are at hand"
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """Also how many answers were rated without passages."""
@@ -277,7 +282,6 @@ class ReferenceJudge(_Judged):
         return textless_passage(sample)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """The rating divided by ten, with the judge's explanation."""
         texts = passage_texts(sample)
         question = ReferenceRating(
             history=earlier_turns(sample),

@@ -27,8 +27,6 @@ from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.texts.word_cutting import words
 
-SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
-
 
 def no_contexts(sample: Sample) -> Unscored | None:
     """The outcome of a comparison with passages where there are none; ``None`` where there are."""
@@ -40,18 +38,20 @@ def no_contexts(sample: Sample) -> Unscored | None:
 
 @register
 class ReferenceRecall(ReferenceMetric[ReferencedAnswer]):
-    """Share of the first target's words (SQuAD normal form) that occur in the answer.
+    """Share of the target's words that the answer holds (MT-RAG Recall).
 
-    Words count as often as they occur. 0 for a target without words, as published.
+    Words are SQuAD's normal form. Words count as often as they occur. 0 for a target without words,
+    as published.
+
+    Formula: words of the first target that occur in the answer / its words
+    Misleads where: an answer that says everything has 1
+    Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1
     """
 
     name = "reference_recall"
-    title = "Share of the target's words that the answer holds (MT-RAG Recall)"
     family = "mtrag"
-    source = SOURCE
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        """Answer and targets, unchanged."""
         return window.once(plain)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
@@ -64,19 +64,20 @@ class ReferenceRecall(ReferenceMetric[ReferencedAnswer]):
 
 @register
 class ReferenceRougeL(ReferenceMetric[Compared]):
-    """ROUGE-L F of the answer against the first target, unstemmed (rouge-score's tokens).
+    """ROUGE-L F against the first target, unstemmed (MT-RAG RougeL_stemFalse).
 
     Equal to ``rougeL(stem=false).f`` where there is one target; of several, that metric takes the
     best.
+
+    Formula: ROUGE-L F against the first target
+    Misleads where: counts words, not meaning
+    Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1
     """
 
     name = "reference_rougeL"
-    title = "ROUGE-L F against the first target, unstemmed (MT-RAG RougeL_stemFalse)"
     family = "mtrag"
-    source = SOURCE
 
     def views(self, window: Window) -> Sequence[Compared | None]:
-        """The comparisons that ``rougeL(stem=false)`` computes too."""
         return window.once(compared, "rougeL", "rouge", False)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -115,28 +116,20 @@ class _AgainstPassages(SampleMetric):
 
 @register
 class PassageRougeL(_AgainstPassages):
-    """MT-RAG's extractiveness as published: ROUGE-L F with each passage; the highest one counts.
+    """ROUGE-L F with the nearest passage (MT-RAG Extractiveness_RougeL, as published).
 
     A passage that the answer contains entirely (spaces ignored) counts 1, hence an empty passage
-    too. A sentence copied from a long passage scores low, because F divides by the passage's
-    length; ``extractive_coverage`` divides by the answer's length instead.
+    too.
+
+    Formula: highest ROUGE-L F with a passage; 1 where a passage contains the answer
+    Misleads where: a sentence copied from a long passage scores low; see extractive_coverage
+    Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1
     """
 
     name = "passage_rougeL"
-    title = "ROUGE-L F with the nearest passage (MT-RAG Extractiveness_RougeL, as published)"
-    source = SOURCE
     higher_is_better = None
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """The highest value, with the values of all passages as parts.
-
-        Args:
-            answer: the answer's text.
-            passages: the texts of one or more passages, in rank order.
-
-        Returns:
-            The highest ROUGE-L F, 0 to 1.
-        """
         bare = [bare_words(text) for text in (answer, *passages)]
         answer_code, *sources = encode(map(rouge_tokens, bare))
         unspaced = bare[0].replace(" ", "")
@@ -149,31 +142,24 @@ class PassageRougeL(_AgainstPassages):
 
 @register
 class ExtractiveCoverage(_AgainstPassages):
-    """Share of the answer's words that are part of a run of words copied from some passage.
+    """Share of the answer's words that are copied from the passages.
 
     With ``run=1`` this is the extractive fragment coverage of Grusky et al. 2018 over all passages.
     A larger ``run`` ignores shorter runs, which agree by chance. Words of any script.
+
+    Formula: words of the answer in a run copied from a passage / words of the answer
+    Misleads where: a copied wrong passage has 1
+    Good for: telling copying from rephrasing
+    Source: Grusky et al. 2018, Newsroom (coverage)
     """
 
     run: int = param(1, "shortest run of words that counts as copied", minimum=1)
 
     name = "extractive_coverage"
     version = 3
-    title = "Share of the answer's words that are copied from the passages"
-    source = "Grusky et al. 2018, Newsroom (coverage)"
     higher_is_better = None
-    recommended_for = "telling copying from rephrasing"
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """Coverage by all passages together; the parts hold the coverage by each.
-
-        Args:
-            answer: the answer's text.
-            passages: the texts of one or more passages, in rank order.
-
-        Returns:
-            A share of the answer's words, 0 to 1; `Unscored` where the answer holds no words.
-        """
         answer_code, *sources = encode(map(words, (answer, *passages)))
         if not answer_code:
             return Unscored(Reason.EMPTY_ANSWER, "the answer holds no words")
@@ -204,24 +190,29 @@ class _Length(SampleMetric):
 
 @register
 class AnswerWords(_Length):
-    """Number of words, separated by white space: ``Length`` as MT-RAG's page describes it."""
+    """Words in the answer (MT-RAG Length, as described).
+
+    Formula: number of words between white space
+    Misleads where: texts without spaces (Chinese, Japanese) are one word
+    Source: MT-RAG metrics reference, step 1
+    """
 
     name = "answer_words"
-    title = "Words in the answer (MT-RAG Length, as described)"
-    source = "MT-RAG metrics reference, step 1"
 
     @staticmethod
     def measure(text: str) -> int:
-        """Pieces between white space."""
         return len(text.split())
 
 
 @register
 class AnswerCharacters(_Length):
-    """Number of characters (code points): ``Length`` as the benchmark publishes it."""
+    """Characters in the answer (MT-RAG Length, as published).
+
+    Formula: number of code points
+    Misleads where: longer is neither better nor worse
+    Source: MT-RAG benchmark, scripts/evaluation
+    """
 
     name = "answer_characters"
-    title = "Characters in the answer (MT-RAG Length, as published)"
-    source = "MT-RAG benchmark, scripts/evaluation"
 
     measure = staticmethod(len)

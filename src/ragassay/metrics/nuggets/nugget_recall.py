@@ -70,6 +70,17 @@ async def assign(
 
 @dataclass(frozen=True)
 class _Nuggets(JudgedMetric, NuggetOptions):
+    """Formula: Σ worth of the nuggets / nuggets (supported 1, partly 0.5), all or vital ones
+    Part all: all of them, partial support counts a half
+    Part all_strict: all of them, full support only
+    Part vital: vital ones, partial support counts a half
+    Part vital_strict: vital ones, full support only
+    Part weighted: others weigh half as much as vital ones, partial support counts a half
+    Part weighted_strict: others weigh half as much as vital ones, full support only
+    Misleads where: made from a system's own passages, two systems have different nuggets; compare
+        by one bank
+    """
+
     part: NuggetScore = part(
         "all", get_args(NuggetScore), "which nuggets count, and whether partial support does"
     )
@@ -77,14 +88,6 @@ class _Nuggets(JudgedMetric, NuggetOptions):
     family = "trecrag"
     needs = ("query", "answer")
     uses = ("passages", "history")
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "all": "all of them, partial support counts a half",
-        "all_strict": "all of them, full support only",
-        "vital": "vital ones, partial support counts a half",
-        "vital_strict": "vital ones, full support only",
-        "weighted": "others weigh half as much as vital ones, partial support counts a half",
-        "weighted_strict": "others weigh half as much as vital ones, full support only",
-    }
     asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
 
     always: ClassVar[bool] = False
@@ -108,13 +111,12 @@ class _Nuggets(JudgedMetric, NuggetOptions):
             yield AssignNuggets(sample.query_text, sample.answer_text, batch)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The score, with every nugget and its labels as parts."""
         nuggets = await self._nuggets(sample, ask)
         if isinstance(nuggets, Unscored):
             return nuggets
         held = await ask.once(assign, sample.query_text, sample.answer_text, nuggets, self.batch)
         labels = [one.importance for one in nuggets]
-        value = self.formula(self.part, labels, held)
+        value = self.nugget_score(self.part, labels, held)
         if value is None:
             return Unscored(Reason.UNDEFINED, f"none of {plural(len(nuggets), 'nugget')} is vital")
         return Score(
@@ -141,7 +143,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
 
     @staticmethod
     @abstractmethod
-    def formula(
+    def nugget_score(
         which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
     ) -> float | None:
         """The score; ``None`` where no nugget counts. See `nugget_score`."""
@@ -149,7 +151,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
 
 @register
 class Nuggets(_Nuggets):
-    """Share of the query's nuggets that the answer holds: support 1, partial support 0.5, else 0.
+    """Share of the query's nuggets that the answer holds (AutoNuggetizer).
 
     ``all`` is the mean over all nuggets, ``vital`` over those that a good answer must hold,
     ``weighted`` lets the others weigh a half; the ``strict`` forms count full support only.
@@ -160,32 +162,32 @@ class Nuggets(_Nuggets):
 
     No nuggets (nothing relevant was retrieved) is no score, and no vital nugget no vital score. An
     empty answer holds nothing.
+
+    Good for: whether the answer is complete, without a reference answer
+    Source: Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page
     """
 
     name = "nuggets"
     aliases: ClassVar = {"AutoNuggetizer": "nuggets.all"}
-    title = "Share of the query's nuggets that the answer holds (AutoNuggetizer)"
-    source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
-    recommended_for = "whether the answer is complete, without a reference answer"
 
-    formula = staticmethod(nugget_score)
+    nugget_score = staticmethod(nugget_score)
 
 
 @register
 class NuggetsOre(_Nuggets):
-    """Nuggets as Open RAG Eval's tool scores them.
+    """Share of the query's nuggets that the answer holds, as Open RAG Eval computes it.
 
     As ``nuggets``, but: where no passage has the grade, nuggets are made from all of them, so that
     an answer to a failed retrieval has a score; no vital nugget is a vital score of 0; the weighted
     scores divide as if each kind had a nugget at least.
+
+    Source: Open RAG Eval 0.3.0, AutoNuggetizer
     """
 
     name = "nuggets_ore"
-    title = "Share of the query's nuggets that the answer holds, as Open RAG Eval computes it"
-    source = "Open RAG Eval 0.3.0, AutoNuggetizer"
     always = True
 
-    formula = staticmethod(published_nugget_score)
+    nugget_score = staticmethod(published_nugget_score)
 
 
 def _from_bank(sample: Sample, bank: Mapping[str, QueryNuggets]) -> tuple[Nugget, ...] | Unscored:

@@ -20,7 +20,6 @@ from ragassay.metrics.core.metric import passage_texts, register
 from ragassay.metrics.core.metric_parameters import param
 
 Shots = Literal["zero", "few"]
-SOURCE = "Upadhyay et al. 2024, UMBRELA (arXiv 2406.06519); Open RAG Eval, metrics page"
 SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"
 
 
@@ -64,12 +63,14 @@ def earlier_queries(sample: Sample) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class GradesMetric(JudgedMetric):
-    """A metric of the grades of a sample's passages. All these metrics share one set of grades."""
+    """A metric of the grades of a sample's passages. All these metrics share one set of grades.
+
+    Source: Upadhyay et al. 2024, UMBRELA (arXiv 2406.06519); Open RAG Eval, metrics page
+    """
 
     shots: Shots = param("zero", SHOTS_DOC)
 
     family = "trecrag"
-    source = SOURCE
     needs = ("query", "passages")
     uses = ("history",)
     asks = (RelevanceGrade,)
@@ -94,23 +95,24 @@ class GradesMetric(JudgedMetric):
 
 @register
 class Umbrela(GradesMetric):
-    """Mean of the passages' grades: 0 not related to the query, 1 related, 2 some answer, 3 the
-    exact answer.
+    """Mean UMBRELA grade of the retrieved passages, 0 to 3.
 
-    The grades are the part ``grades``, by passage id (or rank), in rank order. A passage that
-    occurs twice is asked about once and counts twice. Where nothing was retrieved there is no mean;
-    the metrics of the ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules
-    and human judges may also read the user's earlier turns. Where the judge fails to grade one
-    passage, the sample is unscored: a mean over the rest would describe another sample.
+    0 not related to the query, 1 related, 2 some answer, 3 the exact answer. The grades are the
+    part ``grades``, by passage id (or rank), in rank order. A passage that occurs twice is asked
+    about once and counts twice. Where nothing was retrieved there is no mean; the metrics of the
+    ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules and human judges
+    may also read the user's earlier turns. Where the judge fails to grade one passage, the sample
+    is unscored: a mean over the rest would describe another sample.
+
+    Formula: mean grade of the passages, 0 to 3
+    Misleads where: the mean falls with the number of passages; a judge's relevance is not people's
+    Good for: how relevant what was retrieved is, without gold passages
     """
 
     name = "umbrela"
-    title = "Mean UMBRELA grade of the retrieved passages, 0 to 3"
     high = 3.0
-    recommended_for = "how relevant what was retrieved is, without gold passages"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The mean grade, with every grade as part."""
         if not sample.passages:
             return Unscored(
                 Reason.NOTHING_RETRIEVED, "nothing was retrieved, and no grades have no mean"

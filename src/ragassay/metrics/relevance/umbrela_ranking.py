@@ -75,7 +75,6 @@ class _ByGrades(GradesMetric):
         return None
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The value of the grades that count; every passage is graded once for all metrics."""
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
         return Score(self.value(await self.graded(sample, ask, self.depth)))
@@ -106,86 +105,90 @@ class _AtK:
 class _ByRelevanceAtK(_ByRelevance, _AtK):
     @property
     def depth(self) -> int:
-        """The first k ranks."""
         return self.k
 
 
 @register
 class UmbrelaPrecision(_ByRelevanceAtK):
-    """Share of the first k ranks with a relevant passage. ``k`` divides, also where fewer passages
-    were retrieved."""
+    """Precision at k by UMBRELA grades.
+
+    Formula: relevant among the first k / k
+    Misleads where: retrieving fewer than k lowers it
+    Good for: how much of what the generator reads is relevant, without gold passages
+    """
 
     name = "umbrela_P"
-    title = "Precision at k by UMBRELA grades"
-    recommended_for = "how much of what the generator reads is relevant, without gold passages"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """Relevant passages among the first k, divided by k."""
         return precision_at(relevant, self.k)
 
 
 @register
 class UmbrelaAP(_ByRelevanceAtK):
-    """Average precision at k as published: the mean of the precisions at the relevant ranks within
-    k.
+    """Average precision at k by UMBRELA grades, over the relevant ones found (published).
 
-    It is divided by the number of relevant passages found, so one relevant passage on top makes 1
-    even where others stand below k; ``umbrela_AP_judged`` divides by all that are relevant.
+    ``umbrela_AP_judged`` divides by all that are relevant.
+
+    Formula: Σ over relevant ranks i ≤ k of P@i / relevant found
+    Misleads where: one relevant passage on top makes 1 whatever is missed
     """
 
     name = "umbrela_AP"
-    title = "Average precision at k by UMBRELA grades, over the relevant ones found (published)"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """Average precision over the relevant passages within k."""
         return average_precision(relevant, self.k, sum(relevant[: self.k]))
 
 
 @register
 class UmbrelaAPJudged(_ByRelevance):
-    """Average precision at k with the usual denominator: all relevant passages that are known, here
-    those among all that were retrieved and graded, also below k (as ``AP`` and trec_eval's
-    ``map_cut`` have it)."""
+    """Average precision by UMBRELA grades, over all relevant ones that were retrieved.
+
+    As ``AP`` and trec_eval's ``map_cut``: passages below k count as known, too.
+
+    Formula: Σ over relevant ranks i ≤ k of P@i / relevant among all that were retrieved
+    Misleads where: knows nothing of what was not retrieved
+    Good for: whether relevant passages stand first, without gold passages
+    """
 
     k: int | None = cutoff()
 
     name = "umbrela_AP_judged"
-    title = "Average precision by UMBRELA grades, over all relevant ones that were retrieved"
-    recommended_for = "whether relevant passages stand first, without gold passages"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """Average precision within k over all relevant passages."""
         return average_precision(relevant, self.k, sum(relevant))
 
 
 @register
 class UmbrelaMRR(_ByRelevance):
-    """Reciprocal rank of the first relevant passage, among all that were retrieved."""
+    """Reciprocal rank of the first relevant passage by UMBRELA grades.
+
+    Formula: 1 / rank of the first relevant passage, 0 without one
+    Misleads where: sees the first hit only
+    Good for: how far down the first useful passage stands, without gold passages
+    """
 
     name = "umbrela_MRR"
-    title = "Reciprocal rank of the first relevant passage by UMBRELA grades"
-    recommended_for = "how far down the first useful passage stands, without gold passages"
 
     of = staticmethod(reciprocal_rank)
 
 
 @register
 class UmbrelaNDCG(_ByGrades):
-    """nDCG of the grades, against the best order of the same passages.
+    """nDCG of the UMBRELA grades, ideal: the same passages in their best order.
 
-    The ideal is made of what was retrieved (nothing else is graded), so it says how well that was
-    ordered, and nothing about what was missed. 0 where all grades are 0, as trec_eval has it.
+    0 where all grades are 0, as trec_eval has it.
+
+    Formula: DCG of the grades / DCG of their best order
+    Misleads where: the ideal is made of what was retrieved, so it says nothing of what was missed
+    Good for: how well a reranker orders, without gold passages
     """
 
     k: int | None = cutoff()
     gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)")
 
     name = "umbrela_nDCG"
-    title = "nDCG of the UMBRELA grades, ideal: the same passages in their best order"
-    recommended_for = "how well a reranker orders, without gold passages"
 
     def value(self, passage_grades: Sequence[int]) -> float:
-        """nDCG of the gains within k."""
         return ndcg(
             [2.0**g - 1 if self.gain == "exp" else float(g) for g in passage_grades], self.k
         )

@@ -7,241 +7,193 @@ without relevant documents counts 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
-from ragassay.metrics.core.metric import register
-from ragassay.metrics.core.metric_parameters import cutoff, param
-from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, WITHIN_K, measure
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Ints, Rankings, share
 
 
-@register
-class Precision(MeasureAtK):
-    """Share of the first k ranks that hold a relevant document. Always divided by k."""
+@measure("P", "Precision")
+def precision(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
+    """Precision at k.
 
-    name = "P"
-    title = "Precision at k"
-    source = "trec_eval P"
-    recommended_for = "how clean the first k passages are, as a reader or a prompt sees them"
-    aliases: ClassVar[Mapping[str, str]] = {"Precision": "P"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within the first k ranks, divided by k."""
-        return rankings.hits(self.rel, self.k) / self.k
-
-
-@register
-class Recall(MeasureAtK):
-    """Share of the known relevant documents that are within the first k ranks."""
-
-    name = "Recall"
-    title = "Recall at k"
-    source = "trec_eval recall"
-    recommended_for = "whether what the answer needs reaches the generator at all"
-    aliases: ClassVar[Mapping[str, str]] = {"R": "Recall"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within the first k ranks, divided by all known ones."""
-        return share(rankings.hits(self.rel, self.k), rankings.relevant(self.rel).n_known)
-
-
-@register
-class F1(MeasureAtK):
-    """Harmonic mean of precision and recall at k; 0 when nothing relevant was found."""
-
-    name = "F1"
-    aliases: ClassVar[Mapping[str, str]] = {"F1-score": "F1"}
-    title = "F1 at k"
-    source = "van Rijsbergen, Information Retrieval (1979)"
-    recommended_for = "one number for precision and recall at a fixed depth"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Twice the relevant documents within k, divided by k plus all known ones."""
-        known = rankings.relevant(self.rel).n_known
-        return share(2 * rankings.hits(self.rel, self.k), self.k + known)
-
-
-@register
-class AveragePrecision(RankingMetric):
-    """Precision at the rank of each relevant document within k, averaged over all known ones."""
-
-    k: int | None = cutoff()
-    rel: int = level()
-
-    name = "AP"
-    title = "Average precision"
-    source = "trec_eval map, map_cut"
-    recommended_for = "one number for a whole ranking when relevance is yes or no"
-    aliases: ClassVar[Mapping[str, str]] = {"MAP": "AP"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Sum of the precisions at relevant ranks within k, divided by all known ones."""
-        relevant = rankings.relevant(self.rel)
-        inside = slice(None) if self.k is None else relevant.rank <= self.k
-        precision = relevant.nth[inside] / relevant.rank[inside]
-        return share(rankings.total(relevant.query[inside], precision), relevant.n_known)
-
-
-@register
-class GeometricAveragePrecision(AveragePrecision):
-    """Average precision, averaged over queries geometrically (values below 0.00001 count as that).
-
-    Improvements of the hardest queries weigh most. A single sample shows plain AP.
+    Formula: relevant among the first k / k
+    Misleads where: with R below k it cannot reach 1
+    Good for: how clean the first k passages are, as a reader or a prompt sees them
+    Source: trec_eval P
     """
-
-    name = "GMAP"
-    title = "Average precision, geometric mean"
-    source = "trec_eval gm_map"
-    aggregate = "geometric"
-    recommended_for = "whether the hardest queries improve"
-    aliases: ClassVar[Mapping[str, str]] = {}
+    return rankings.hits(rel, k) / k
 
 
-@register
-class SmoothedAveragePrecision(RankingMetric):
-    """``log((1 + s) / (1 + R - s))``, where s is the sum of precisions at the ranks of the relevant
-    documents retrieved and R the number of relevant ones.
+@measure("Recall", "R")
+def recall(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
+    """Recall at k.
+
+    Formula: relevant among the first k / R
+    Misleads where: says nothing about order; R is what is known, not what there is
+    Good for: whether what the answer needs reaches the generator at all
+    Source: trec_eval recall
+    """
+    return share(rankings.hits(rel, k), rankings.relevant(rel).n_known)
+
+
+@measure("F1", "F1-score")
+def f1(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
+    """F1 at k.
+
+    Formula: 2PR / (P + R) of P@k and Recall@k
+    Misleads where: with R far from k it cannot reach 1
+    Good for: one number for precision and recall at a fixed depth
+    Source: van Rijsbergen, Information Retrieval (1979)
+    """
+    known = rankings.relevant(rel).n_known
+    return share(2 * rankings.hits(rel, k), k + known)
+
+
+@measure("AP", "MAP")
+def average_precision(rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL) -> Floats:
+    """Average precision.
+
+    Formula: Σ over relevant ranks i ≤ k of P@i / R
+    Misleads where: what nobody judged counts as irrelevant
+    Good for: one number for a whole ranking when relevance is yes or no
+    Source: trec_eval map, map_cut
+    """
+    relevant = rankings.relevant(rel)
+    inside = slice(None) if k is None else relevant.rank <= k
+    precision = relevant.nth[inside] / relevant.rank[inside]
+    return share(rankings.total(relevant.query[inside], precision), relevant.n_known)
+
+
+@measure("GMAP", aggregate="geometric")
+def geometric_average_precision(
+    rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL
+) -> Floats:
+    """Average precision, geometric mean.
+
+    A single sample shows plain AP.
+
+    Formula: geometric mean over queries, values below 0.00001 counting as that
+    Misleads where: a few queries at zero decide it
+    Good for: whether the hardest queries improve
+    Source: trec_eval gm_map
+    """
+    return average_precision(rankings, k, rel)
+
+
+@measure("YAAP", low=None, high=None)
+def smoothed_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
+    """Yet another average precision.
 
     It orders the rankings of a query as AP does and varies less in the mean. It is below 0 where AP
     is below one half.
+
+    Formula: log((1 + s) / (1 + R - s)), s = Σ precision at the relevant ranks
+    Misleads where: has no upper bound; orders as AP does
+    Good for: means and tests over queries that differ much in difficulty
+    Source: Robertson, ECIR 2012; trec_eval yaap
     """
-
-    rel: int = level()
-
-    name = "YAAP"
-    title = "Yet another average precision"
-    source = "Robertson, ECIR 2012; trec_eval yaap"
-    low = None
-    high = None
-    recommended_for = "means and tests over queries that differ much in difficulty"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The smoothed logarithm for each query; it may be negative."""
-        relevant = rankings.relevant(self.rel)
-        total = rankings.total(relevant.query, relevant.nth / relevant.rank)
-        smoothed: Floats = np.log((1 + total) / (1 + relevant.n_known - total))
-        return smoothed
+    relevant = rankings.relevant(rel)
+    total = rankings.total(relevant.query, relevant.nth / relevant.rank)
+    smoothed: Floats = np.log((1 + total) / (1 + relevant.n_known - total))
+    return smoothed
 
 
-@register
-class ReciprocalRank(RankingMetric):
-    """One divided by the rank of the first relevant document; 0 when there is none within k."""
+@measure("RR", "MRR")
+def reciprocal_rank(rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL) -> Floats:
+    """Reciprocal rank.
 
-    k: int | None = cutoff()
-    rel: int = level()
-
-    name = "RR"
-    title = "Reciprocal rank"
-    source = "trec_eval recip_rank"
-    recommended_for = "how soon the first useful passage comes, where one is enough"
-    aliases: ClassVar[Mapping[str, str]] = {"MRR": "RR"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """One over the rank of the first relevant document within k, else 0."""
-        relevant = rankings.relevant(self.rel)
-        first = relevant.nth == 1
-        if self.k is not None:
-            first &= relevant.rank <= self.k
-        return rankings.total(relevant.query[first], 1 / relevant.rank[first])
+    Formula: 1 / rank of the first relevant, 0 without one
+    Misleads where: sees the first hit only; rank 1 to 2 costs as much as 2 to nothing
+    Good for: how soon the first useful passage comes, where one is enough
+    Source: trec_eval recip_rank
+    """
+    relevant = rankings.relevant(rel)
+    first = relevant.nth == 1
+    if k is not None:
+        first &= relevant.rank <= k
+    return rankings.total(relevant.query[first], 1 / relevant.rank[first])
 
 
-@register
-class Success(MeasureAtK):
-    """1 when a relevant document is within the first k ranks, else 0."""
+@measure("Success", "HitRate", "hit_rate", "Hit")
+def success(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
+    """Success (hit rate) at k.
 
-    name = "Success"
-    title = "Success (hit rate) at k"
-    source = "trec_eval success"
-    recommended_for = "share of queries for which retrieval found anything at all"
-    aliases: ClassVar[Mapping[str, str]] = {
-        "HitRate": "Success",
-        "hit_rate": "Success",
-        "Hit": "Success",
-    }
-
-    def values(self, rankings: Rankings) -> Floats:
-        """1 or 0 for each query."""
-        return np.minimum(rankings.hits(self.rel, self.k), 1.0)
+    Formula: 1 if a relevant document is among the first k, else 0
+    Misleads where: one of several needed documents is enough
+    Good for: share of queries for which retrieval found anything at all
+    Source: trec_eval success
+    """
+    return np.minimum(rankings.hits(rel, k), 1.0)
 
 
-@register
-class RPrecision(RankingMetric):
-    """Precision at rank R, the number of known relevant documents, or at a multiple of R.
+@measure("Rprec")
+def rprecision(
+    rankings: Rankings,
+    mult: float = param(1.0, "multiple of the number of relevant documents", minimum=0),
+    rel: int = REL,
+) -> Floats:
+    """Precision at R relevant documents.
 
     The depth is a whole number, as in trec_eval: the whole part of ``mult * R + 0.9``.
+
+    Formula: relevant among the first R / R
+    Misleads where: with R = 1 it only looks at the first rank
+    Good for: precision at a depth that suits each query
+    Source: trec_eval Rprec, Rprec_mult
     """
-
-    mult: float = param(1.0, "multiple of the number of relevant documents", minimum=0)
-    rel: int = level()
-
-    name = "Rprec"
-    title = "Precision at R relevant documents"
-    source = "trec_eval Rprec, Rprec_mult"
-    recommended_for = "precision at a depth that suits each query"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within the depth, divided by the depth."""
-        relevant = rankings.relevant(self.rel)
-        depth = np.trunc(self.mult * relevant.n_known + 0.9)
-        inside = relevant.rank <= depth[relevant.query]
-        return share(rankings.total(relevant.query[inside]), depth)
+    relevant = rankings.relevant(rel)
+    depth = np.trunc(mult * relevant.n_known + 0.9)
+    inside = relevant.rank <= depth[relevant.query]
+    return share(rankings.total(relevant.query[inside]), depth)
 
 
-@register
-class BinaryPreference(RankingMetric):
-    """How rarely judged irrelevant documents rank above relevant ones; unjudged documents are
-    ignored.
+@measure("Bpref")
+def binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
+    """Binary preference.
 
     Of the irrelevant ones only the first R count, R being the number of relevant ones.
+
+    Formula: Σ over retrieved relevant of (1 - min(irrelevant judged above, R) / min(R, judged
+        irrelevant)) / R
+    Misleads where: with few judged irrelevant documents it is coarse
+    Good for: incomplete judgements: it ignores what nobody judged
+    Source: Buckley and Voorhees, SIGIR 2004; trec_eval bpref
     """
-
-    rel: int = level()
-
-    name = "Bpref"
-    title = "Binary preference"
-    source = "Buckley and Voorhees, SIGIR 2004; trec_eval bpref"
-    recommended_for = "incomplete judgements: it ignores what nobody judged"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Mean over the known relevant documents of their preference over irrelevant ones."""
-        relevant = rankings.relevant(self.rel)
-        above = rankings.once(judged_above, self.rel) - (relevant.nth - 1)
-        known = relevant.n_known
-        n_irrelevant = rankings.relevant(JUDGED).n_known - known
-        most = np.minimum(known, n_irrelevant)[relevant.query]
-        preferred = 1 - share(np.minimum(above, known[relevant.query]), most)
-        return share(rankings.total(relevant.query, preferred), known)
+    relevant = rankings.relevant(rel)
+    above = rankings.once(judged_above, rel) - (relevant.nth - 1)
+    known = relevant.n_known
+    n_irrelevant = rankings.relevant(JUDGED).n_known - known
+    most = np.minimum(known, n_irrelevant)[relevant.query]
+    preferred = 1 - share(np.minimum(above, known[relevant.query]), most)
+    return share(rankings.total(relevant.query, preferred), known)
 
 
-@register
-class GeometricBinaryPreference(BinaryPreference):
-    """Bpref, averaged over queries geometrically (values below 0.00001 count as that). A single
-    sample shows plain Bpref."""
+@measure("GMBpref", aggregate="geometric")
+def geometric_binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
+    """Binary preference, geometric mean.
 
-    name = "GMBpref"
-    title = "Binary preference, geometric mean"
-    source = "trec_eval gm_bpref"
-    aggregate = "geometric"
-    recommended_for = "whether the hardest queries improve, with incomplete judgements"
+    A single sample shows plain Bpref.
+
+    Formula: geometric mean over queries, values below 0.00001 counting as that
+    Misleads where: a few queries at zero decide it
+    Good for: whether the hardest queries improve, with incomplete judgements
+    Source: trec_eval gm_bpref
+    """
+    return binary_preference(rankings, rel)
 
 
-@register
-class Judged(RankingMetric):
-    """Share of the first k ranks that hold a judged document. Always divided by k."""
+@measure("Judged")
+def judged(rankings: Rankings, k: int = AT_K) -> Floats:
+    """Judged documents at k.
 
-    k: int = cutoff(..., "rank cut-off")
-
-    name = "Judged"
-    title = "Judged documents at k"
-    source = "ir_measures Judged"
-    recommended_for = "how far the other measures can be trusted: a low share means many unknowns"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Judged documents within the first k ranks, divided by k."""
-        return rankings.hits(JUDGED, self.k) / self.k
+    Formula: judged among the first k / k
+    Misleads where: no quality; below about 0.9 other metrics of these judgements are doubtful
+    Good for: how far the other measures can be trusted: a low share means many unknowns
+    Source: ir_measures Judged
+    """
+    return rankings.hits(JUDGED, k) / k
 
 
 def judged_above(rankings: Rankings, rel: int) -> Ints:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from copy import copy
+from inspect import signature
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
 from ragassay.base.errors import CountedFact, warn_user
 from ragassay.base.sample import ABSTAINING, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, missing, not_applicable
+from ragassay.metrics.core.metric import Metric, missing, not_applicable, register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_sources import from_lists
@@ -26,9 +27,12 @@ _CONTRADICTED = (
 )
 
 
-def level() -> Any:
-    """The parameter ``rel`` of binary measures. At 0 every judged document is relevant."""
-    return param(1, "lowest grade that counts as relevant", minimum=0)
+AT_K: Any = cutoff(..., "rank cut-off")
+WITHIN_K: Any = cutoff()
+REL: Any = param(1, "lowest grade that counts as relevant", minimum=0)
+"""Parameters that many measures have. With ``rel`` 0 every judged document is relevant."""
+
+F = TypeVar("F", bound=Callable[..., Floats])
 
 
 class RankingMetric(Metric):
@@ -53,7 +57,6 @@ class RankingMetric(Metric):
         """One finite value a query, shape ``(n_queries,)``."""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores all samples of the window at once."""
         table = window.once(tabulate)
         values = iter(self.values(table.rankings).tolist())
         evidence = iter(window.once(_evidence, getattr(self, "rel", 1)))
@@ -67,12 +70,42 @@ class RankingMetric(Metric):
         return value
 
 
-@dataclass(frozen=True)
-class MeasureAtK(RankingMetric):
-    """A measure of the first k ranks whose documents are relevant or not."""
+def measure(name: str, *aliases: str, base: type = RankingMetric, **facts: Any) -> Callable[[F], F]:
+    """Makes a metric of a function of rankings, which gives one finite value a query (a decorator).
 
-    k: int = cutoff(..., "rank cut-off")
-    rel: int = level()
+    The function's docstring describes the metric; its parameters beside the rankings are the
+    metric's, with defaults by `cutoff` and `param`.
+
+    Args:
+        name: of the metric.
+        *aliases: its other names.
+        base: the class that it derives from.
+        **facts: attributes of the class that differ from those of the base (``low=None``).
+    """
+
+    def made(function: F) -> F:
+        types = get_type_hints(function)
+        fields = {one: copy(f.default) for one, f in signature(function).parameters.items()}
+        del fields["rankings"]
+
+        def values(self: RankingMetric, rankings: Rankings) -> Floats:
+            result: Floats = function(rankings, **{one: getattr(self, one) for one in fields})
+            return result
+
+        body = {
+            "__doc__": function.__doc__,
+            "__module__": function.__module__,
+            "__annotations__": {one: types[one] for one in fields},
+            **fields,
+            "name": name,
+            "aliases": dict.fromkeys(aliases, name),
+            "values": values,
+            **facts,
+        }
+        register(type(name, (base,), body))
+        return function
+
+    return made
 
 
 class Table(NamedTuple):

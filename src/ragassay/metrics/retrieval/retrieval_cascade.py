@@ -23,12 +23,17 @@ _NEVER_CERTAIN = 1 - 2.0**-53
 
 @register
 class ExpectedReciprocalRank(RankingMetric):
-    """The expected value of one divided by the rank at which a reader stops.
+    """Expected reciprocal rank.
 
     A document of grade g satisfies the reader with probability ``(2^g - 1) / 2^max``; a reader who
     is not satisfied goes on to the next rank. Unjudged documents never satisfy. ``max`` is the
     highest grade of all judgements; set ``max_grade`` to the highest grade of the scale to compare
     values of different qrels.
+
+    Formula: Σ (1 / i) × p(i) × Π over j < i of (1 - p(j)), p = (2^grade - 1) / 2^max
+    Misleads where: hardly sees anything below the first good hit
+    Good for: graded judgements where one good passage is enough
+    Source: Chapelle et al., CIKM 2009
     """
 
     k: int | None = cutoff()
@@ -37,9 +42,6 @@ class ExpectedReciprocalRank(RankingMetric):
     )
 
     name = "ERR"
-    title = "Expected reciprocal rank"
-    source = "Chapelle et al., CIKM 2009"
-    recommended_for = "graded judgements where one good passage is enough"
 
     def values(self, rankings: Rankings) -> Floats:
         """The expected reciprocal rank for each query.
@@ -65,7 +67,6 @@ class ExpectedReciprocalRank(RankingMetric):
         return rankings.total(query, stops * reached / rank)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores all samples of the window, on the scale of all samples of the run."""
         if self.max_grade is None:
             highest = max(1, window.all_samples.once(_largest_grade))
             return dataclasses.replace(self, max_grade=highest).score_window(window)

@@ -7,15 +7,13 @@ documents gain nothing. The ideal ranking holds every judged document with a pos
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.metrics.core.metric import register
-from ragassay.metrics.core.metric_parameters import cutoff, param
-from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.retrieval.ranking_metric import REL, WITHIN_K, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import (
     JUDGED,
     Floats,
@@ -30,186 +28,148 @@ from ragassay.metrics.retrieval.rankings import (
 Gains = Literal["linear", "exp"] | tuple[tuple[int, float], ...]
 
 
-@register
-class NDCG(RankingMetric):
-    """Discounted gain of the first k ranks, divided by the best that was possible there.
+GAINS: Any = param(None, "gain of single grades: 1:3;2:9")
 
-    The gain at rank i is divided by ``log2(i + 1)``.
-    """
 
-    k: int | None = cutoff()
-    gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)")
-    gains: str | None = param(None, "gain of single grades: 1:3;2:9")
+class _WithGains(RankingMetric):
+    """A metric whose gains may be chosen."""
 
-    name = "nDCG"
-    title = "Normalised discounted cumulative gain"
-    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut"
-    recommended_for = "graded judgements: rewards the best passages for standing first"
+    gains: str | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.gain == "exp" and self.gains is not None:
+        if self.gains is not None and getattr(self, "gain", "linear") == "exp":
             raise UsageError("nDCG takes gain=exp or gains=..., not both.")
         read_gains(self.gains)
 
-    def values(self, rankings: Rankings) -> Floats:
-        """Discounted gain within k over that of the ideal ranking; 0 where nothing can be
-        gained."""
-        rule: Gains = read_gains(self.gains) or self.gain
-        retrieved, ideal = rankings.once(_retrieved, rule), rankings.once(_ideal, rule)
-        best = rankings.total(*_discounted(ideal, self.k))
-        return share(rankings.total(*_discounted(retrieved, self.k)), best)
+
+@measure("nDCG", base=_WithGains)
+def ndcg(
+    rankings: Rankings,
+    k: int | None = WITHIN_K,
+    gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)"),
+    gains: str | None = GAINS,
+) -> Floats:
+    """Normalised discounted cumulative gain.
+
+    Formula: Σ g(i) / log2(i + 1) within k, over that of the ideal ranking
+    Misleads where: what nobody judged counts as irrelevant; linear and exponential gains differ
+    Good for: graded judgements: rewards the best passages for standing first
+    Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut
+    """
+    retrieved, ideal = _both(rankings, gains, gain)
+    best = rankings.total(*_discounted(ideal, k))
+    return share(rankings.total(*_discounted(retrieved, k)), best)
 
 
-@dataclass(frozen=True)
-class _Graded(RankingMetric):
-    """A metric that takes grades as gains, or the gains chosen for them."""
+@measure("DCG", base=_WithGains, high=None)
+def dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
+    """Discounted cumulative gain.
 
-    gains: str | None = param(None, "gain of single grades: 1:3;2:9")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        read_gains(self.gains)
-
-    @property
-    def rule(self) -> Gains:
-        """Which gain a grade has."""
-        return read_gains(self.gains) or "linear"
+    Formula: Σ g(i) / log2(i + 1)
+    Misleads where: queries with more relevant documents weigh more
+    Good for: what nDCG rests on; not comparable between queries
+    Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg
+    """
+    return rankings.total(*_discounted(rankings.once(_retrieved, read_gains(gains) or "linear")))
 
 
-@register
-class DCG(_Graded):
-    """Gain of all ranks, the one at rank i divided by ``log2(i + 1)``."""
+@measure("idealDCG", base=_WithGains, high=None, higher_is_better=None)
+def ideal_dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
+    """Discounted cumulative gain of the ideal ranking.
 
-    name = "DCG"
-    title = "Discounted cumulative gain"
-    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg"
-    high = None
-    recommended_for = "what nDCG rests on; not comparable between queries"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The sum of the discounted gains."""
-        return rankings.total(*_discounted(rankings.once(_retrieved, self.rule)))
+    Formula: DCG of the best possible order of all judged documents
+    Misleads where: a property of the judgements, not of the system
+    Good for: how much there was to be gained for a query
+    Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg
+    """
+    return rankings.total(*_discounted(rankings.once(_ideal, read_gains(gains) or "linear")))
 
 
-@register
-class IdealDCG(_Graded):
-    """Discounted gain of the best possible ranking of all judged documents."""
+@measure("RnDCG", base=_WithGains, version=2)
+def rndcg(rankings: Rankings, gains: str | None = GAINS, rel: int = REL) -> Floats:
+    """nDCG at the R levels.
 
-    name = "idealDCG"
-    title = "Discounted cumulative gain of the ideal ranking"
-    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg"
-    high = None
-    higher_is_better = None
-    recommended_for = "how much there was to be gained for a query"
+    The end of the ranking counts as a step, too. 0 for a query without a document of at least grade
+    ``rel``.
 
-    def values(self, rankings: Rankings) -> Floats:
-        """The sum of the discounted gains of the ideal ranking."""
-        return rankings.total(*_discounted(rankings.once(_ideal, self.rule)))
-
-
-@register
-class RNDCG(_Graded):
-    """nDCG averaged over the ranks at which the ideal ranking steps down to a lower gain, and the
-    end of the ranking; 0 for a query without a document of at least grade ``rel``."""
-
-    rel: int = level()
-
-    name = "RnDCG"
-    title = "nDCG at the R levels"
-    source = "trec_eval Rndcg"
-    version = 2
-    recommended_for = "nDCG without the choice of a cut-off"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The mean of the shares at the steps; 0 without a relevant document."""
-        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
-        best = running(*_discounted(ideal))
-        last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
-        step = last | np.append(np.diff(ideal.gain) != 0, True)[: len(best)]
-        query, depth = ideal.query[step], ideal.rank[step]
-        sums = rankings.total(query, share(_dcg_at(rankings, retrieved, query, depth), best[step]))
-        steps = rankings.total(query)
-        # Below the ideal ranking's end one more rank counts: the end of the actual ranking.
-        longer = rankings.n_retrieved[ideal.query[last]] > ideal.rank[last] + 1
-        query = ideal.query[last][longer]
-        final = rankings.total(*_discounted(retrieved))[query] / best[last][longer]
-        mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
-        return np.where(rankings.relevant(self.rel).n_known > 0, mean, 0.0)
+    Formula: mean of nDCG at the ranks where the ideal ranking steps down
+    Misleads where: hardly used elsewhere
+    Good for: nDCG without the choice of a cut-off
+    Source: trec_eval Rndcg
+    """
+    retrieved, ideal = _both(rankings, gains)
+    best = running(*_discounted(ideal))
+    last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
+    step = last | np.append(np.diff(ideal.gain) != 0, True)[: len(best)]
+    query, depth = ideal.query[step], ideal.rank[step]
+    sums = rankings.total(query, share(_dcg_at(rankings, retrieved, query, depth), best[step]))
+    steps = rankings.total(query)
+    # Below the ideal ranking's end one more rank counts: the end of the actual ranking.
+    longer = rankings.n_retrieved[ideal.query[last]] > ideal.rank[last] + 1
+    query = ideal.query[last][longer]
+    final = rankings.total(*_discounted(retrieved))[query] / best[last][longer]
+    mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
+    return np.where(rankings.relevant(rel).n_known > 0, mean, 0.0)
 
 
-@register
-class NDCGAtRelevant(_Graded):
-    """nDCG averaged over all documents with a positive gain.
+@measure("nDCGRel", base=_WithGains)
+def ndcg_at_relevant(rankings: Rankings, gains: str | None = GAINS) -> Floats:
+    """nDCG at each relevant document.
 
     It is taken at the rank of each one retrieved, and at the end of the ranking for each one
     missed.
+
+    Formula: mean over relevant documents of nDCG at their rank
+    Misleads where: hardly used elsewhere
+    Good for: nDCG without the choice of a cut-off
+    Source: trec_eval ndcg_rel
     """
-
-    name = "nDCGRel"
-    title = "nDCG at each relevant document"
-    source = "trec_eval ndcg_rel"
-    recommended_for = "nDCG without the choice of a cut-off"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The mean of the shares at the documents with a gain."""
-        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
-        dcg = running(*_discounted(retrieved))
-        n_ideal = rankings.total(ideal.query)
-        wanted = retrieved.gain > 0
-        query, rank = retrieved.query[wanted], retrieved.rank[wanted]
-        ideal_here = _dcg_at(rankings, ideal, query, rank)
-        sums = rankings.total(query, share(dcg[wanted], ideal_here))
-        missed = n_ideal - rankings.total(query)
-        final = share(rankings.total(*_discounted(retrieved)), rankings.total(*_discounted(ideal)))
-        return share(sums + missed * final, n_ideal)
+    retrieved, ideal = _both(rankings, gains)
+    dcg = running(*_discounted(retrieved))
+    n_ideal = rankings.total(ideal.query)
+    wanted = retrieved.gain > 0
+    query, rank = retrieved.query[wanted], retrieved.rank[wanted]
+    ideal_here = _dcg_at(rankings, ideal, query, rank)
+    sums = rankings.total(query, share(dcg[wanted], ideal_here))
+    missed = n_ideal - rankings.total(query)
+    final = share(rankings.total(*_discounted(retrieved)), rankings.total(*_discounted(ideal)))
+    return share(sums + missed * final, n_ideal)
 
 
-@register
-class G(_Graded):
-    """Gain of each document, discounted and divided by the total gain that was possible.
+@measure("G", base=_WithGains)
+def normalised_gain(rankings: Rankings, gains: str | None = GAINS) -> Floats:
+    """Normalised gain.
 
     The discount grows with what the ideal ranking would have gained down to that rank beyond what
     this one did.
+
+    Formula: Σ g(i) / log2(2 + cost(i) - gain so far), over the ideal total gain
+    Misleads where: hardly used elsewhere
+    Good for: graded judgements with a discount that knows what stood above
+    Source: trec_eval G
     """
-
-    name = "G"
-    title = "Normalised gain"
-    source = "trec_eval G"
-    recommended_for = "graded judgements with a discount that knows what stood above"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The discounted gains over the total gain of the ideal ranking."""
-        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
-        # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
-        extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
-        cost = retrieved.rank + _last_before(
-            rankings, ideal, extra, retrieved.query, retrieved.rank
-        )
-        gained = running(retrieved.query, retrieved.gain)
-        worth = retrieved.gain / np.log2(2 + cost - gained)
-        return share(
-            rankings.total(retrieved.query, worth), rankings.total(ideal.query, ideal.gain)
-        )
+    retrieved, ideal = _both(rankings, gains)
+    # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
+    extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
+    cost = retrieved.rank + _last_before(rankings, ideal, extra, retrieved.query, retrieved.rank)
+    gained = running(retrieved.query, retrieved.gain)
+    worth = retrieved.gain / np.log2(2 + cost - gained)
+    return share(rankings.total(retrieved.query, worth), rankings.total(ideal.query, ideal.gain))
 
 
-@register
-class BinaryG(RankingMetric):
-    """For each relevant document, ``1 / log2(2 + irrelevant documents above it)``, averaged over
-    all relevant ones that are known."""
+@measure("binG")
+def binary_g(rankings: Rankings, rel: int = REL) -> Floats:
+    """Normalised gain, binary.
 
-    rel: int = level()
-
-    name = "binG"
-    title = "Normalised gain, binary"
-    source = "trec_eval binG"
-    recommended_for = "yes-or-no relevance with a gentle discount"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The mean discount over all known relevant documents."""
-        relevant = rankings.relevant(self.rel)
-        worth = 1 / np.log2(2 + relevant.rank - relevant.nth)
-        return share(rankings.total(relevant.query, worth), relevant.n_known)
+    Formula: Σ over relevant ranks of 1 / log2(2 + irrelevant ranks above) / R
+    Misleads where: hardly used elsewhere
+    Good for: yes-or-no relevance with a gentle discount
+    Source: trec_eval binG
+    """
+    relevant = rankings.relevant(rel)
+    worth = 1 / np.log2(2 + relevant.rank - relevant.nth)
+    return share(rankings.total(relevant.query, worth), relevant.n_known)
 
 
 def _persistence() -> Any:
@@ -217,63 +177,57 @@ def _persistence() -> Any:
     return param(0.8, "persistence, between 0 and 1", minimum=0, maximum=1, exclusive=True)
 
 
-@register
-class RankBiasedPrecision(RankingMetric):
-    """Expected usefulness for a reader who goes on to the next rank with probability p.
+@measure("RBP")
+def rank_biased_precision(
+    rankings: Rankings,
+    p: float = _persistence(),
+    rel: int = REL,
+    graded: bool = param(False, "weigh grades"),
+) -> Floats:
+    """Rank-biased precision.
 
     With ``graded`` the gain is the grade, divided by the query's highest grade where that is above
     1 (as trec_eval does); otherwise a document is relevant or not.
+
+    Formula: (1 - p) Σ p^(i - 1) rel(i)
+    Misleads where: the choice of p decides how deep it looks
+    Good for: a model of how far readers (or prompts) go down a ranking
+    Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)
     """
-
-    p: float = _persistence()
-    rel: int = level()
-    graded: bool = param(False, "weigh grades")
-
-    name = "RBP"
-    title = "Rank-biased precision"
-    source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)"
-    recommended_for = "a model of how far readers (or prompts) go down a ranking"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The weighted gains times ``1 - p``."""
-        if self.graded:
-            query, rank, grade = rankings.once(_retrieved, "linear")
-            highest = np.ones(len(rankings))
-            np.maximum.at(highest, rankings.gold_query, rankings.gold_grade)
-            gain = grade / highest[query]
-        else:
-            query, rank = rankings.relevant(self.rel)[:2]
-            gain = np.ones(len(query))
-        weight = np.power(self.p, rank - 1, dtype=np.float64)
-        return rankings.total(query, gain * weight) * (1 - self.p)
+    if graded:
+        query, rank, grade = rankings.once(_retrieved, "linear")
+        highest = np.ones(len(rankings))
+        np.maximum.at(highest, rankings.gold_query, rankings.gold_grade)
+        gain = grade / highest[query]
+    else:
+        query, rank = rankings.relevant(rel)[:2]
+        gain = np.ones(len(query))
+    weight = np.power(p, rank - 1, dtype=np.float64)
+    return rankings.total(query, gain * weight) * (1 - p)
 
 
-@register
-class RankBiasedResidual(RankingMetric):
-    """How much RBP could still rise: the weight of all ranks whose document is unjudged, and of the
-    ranks below the end.
+@measure("RBPResid", higher_is_better=False)
+def rank_biased_residual(
+    rankings: Rankings,
+    p: float = _persistence(),
+    published: bool = param(False, "trec_eval's value"),
+) -> Floats:
+    """Residual of rank-biased precision.
 
     With ``published`` it is 0 where everything retrieved is judged, as in trec_eval, which then
     leaves out the ranks below the end.
+
+    Formula: weight of the ranks that nobody judged, and of those below the end
+    Misleads where: an uncertainty, no quality
+    Good for: how uncertain RBP is because of missing judgements
+    Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)
     """
-
-    p: float = _persistence()
-    published: bool = param(False, "trec_eval's value")
-
-    name = "RBPResid"
-    title = "Residual of rank-biased precision"
-    source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)"
-    higher_is_better = False
-    recommended_for = "how uncertain RBP is because of missing judgements"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """One minus the weight of the judged ranks."""
-        query, rank = rankings.relevant(JUDGED)[:2]
-        weight = np.power(self.p, rank - 1, dtype=np.float64)
-        residual = 1 - rankings.total(query, weight) * (1 - self.p)
-        if self.published:
-            residual[rankings.total(query) == rankings.n_retrieved] = 0.0
-        return residual
+    query, rank = rankings.relevant(JUDGED)[:2]
+    weight = np.power(p, rank - 1, dtype=np.float64)
+    residual = 1 - rankings.total(query, weight) * (1 - p)
+    if published:
+        residual[rankings.total(query) == rankings.n_retrieved] = 0.0
+    return residual
 
 
 class _Gained(NamedTuple):
@@ -327,6 +281,12 @@ def _ideal(rankings: Rankings, rule: Gains) -> _Gained:
     # Grades are whole numbers, which sort faster; gains of one's own choice may run against them.
     order = by_query(query, -rankings.gold_grade[useful] if isinstance(rule, str) else -gain)
     return _Gained(query[order], nth_of_query(query[order]), gain[order])
+
+
+def _both(rankings: Rankings, gains: str | None, gain: Gains = "linear") -> tuple[_Gained, _Gained]:
+    """What was retrieved, and the ideal ranking."""
+    rule = read_gains(gains) or gain
+    return rankings.once(_retrieved, rule), rankings.once(_ideal, rule)
 
 
 def _discounted(documents: _Gained, k: int | None = None) -> tuple[Ints, Floats]:

@@ -2,253 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
-from ragassay.metrics.core.metric import register
-from ragassay.metrics.core.metric_parameters import cutoff, param
-from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 
 
-@register
-class SetPrecision(RankingMetric):
-    """Share of the retrieved documents that are relevant."""
+@measure("SetP")
+def set_precision(rankings: Rankings, rel: int = REL) -> Floats:
+    """Precision of everything retrieved.
 
-    rel: int = level()
-
-    name = "SetP"
-    title = "Precision of everything retrieved"
-    source = "trec_eval set_P"
-    recommended_for = "systems that return a set of their own size"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved over documents retrieved."""
-        return share(rankings.relevant(self.rel).n_retrieved, rankings.n_retrieved)
+    Formula: relevant retrieved / retrieved
+    Misleads where: retrieving less makes it better
+    Good for: systems that return a set of their own size
+    Source: trec_eval set_P
+    """
+    return share(rankings.relevant(rel).n_retrieved, rankings.n_retrieved)
 
 
-@register
-class SetRecall(RankingMetric):
-    """Share of the known relevant documents that were retrieved at any rank."""
+@measure("SetR")
+def set_recall(rankings: Rankings, rel: int = REL) -> Floats:
+    """Recall of everything retrieved.
 
-    rel: int = level()
-
-    name = "SetR"
-    title = "Recall of everything retrieved"
-    source = "trec_eval set_recall"
-    recommended_for = "systems that return a set of their own size"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved over those known."""
-        relevant = rankings.relevant(self.rel)
-        return share(relevant.n_retrieved, relevant.n_known)
+    Formula: relevant retrieved / R
+    Misleads where: retrieving everything makes 1
+    Good for: systems that return a set of their own size
+    Source: trec_eval set_recall
+    """
+    relevant = rankings.relevant(rel)
+    return share(relevant.n_retrieved, relevant.n_known)
 
 
-@register
-class SetF(RankingMetric):
-    """Weighted harmonic mean of set precision and set recall: ``(x + 1) P R / (R + x P)``."""
+@measure("SetF")
+def set_f(
+    rankings: Rankings,
+    x: float = param(1.0, "importance of recall relative to precision (beta squared)", minimum=0),
+    rel: int = REL,
+) -> Floats:
+    """F measure of everything retrieved.
 
-    x: float = param(1.0, "importance of recall relative to precision (beta squared)", minimum=0)
-    rel: int = level()
-
-    name = "SetF"
-    title = "F measure of everything retrieved"
-    source = "van Rijsbergen, Information Retrieval (1979); trec_eval set_F"
-    recommended_for = "one number for systems that return a set of their own size"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The weighted harmonic mean; 0 where both are 0."""
-        relevant = rankings.relevant(self.rel)
-        precision = share(relevant.n_retrieved, rankings.n_retrieved)
-        recall = share(relevant.n_retrieved, relevant.n_known)
-        return share((self.x + 1) * precision * recall, recall + self.x * precision)
-
-
-@register
-class SetAveragePrecision(RankingMetric):
-    """Set precision times set recall."""
-
-    rel: int = level()
-
-    name = "SetAP"
-    title = "Average precision of everything retrieved"
-    source = "trec_eval set_map"
-    recommended_for = "comparison with older set-based results"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Set precision times set recall for each query."""
-        relevant = rankings.relevant(self.rel)
-        return share(relevant.n_retrieved**2, relevant.n_known * rankings.n_retrieved)
+    Formula: (x + 1) P R / (R + x P)
+    Misleads where: no order at all
+    Good for: one number for systems that return a set of their own size
+    Source: van Rijsbergen, Information Retrieval (1979); trec_eval set_F
+    """
+    relevant = rankings.relevant(rel)
+    precision = share(relevant.n_retrieved, rankings.n_retrieved)
+    recall = share(relevant.n_retrieved, relevant.n_known)
+    return share((x + 1) * precision * recall, recall + x * precision)
 
 
-@register
-class SetRelativePrecision(RankingMetric):
-    """Set precision, divided by the highest that a set of this size could have."""
+@measure("SetAP")
+def set_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
+    """Average precision of everything retrieved.
 
-    rel: int = level()
-
-    name = "SetRelP"
-    title = "Precision of everything retrieved, relative to the best possible"
-    source = "trec_eval set_relative_P"
-    recommended_for = "sets of very different sizes"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved over the most that could be."""
-        relevant = rankings.relevant(self.rel)
-        return share(relevant.n_retrieved, np.minimum(relevant.n_known, rankings.n_retrieved))
+    Formula: SetP × SetR
+    Misleads where: no order at all
+    Good for: comparison with older set-based results
+    Source: trec_eval set_map
+    """
+    relevant = rankings.relevant(rel)
+    return share(relevant.n_retrieved**2, relevant.n_known * rankings.n_retrieved)
 
 
-@register
-class RelativePrecision(MeasureAtK):
-    """Precision at k, divided by the highest that was possible there."""
+@measure("SetRelP")
+def set_relative_precision(rankings: Rankings, rel: int = REL) -> Floats:
+    """Precision of everything retrieved, relative to the best possible.
 
-    name = "RelP"
-    title = "Precision at k, relative to the best possible"
-    source = "trec_eval relative_P"
-    recommended_for = "queries with fewer relevant documents than k"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents within k over the most that could be there."""
-        possible = np.minimum(rankings.relevant(self.rel).n_known, self.k)
-        return share(rankings.hits(self.rel, self.k), possible)
+    Formula: SetP / min(1, R / retrieved)
+    Misleads where: no order at all
+    Good for: sets of very different sizes
+    Source: trec_eval set_relative_P
+    """
+    relevant = rankings.relevant(rel)
+    return share(relevant.n_retrieved, np.minimum(relevant.n_known, rankings.n_retrieved))
 
 
-@register
-class Utility(RankingMetric):
-    """A weighted sum over the four cells of the contingency table."""
+@measure("RelP")
+def relative_precision(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
+    """Precision at k, relative to the best possible.
 
-    found: float = param(1.0, "worth of a relevant document retrieved")
-    noise: float = param(-1.0, "worth of an irrelevant document retrieved")
-    missed: float = param(0.0, "worth of a relevant document not retrieved")
-    rest: float = param(0.0, "worth of an irrelevant document not retrieved")
-    collection: int = param(0, "documents in the collection; needed for 'rest'", minimum=0)
-    rel: int = level()
-
-    name = "Utility"
-    title = "Utility of everything retrieved"
-    source = "trec_eval utility"
-    low = None
-    high = None
-    recommended_for = "filtering, where each document has a price"
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The sum of the worths of all documents of each query."""
-        relevant, retrieved = rankings.relevant(self.rel), rankings.n_retrieved
-        irrelevant = retrieved - relevant.n_retrieved
-        worth: Floats = (
-            self.found * relevant.n_retrieved
-            + self.noise * irrelevant
-            + self.missed * (relevant.n_known - relevant.n_retrieved)
-            + self.rest * (self.collection - relevant.n_known - irrelevant)
-        )
-        return worth
+    Formula: P@k / min(1, R / k)
+    Misleads where: with one relevant document it only says whether it was found
+    Good for: queries with fewer relevant documents than k
+    Source: trec_eval relative_P
+    """
+    possible = np.minimum(rankings.relevant(rel).n_known, k)
+    return share(rankings.hits(rel, k), possible)
 
 
-@register
-class Unjudged(RankingMetric):
-    """Share of the first k ranks that hold an unjudged document. Always divided by k."""
+@measure("Utility", low=None, high=None)
+def utility(
+    rankings: Rankings,
+    found: float = param(1.0, "worth of a relevant document retrieved"),
+    noise: float = param(-1.0, "worth of an irrelevant document retrieved"),
+    missed: float = param(0.0, "worth of a relevant document not retrieved"),
+    rest: float = param(0.0, "worth of an irrelevant document not retrieved"),
+    collection: int = param(0, "documents in the collection; needed for 'rest'", minimum=0),
+    rel: int = REL,
+) -> Floats:
+    """Utility of everything retrieved.
 
-    k: int = cutoff(..., "rank cut-off")
+    Formula: weighted sum of relevant and irrelevant, retrieved and not
+    Misleads where: the weights decide
+    Good for: filtering, where each document has a price
+    Source: trec_eval utility
+    """
+    relevant, retrieved = rankings.relevant(rel), rankings.n_retrieved
+    irrelevant = retrieved - relevant.n_retrieved
+    worth: Floats = (
+        found * relevant.n_retrieved
+        + noise * irrelevant
+        + missed * (relevant.n_known - relevant.n_retrieved)
+        + rest * (collection - relevant.n_known - irrelevant)
+    )
+    return worth
 
-    name = "Unjudged"
-    title = "Unjudged documents at k"
-    source = "trec_eval unj"
-    higher_is_better = None
-    recommended_for = "a warning that the other measures rest on guesses"
 
-    def values(self, rankings: Rankings) -> Floats:
-        """Retrieved and unjudged documents within k, divided by k."""
-        inside = np.minimum(rankings.n_retrieved, self.k)
-        return (inside - rankings.hits(JUDGED, self.k)) / self.k
+@measure("Unjudged", higher_is_better=None)
+def unjudged(rankings: Rankings, k: int = AT_K) -> Floats:
+    """Unjudged documents at k.
+
+    Formula: unjudged among the first k / k
+    Misleads where: no quality
+    Good for: a warning that the other measures rest on guesses
+    Source: trec_eval unj
+    """
+    inside = np.minimum(rankings.n_retrieved, k)
+    return (inside - rankings.hits(JUDGED, k)) / k
 
 
 class _Count(RankingMetric):
-    """A number of documents or queries; summed over queries."""
+    """A number of documents or queries; summed over queries.
+
+    Formula: a count
+    Misleads where: a count, no quality
+    Good for: seeing what the other numbers rest on
+    """
 
     high = None
     higher_is_better = None
     aggregate = "sum"
-    recommended_for = "seeing what the other numbers rest on"
 
     def shown_value(self, value: float) -> int:
-        """A whole number."""
         return int(value)
 
 
-@register
-class NumQueries(_Count):
-    """1 for each judged query."""
+@measure("NumQ", "num_q", base=_Count)
+def num_queries(rankings: Rankings) -> Floats:
+    """Judged queries.
 
-    name = "NumQ"
-    title = "Judged queries"
-    source = "trec_eval num_q"
-    aliases: ClassVar[Mapping[str, str]] = {"num_q": "NumQ"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """1 for each query."""
-        return np.ones(len(rankings))
+    Source: trec_eval num_q
+    """
+    return np.ones(len(rankings))
 
 
-@register
-class NumRetrieved(_Count):
-    """Documents retrieved."""
+@measure("NumRet", "num_ret", base=_Count)
+def num_retrieved(rankings: Rankings) -> Floats:
+    """Documents retrieved.
 
-    name = "NumRet"
-    title = "Documents retrieved"
-    source = "trec_eval num_ret"
-    aliases: ClassVar[Mapping[str, str]] = {"num_ret": "NumRet"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Documents retrieved for each query."""
-        return rankings.n_retrieved.astype(np.float64)
+    Source: trec_eval num_ret
+    """
+    return rankings.n_retrieved.astype(np.float64)
 
 
-@register
-class NumRelevant(_Count):
-    """Relevant documents that are known."""
+@measure("NumRel", "num_rel", base=_Count)
+def num_relevant(rankings: Rankings, rel: int = REL) -> Floats:
+    """Relevant documents known.
 
-    rel: int = level()
-
-    name = "NumRel"
-    title = "Relevant documents known"
-    source = "trec_eval num_rel"
-    aliases: ClassVar[Mapping[str, str]] = {"num_rel": "NumRel"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents known for each query."""
-        return rankings.relevant(self.rel).n_known.astype(np.float64)
+    Source: trec_eval num_rel
+    """
+    return rankings.relevant(rel).n_known.astype(np.float64)
 
 
-@register
-class NumRelevantRetrieved(_Count):
-    """Relevant documents retrieved."""
+@measure("NumRelRet", "num_rel_ret", base=_Count)
+def num_relevant_retrieved(rankings: Rankings, rel: int = REL) -> Floats:
+    """Relevant documents retrieved.
 
-    rel: int = level()
-
-    name = "NumRelRet"
-    title = "Relevant documents retrieved"
-    source = "trec_eval num_rel_ret"
-    aliases: ClassVar[Mapping[str, str]] = {"num_rel_ret": "NumRelRet"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Relevant documents retrieved for each query."""
-        return rankings.relevant(self.rel).n_retrieved.astype(np.float64)
+    Source: trec_eval num_rel_ret
+    """
+    return rankings.relevant(rel).n_retrieved.astype(np.float64)
 
 
-@register
-class NumIrrelevantJudgedRetrieved(_Count):
-    """Judged irrelevant documents retrieved."""
+@measure("NumNonrelJudgedRet", "num_nonrel_judged_ret", base=_Count)
+def num_irrelevant_judged_retrieved(rankings: Rankings, rel: int = REL) -> Floats:
+    """Judged irrelevant documents retrieved.
 
-    rel: int = level()
-
-    name = "NumNonrelJudgedRet"
-    title = "Judged irrelevant documents retrieved"
-    source = "trec_eval num_nonrel_judged_ret"
-    aliases: ClassVar[Mapping[str, str]] = {"num_nonrel_judged_ret": "NumNonrelJudgedRet"}
-
-    def values(self, rankings: Rankings) -> Floats:
-        """Judged documents retrieved, without the relevant ones."""
-        judged, relevant = rankings.relevant(JUDGED), rankings.relevant(self.rel)
-        return (judged.n_retrieved - relevant.n_retrieved).astype(np.float64)
+    Source: trec_eval num_nonrel_judged_ret
+    """
+    judged, relevant = rankings.relevant(JUDGED), rankings.relevant(rel)
+    return (judged.n_retrieved - relevant.n_retrieved).astype(np.float64)

@@ -20,7 +20,6 @@ from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.retrieval.preferences import MEASURES as PREFERENCES, PreferenceMeasure
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
-from ragassay.metrics.retrieval.retrieval_sets import Utility
 
 ULTRARAG = ("mrr", "map", "recall", "ndcg", "precision")
 """UltraRAG's measures of rankings, as its parameter file lists them."""
@@ -220,9 +219,10 @@ def resolve(
 
 
 def _in_collection(measure: TrecMeasure, n_docs: int) -> TrecMeasure:
-    if n_docs and isinstance(measure.metric, Utility) and not measure.metric.collection:
-        metric = dataclasses.replace(measure.metric, collection=n_docs)
-        return dataclasses.replace(measure, metric=metric)
+    metric = measure.metric
+    if n_docs and isinstance(metric, RankingMetric) and getattr(metric, "collection", None) == 0:
+        utility = naming.with_parameters(metric, {"collection": n_docs})
+        return dataclasses.replace(measure, metric=_ranking_metric(utility, 1))
     return measure
 
 

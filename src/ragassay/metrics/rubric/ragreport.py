@@ -24,8 +24,6 @@ from ragassay.metrics.core.metric import passage_texts, register, scored, textle
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 
-SOURCE = "ML cube Platform, RAG evaluation"
-
 Component = Literal["user input", "context", "response"]
 
 HIGH, LOW = 4, 2
@@ -51,6 +49,8 @@ class ReportMetric(JudgedMetric):
     Class attributes:
         components: what the value is about; without one of them there is nothing to judge.
         lowest: the value that the specification gives then.
+
+    Source: ML cube Platform, RAG evaluation
     """
 
     missing: Literal["lowest", "unscored"] = param(
@@ -61,7 +61,6 @@ class ReportMetric(JudgedMetric):
     components: ClassVar[tuple[Component, ...]]
     lowest: ClassVar[Value] = 1
     family = "ragreport"
-    source = SOURCE
     low: ClassVar[float | None] = 1.0
     high: ClassVar[float | None] = 5.0
 
@@ -76,7 +75,6 @@ class ReportMetric(JudgedMetric):
         return textless_passage(sample, "chunk {} of the context has no text")
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's value, or the lowest where a component is missing."""
         absent = missing_components(sample, self.components)
         if absent:
             why = f"{_sentence(absent)}, so the lowest value is given."
@@ -110,11 +108,9 @@ class _OnContext(ReportMetric):
     part: ClassVar[str]
     components = ("user input", "context")
     needs = ("query", "passages")
-    counts_chunks = True
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (ReportOnContext,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome by one field of the judge's report on the context."""
         report = await ask(ReportOnContext(sample.query_text, passage_texts(sample)))
         value = getattr(report, self.part)
         if value is None:
@@ -136,40 +132,35 @@ class _OnContext(ReportMetric):
 
 @register
 class ReportRelevance(_OnContext):
-    """How relevant is the retrieved context to the user input, 1 to 5?
+    """How far the context is about the user input's topic (ML cube).
 
-    A context on the right topic is relevant, whether or not it holds the answer: that is
-    ``ragreport_usefulness``.
+    Formula: judge, 1 to 5
+    Misleads where: a context on the topic is relevant, even without the answer; see
+        ragreport_usefulness
+    Good for: telling a retriever that misses the topic from one that misses the answer
     """
 
     name = "ragreport_relevance"
-    title = "How far the context is about the user input's topic (ML cube)"
     part = "relevance"
-    recommended_for = "telling a retriever that misses the topic from one that misses the answer"
 
 
 @register
 class ReportUsefulness(_OnContext):
-    """Does the retrieved context hold the information that answers the user input, 1 to 5?
+    """How far the context holds what answers the user input (ML cube).
 
     Where relevance is high (4 or 5) and usefulness low (1 or 2), the explanation says what that
     combination means, and a run says how many samples it concerns.
+
+    Formula: judge, 1 to 5
+    Misleads where: says nothing about whether the response used it
+    Good for: finding queries that the collection, or the retriever, has no answer to
     """
 
     name = "ragreport_usefulness"
-    title = "How far the context holds what answers the user input (ML cube)"
     part = "usefulness"
-    recommended_for = "finding queries that the collection, or the retriever, has no answer to"
 
     def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
-        """The value, with a note where the context is on the topic but lacks the answer.
-
-        Args:
-            value: usefulness, 1 to 5.
-            explanation: the judge's reason.
-            report: the judge's report, for its relevance.
-            sample: not used.
-        """
+        """The value, with a note where the context is on the topic but lacks the answer."""
         if report.relevance is None or report.relevance < HIGH or value > LOW:
             return scored(value, explanation)
         parts = {ON_TOPIC_ONLY: True, "relevance": report.relevance}
@@ -184,11 +175,14 @@ class ReportUsefulness(_OnContext):
 
 @register
 class ReportUtilization(_OnContext):
-    """Which percentage of the retrieved context holds information for the response, 0 to 100?"""
+    """Percentage of the context that holds information for the response (ML cube).
+
+    Formula: percentage of the context that holds information for the response
+    Misleads where: large chunks lower it
+    Good for: choosing how many passages to retrieve, and how long
+    """
 
     name = "ragreport_utilization"
-    title = "Percentage of the context that holds information for the response (ML cube)"
-    recommended_for = "choosing how many passages to retrieve, and how long"
     lowest = 0
     low = 0.0
     high = 100.0
@@ -197,16 +191,18 @@ class ReportUtilization(_OnContext):
 
 @register
 class ReportAttribution(_OnContext):
-    """Which chunks of the retrieved context can the response be made from?
+    """Numbers of the chunks that the response can be made from (ML cube).
 
     The value is a list of their numbers, the first chunk having 1: ``[1, 3]``. They count the
     chunks as they were given, empty ones included. ``parts["chunks"]`` holds the same.
+
+    Formula: numbers of the chunks that the response can be made from
+    Misleads where: a list, no quality
     """
 
     name = "ragreport_attribution"
     says = "label"
     version = 2
-    title = "Numbers of the chunks that the response can be made from (ML cube)"
     lowest: ClassVar[Value] = []
     low = None
     high = None
@@ -225,69 +221,61 @@ class ReportAttribution(_OnContext):
 
 @register
 class ReportAttributionShare(_OnContext):
-    """Which share of the retrieved chunks can the response be made from?
+    """Share of the chunks that the response can be made from.
 
-    ``ragreport_attribution`` as a number: attributed chunks over all chunks of the context.
+    Formula: attributed chunks / chunks
+    Misleads where: one good chunk among ten makes 0.1 for a perfect response
+    Source: our own, from ML cube's attribution
     """
 
     name = "ragreport_attribution_share"
-    title = "Share of the chunks that the response can be made from"
-    source = "our own, from ML cube's attribution"
     lowest = 0.0
     low = 0.0
     high = 1.0
     part = "attribution"
 
     def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
-        """Attributed chunks over all chunks.
-
-        Args:
-            value: the numbers of the attributed chunks.
-            explanation: the judge's reason.
-            report: not used.
-            sample: the sample, for the number of its chunks.
-        """
+        """Attributed chunks over all chunks."""
         used, n = len(value), len(sample.passages or ())
         return scored(used / n, explanation, attributed=used, chunks=n)
 
 
 @register
 class ReportFaithfulness(ReportMetric):
-    """How far does the response contradict the retrieved context: 5 not at all, 1 outright?
+    """Absence of contradiction, not support, of the response by the context (ML cube).
 
-    ML cube's definition, which is not what "faithfulness" mostly stands for: what the context
-    neither states nor denies contradicts nothing, so an unsupported response has 5. The share of
-    the response's claims that the context supports is ``rl_f``. The offline judge leaves this
-    metric unscored (unsupported): words do not tell a contradiction.
+    ML cube's definition, which is not what "faithfulness" mostly stands for. The offline judge
+    leaves this metric unscored (unsupported): words do not tell a contradiction.
+
+    Formula: judge, 5 no contradiction to 1 outright
+    Misleads where: what the context does not speak of contradicts nothing, so an invented response
+        has 5; see rl_f
     """
 
     name = "ragreport_faithfulness"
-    title = "Absence of contradiction, not support, of the response by the context (ML cube)"
     components = ("context", "response")
     needs = ("passages", "answer")
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (Contradiction,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's stars."""
         reply = await ask(Contradiction(passage_texts(sample), sample.answer_text))
         return scored(reply.stars, reply.explanation)
 
 
 @register
 class ReportSatisfaction(ReportMetric):
-    """How satisfied would the user be with the response, 1 (not addressed) to 5 (fully answered)?
+    """How far the response addresses and answers the user input (ML cube).
 
-    The judge does not see the context, so a wrong answer may satisfy.
+    Formula: judge, 1 to 5
+    Misleads where: the judge sees no context, so a wrong answer may satisfy
     """
 
     name = "ragreport_satisfaction"
-    title = "How far the response addresses and answers the user input (ML cube)"
     components = ("user input", "response")
     needs = ("query", "answer")
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (Satisfaction,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's stars."""
         reply = await ask(Satisfaction(sample.query_text, sample.answer_text))
         return scored(reply.stars, reply.explanation)
 

@@ -29,6 +29,9 @@ class RubricMetric(JudgedMetric):
 
     Class attributes:
         rubric: what is judged.
+
+    Formula: the judge's rating by the rubric, on the metric's scale
+    Misleads where: a judge rates long and fluent answers up; look at its agreement with people
     """
 
     rubric: ClassVar[Rubric]
@@ -50,7 +53,6 @@ class RubricMetric(JudgedMetric):
         return textless_passage(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's score; the parts also hold its position on the scale, 0 to 1."""
         rubric = self.rubric
         shown = _shown(sample)
         parts = tuple(one for part in (*rubric.sees, *rubric.also_sees) for one in shown[part])
@@ -79,7 +81,6 @@ def rubric_class(rubric: Rubric) -> type[RubricMetric]:
         "__module__": __name__,
         "rubric": rubric,
         "name": rubric.name,
-        "title": rubric.title,
         "source": "a rubric",
         "needs": rubric.sees,
         "uses": rubric.also_sees,

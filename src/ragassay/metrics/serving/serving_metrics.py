@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import SampleMetric, not_applicable, register
+from ragassay.metrics.core.metric import Metric, SampleMetric, not_applicable, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 
@@ -49,6 +49,13 @@ def _has_only_an_answer(sample: Sample) -> bool:
     return sample.answer is not None and sample.failure is None and not _asked(sample)
 
 
+def lacks_beside_failures(metric: Metric, sample: Sample) -> Unscored | None:
+    """As `Metric.lacks`, where another sample of the data failed: then an answer alone is no
+    failure."""
+    alone = isinstance(metric, ErrorRate) and _has_only_an_answer(sample)
+    return None if alone else metric.lacks(sample)
+
+
 def _any_failed(samples: Iterable[Sample]) -> bool:
     """Whether one of the samples failed."""
     return any(sample.failure is not None for sample in samples)
@@ -60,8 +67,9 @@ def _percentiles(name: str) -> Mapping[str, str]:
 
 
 class _Recorded(SampleMetric):
+    """Source: recorded by ragassay ask"""
+
     family = "serving"
-    source = "recorded by ragassay ask"
     higher_is_better = False
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -81,7 +89,6 @@ class _Served(_Recorded):
 
     @property
     def aggregation(self) -> str:
-        """The mean, or the percentile."""
         return "mean" if self.percentile is None else f"p{self.percentile:g}"
 
     @property
@@ -109,38 +116,48 @@ class _Served(_Recorded):
 
 @register
 class Latency(_Served):
-    """Seconds from the request to the end of the reply, of the attempt that was answered. Waits
-    between attempts and for a place are not in it."""
+    """Seconds until the whole answer was there.
+
+    Of the attempt that was answered. Waits between attempts and for a place are not in it.
+
+    Formula: seconds from the request to the end of the reply
+    Misleads where: the mean hides slow tails; take p95; depends on load and place
+    Good for: seeing what a better score costs in time
+    """
 
     name = "latency"
     aliases: ClassVar[Mapping[str, str]] = _percentiles("latency")
-    title = "Seconds until the whole answer was there"
-    recommended_for = "seeing what a better score costs in time"
 
 
 @register
 class FirstToken(_Served):
-    """Seconds from the request to the first words of the answer, of systems that stream."""
+    """Seconds until the first words of the answer.
+
+    Of systems that stream.
+
+    Formula: seconds to the first words
+    Misleads where: the mean hides slow tails; take p95
+    Good for: how long a user looks at an empty page
+    """
 
     name = "first_token"
     aliases: ClassVar[Mapping[str, str]] = _percentiles("first_token")
-    title = "Seconds until the first words of the answer"
-    recommended_for = "how long a user looks at an empty page"
 
 
 @register
 class Tokens(_Served):
-    """Tokens as the system tells them: read, written, or both together."""
+    """Tokens that an answer took.
+
+    Formula: tokens that the system tells
+    Part total: read and written
+    Part input: read
+    Part output: written
+    Misleads where: tokenizers differ between models
+    Good for: systems whose price is not known
+    """
 
     name = "tokens"
     aliases: ClassVar[Mapping[str, str]] = _percentiles("tokens")
-    title = "Tokens that an answer took"
-    parts_titles: ClassVar[Mapping[str, str]] = {
-        "total": "read and written",
-        "input": "read",
-        "output": "written",
-    }
-    recommended_for = "systems whose price is not known"
 
     part: Literal["total", "input", "output"] = part(
         "total", ("total", "input", "output"), "which are counted"
@@ -157,29 +174,34 @@ class Tokens(_Served):
 
 @register
 class Cost(_Served):
-    """US dollars, as the system tells them, or its tokens at the list price of its model."""
+    """US dollars that an answer cost.
+
+    Formula: dollars that the system tells, or tokens × list price
+    Misleads where: a mean hides a few dear queries
+    Good for: seeing what a better score costs in money
+    """
 
     name = "cost"
     aliases: ClassVar[Mapping[str, str]] = _percentiles("cost")
-    title = "US dollars that an answer cost"
-    recommended_for = "seeing what a better score costs in money"
 
 
 @register
 class ErrorRate(_Recorded):
-    """1 where the system gave no answer (a timeout, a lost connection, an error), else 0. A reply
-    that it has no answer counts as an answer. A query that was not asked is unscored.
+    """Share of queries that the system failed to answer.
 
-    Data may not say how it was asked (exports of traces, answer files). If some of its records have
-    a failure, those count as 1 and the ones with an answer as 0. If none has, all are unscored:
-    failures may have been left out of the file.
+    A timeout, a lost connection or an error is no answer; a reply that it has no answer is one. A
+    query that was not asked is unscored. Data may not say how it was asked (exports of traces,
+    answer files). If some of its records have a failure, those count as 1 and the ones with an
+    answer as 0. If none has, all are unscored: failures may have been left out of the file.
+
+    Formula: 1 if there was no answer, else 0
+    Misleads where: refusals are answers
+    Good for: systems whose other means leave failed queries out
     """
 
     name = "error_rate"
     version = 2
-    title = "Share of queries that the system failed to answer"
     says = "flag"
-    recommended_for = "systems whose other means leave failed queries out"
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many queries had failed before: asking again until all is answered would leave no
@@ -187,10 +209,6 @@ class ErrorRate(_Recorded):
         records = [_asked(sample) for sample in window.samples]
         for name, sentence in _OF_EARLIER_RUNS.items():
             yield CountedFact(sentence, sum(name in one for one in records))
-
-    def lacks_beside_failures(self, sample: Sample) -> Unscored | None:
-        """As `lacks`, where another sample failed: a sample with nothing but an answer counts."""
-        return None if _has_only_an_answer(sample) else self.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Scores each sample; one with an answer alone only if another of the data failed."""

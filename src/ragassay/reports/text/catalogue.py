@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -14,13 +13,13 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from ragassay import suites
-from ragassay.base import package_files
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.standing import agreements
 from ragassay.judges.own_prompts import placeholders
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.docstrings import said
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.reports.text import wording
@@ -163,7 +162,7 @@ def question_page(kind: str) -> RenderableType:
                  show_header=False, pad_edge=False)  # fmt: skip
     asking = [one for one in naming.metric_classes().values() if kind in _kinds_of(one)]
     rows = {
-        "asks": _first_paragraph(question.__doc__ or ""),
+        "asks": said(question.__doc__)["details"],
         "version": str(question.version),
         "asked by": ", ".join(sorted(one.name for one in asking)),
         "placeholders": _placeholders(placeholders(question)),
@@ -190,13 +189,6 @@ def _kinds_of(cls: type[Metric]) -> list[str]:
     return [one.kind for one in cls.asks] if issubclass(cls, JudgedMetric) else []
 
 
-@cache
-def metric_notes() -> dict[str, dict[str, str]]:
-    """The formula of each metric, and when its value misleads."""
-    notes: dict[str, dict[str, str]] = package_files.table(__package__, "metric_notes.yaml")
-    return notes
-
-
 def _what(entry: Entry) -> RenderableType:
     """A metric's title, and below it in dim print its uses, kind, needs, suites and source."""
     facts = [
@@ -205,7 +197,7 @@ def _what(entry: Entry) -> RenderableType:
         (f"needs {', '.join(entry['needs']) or 'nothing'}", "dim"),
         entry["uses"] and (f"also uses {', '.join(entry['uses'])}", "dim"),
         entry["suites"] and (f"in {_suites(entry)}", "cyan"),
-        (entry["source"], "dim"),
+        entry["source"] and (entry["source"], "dim"),
     ]
     line = Text(" · ", "dim").join(Text(*fact) for fact in facts if fact)
     return Group(Text(entry["title"]), Padding(line, (0, 0, 0, 2)))
@@ -240,13 +232,13 @@ def _entry(
 ) -> Entry:
     steps = _suites_of(cls, canonical, of_suites)
     low, high = cls.low, cls.high
-    notes = metric_notes().get(cls.name, {})
     return {
         "name": name,
         "metric": canonical or cls.name,
         "title": cls.title,
-        "description": _first_paragraph(cls.__doc__ or ""),
-        **{key: notes.get(key, "") for key in ("formula", "misleads")},
+        "description": cls.details,
+        "formula": cls.formula,
+        "misleads": cls.misleads,
         "family": cls.family,
         "kind": cls.kind,
         "suites": list(steps),
@@ -317,10 +309,3 @@ def _suites_of(
 
 def _bound(value: float | None, unbounded: str) -> str:
     return unbounded if value is None else f"{value:g}"
-
-
-def _first_paragraph(text: str) -> str:
-    """The docstring without its first line (the title says that) up to its first heading."""
-    paragraphs = [" ".join(piece.split()) for piece in text.strip().split("\n\n")]
-    prose = [p for p in paragraphs[1:] if not p.startswith(("Args:", "Attributes:", "Raises:"))]
-    return " ".join(prose).replace("`", "")
