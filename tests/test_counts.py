@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ragassay.reports.text.footnotes import comparison_footnotes
+
 from ragassay.base.counts import either, plural, share
 from ragassay.engine.comparison.comparison_notes import with_notes
-from ragassay.reports.text.footnotes import comparison_footnotes
 from reports_examples import pair
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from ragassay.reports.text.footnotes import summary_footnotes
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
@@ -27,7 +28,6 @@ from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
-from ragassay.reports.text.footnotes import summary_footnotes
 from scripted_judge import Scripted
 from valid_answers import largest, smallest
 

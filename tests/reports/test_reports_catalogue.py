@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ragassay.reports.text.worked_examples import worked_example
 from rich.console import Console
 
 from ragassay import suites
@@ -19,7 +20,6 @@ from ragassay.cli.output import show
 from ragassay.metrics.core import naming
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import catalogue
-from ragassay.reports.text.worked_examples import worked_example
 from reports_examples import example
 
 

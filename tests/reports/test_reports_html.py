@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 
 import ragassay
 from ragassay.base.errors import UsageError
@@ -26,7 +27,6 @@ from ragassay.reports.html import browse, pages, query_browser
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
 from ragassay.reports.text import wording
-from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 from reports_examples import (
     HOSTILE,
     Kind,

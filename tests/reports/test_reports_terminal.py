@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
+from ragassay.reports.text.preview_text import preview_table
 from rich.cells import cell_len
 
 import ragassay
@@ -20,8 +22,6 @@ from ragassay.engine.results.summary import Slice
 from ragassay.reports.html import pages
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.text import grouping, markdown, terminal, wording
-from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
-from ragassay.reports.text.preview_text import preview_table
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import shown
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ragassay.reports.text import catalogue
 from ragassay.reports.text.worked_examples import worked_example
+
+from ragassay.reports.text import catalogue
 
 _LONGEST = 300
 """Characters of an example's line."""

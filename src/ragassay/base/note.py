@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import ragassay
+from ragassay.base import display
 from ragassay.base.counts import grouped
 
 Severity = Literal["warning", "note", "detail"]
@@ -36,12 +36,12 @@ class Note:
 
     def __str__(self) -> str:
         """Its sentence."""
-        return ragassay.reports.said(self)
+        return display.find().said(self)
 
     @property
     def short(self) -> str:
         """Its words in the cell of a table, for a kind that has some."""
-        return ragassay.reports.said(replace(self, kind=f"{self.kind}_short"))
+        return display.find().said(replace(self, kind=f"{self.kind}_short"))
 
 
 def joined(notes: Iterable[Note]) -> list[Note]:

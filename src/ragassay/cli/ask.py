@@ -100,7 +100,7 @@ def ask(
     from ragassay.judges.ledger.store import DEFAULT
     from ragassay.suites import get
     from ragassay.targets.ask_run import open_asking, plan_asking
-    from ragassay.targets.asking.asked_table import ask_table, failure_lines
+    from ragassay.targets.asking.asked_table import asked_report, failure_lines
 
     if not target:
         raise UsageError(
@@ -145,7 +145,7 @@ def ask(
     summaries = list(answers.summaries.values())
     body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
     if not json:
-        show.console().print(ask_table(summaries))
+        show.report(asked_report(summaries))
         show.lines(*(f"answers of {name}: {path}" for name, path in answers.files.items()))
     if GLOBAL_OPTIONS.get().quiet and not answers.complete:
         # Whoever silences the rest still sees why the exit code is 3.

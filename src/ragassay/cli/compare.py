@@ -101,7 +101,7 @@ def compare(
     from ragassay.reports.ci import junit_xml
     from ragassay.reports.ci.badge import write_badge_of_comparison
     from ragassay.reports.run_reports import write_comparison
-    from ragassay.reports.text import terminal
+    from ragassay.reports.views.comparison_view import comparison_report
 
     pairs = _pairs(runs, baseline, where or ())
     comparisons = [
@@ -125,10 +125,8 @@ def compare(
     if json:
         show.json({"comparisons": [comparison.to_json() for comparison in comparisons]})
     else:
-        out = show.console()
         for comparison in comparisons:
-            shown = terminal.full_comparison if full else terminal.comparison_table
-            out.print(shown(comparison))
+            show.report(comparison_report(comparison, full=full))
     gated = [GatedComparison.of(one, fail_if_worse=fail_if_worse) for one in comparisons]
     written: list[tuple[str, Path]] = []
     for at, (one, (new, old)) in enumerate(zip(gated, pairs, strict=True), start=1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from ragassay.cli.flags import Output, Switch
@@ -32,12 +33,12 @@ def demo(
     from ragassay.examples import HEADLINE, METRICS, SYSTEMS, copy_to, path_of
     from ragassay.reports.html import pages
     from ragassay.reports.run_reports import write_reports
-    from ragassay.reports.text import headline, terminal
+    from ragassay.reports.views.comparison_view import comparison_report, only
+    from ragassay.reports.views.summary_view import summary_report
 
     if data is not None:
         show.lines(*(f"  {path}" for path in copy_to(data)))
         return
-    out = show.console()
     results = {}
     for name in SYSTEMS:
         with ProgressBar(f"scoring {name}") as progress:
@@ -51,9 +52,10 @@ def demo(
     if json:
         show.json(comparison.to_json())
         return
-    out.print(terminal.summary_table(headline.without(new.summary, set(METRICS) - set(HEADLINE))))
-    out.print(terminal.comparison_table(headline.only(comparison, HEADLINE)))
-    out.print("The pages have every metric, sample and query:")
+    chosen = {name: new.summary[name] for name in HEADLINE}
+    show.report(summary_report(replace(new.summary, metrics=chosen)))
+    show.report(comparison_report(only(comparison, HEADLINE)))
+    show.lines("The pages have every metric, sample and query:")
     paths = (page, *(output / name / "report.html" for name in SYSTEMS))
     runs = shlex.join(str(output / name) for name in SYSTEMS)
     by_hand = f"The same by hand:  ragassay compare {runs}"

@@ -68,7 +68,7 @@ def diagnose(
     from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
     from ragassay.engine.diagnosis.moved_classes import moved
     from ragassay.engine.results import open_run
-    from ragassay.reports.text.diagnosis_text import diagnosis_table, moved_table
+    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 
     if examples < 0:
         raise UsageError(f"--examples is {examples}; give 0 or more.")
@@ -80,18 +80,17 @@ def diagnose(
         "headline_only": headline_only, "n_examples": examples,
     }  # fmt: skip
     new = open_run(run)
-    out = show.console()
     if old is not None:
         change = moved(new, open_run(old), **options)
         if json:
             show.json(change.to_json())
         else:
-            out.print(moved_table(change))
+            show.report(moved_report(change))
         return
     diagnosis = carry_out(new, **options)
     if json:
         show.json(diagnosis.to_json())
         return
-    out.print(diagnosis_table(diagnosis))
+    show.report(diagnosis_report(diagnosis))
     if diagnosis.command:
         show.lines("To look at them, too:", f"  {diagnosis.command}")

@@ -37,14 +37,12 @@ def explain(
     """
     from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
-    from ragassay.reports.text.evidence_text import explained, labels_to_give
+    from ragassay.reports.views.evidence_view import evidence_report, labels_to_give
 
     explanation = rescoring.explain(open_run(folder), sample, metric, system=system, repeat=repeat)
     if json:
         show.json(explanation.to_json())
     else:
-        out = show.console()
-        out.print(explained(explanation, full=full))
+        show.report(evidence_report(explanation, full=full))
         if lines := labels_to_give(explanation):
-            out.print("Lines to add to the file of labels, with an answer each:\n", style="bold")
-            show.lines(*lines)
+            show.lines("Lines to add to the file of labels, with an answer each:", "", *lines)

@@ -48,10 +48,10 @@ def metrics(
     from ragassay.judges.questions.question_kinds import kinds
     from ragassay.metrics.core import naming
     from ragassay.metrics.core.function_metrics import own_names
-    from ragassay.reports.text import catalogue
+    from ragassay.reports.views import catalogue_view as catalogue
 
     if name in kinds():
-        show.console().print(catalogue.question_page(name))
+        show.report(catalogue.question_report(name))
         return
     if name is not None:
         (name,) = own_names([name])
@@ -59,7 +59,7 @@ def metrics(
         if json:
             show.json(meant[0] if len(meant) == 1 else meant)
         for entry in () if json else meant:
-            show.console().print(catalogue.page(entry))
+            show.report(catalogue.metric_report(entry))
         if not json and suite is None and not naming.is_known(name):
             show.lines("", suites.published_elsewhere(name))
         return
@@ -75,9 +75,8 @@ def metrics(
     if json:
         show.json(entries)
     else:
-        out = show.console()
         described = long or suite is not None or family is not None
-        out.print((catalogue.table if described else catalogue.overview)(entries))
+        listing = catalogue.entries_report if described else catalogue.overview_report
+        show.report(listing(entries))
         if suite is not None:
-            out.print()
-            out.print(catalogue.about(suite))
+            show.report(catalogue.suite_report(suite))

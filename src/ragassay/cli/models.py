@@ -38,13 +38,13 @@ def listing(*, model: Repeated | None = None, json: Switch = False) -> None:
     """
     from ragassay.engine.models.model_survey import survey
     from ragassay.models.weights.weight_files import Unavailable, needs_packages
-    from ragassay.reports.text import model_table as report
+    from ragassay.reports.views.models_view import as_json, models_report
 
     surveyed = survey(_folders(model))
     if json:
-        show.json(report.as_json(surveyed))
+        show.json(as_json(surveyed))
     else:
-        show.console().print(report.table(surveyed))
+        show.report(models_report(surveyed))
         try:
             needs_packages()
         except Unavailable as error:

@@ -55,7 +55,6 @@ def run(
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.judges.python_words import named_judges
     from ragassay.reports.run_reports import report_formats, write_reports
-    from ragassay.reports.text import terminal
 
     if data is not None and pipelines.is_pipeline(data):
         if more:
@@ -96,9 +95,7 @@ def run(
         show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
         show.warn(result.summary.warnings)
     else:
-        show.result(result, every=every)
-        if job.config.slice_by is not None:
-            out.print(terminal.slices_table(result.summary))
+        show.result(result, every=every, slices=job.config.slice_by is not None)
         show.lines(*(f"{what}: {path}" for what, path in reports.items()))
         if not reports:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")

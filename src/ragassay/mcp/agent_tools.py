@@ -25,7 +25,7 @@ from ragassay.mcp.tool_results import (
     ValidatedFile,
 )
 from ragassay.reports.run_reports import write_reports
-from ragassay.reports.text import catalogue
+from ragassay.reports.views import catalogue_view as catalogue
 
 RUNS = "runs"
 """Folder for runs that the agent does not name."""

@@ -1,7 +1,6 @@
 from .notebook import (
     html_of as html_of,
     plot_of as plot_of,
-    table_html as table_html,
     text_of as text_of,
 )
 from .text.note_sentences import said as said

@@ -17,12 +17,12 @@ from ragassay.engine.results.result import CONSISTENCY
 from ragassay.reports.charts import drawing
 from ragassay.reports.ci.badge import write_badge
 from ragassay.reports.ci.junit_xml import write_junit
+from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
 from ragassay.reports.plots import run_charts
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.tables import (
     consistency_csv,
-    consistency_table,
     ore_files,
     ragreport_csv,
     tables,
@@ -30,16 +30,14 @@ from ragassay.reports.tables import (
     workbook,
 )
 from ragassay.reports.tables.ore_values import judged_rows
-from ragassay.reports.text import markdown
+from ragassay.reports.views.comparison_view import comparison_report
+from ragassay.reports.views.summary_view import result_report
 
 DEFAULT = ("html", "markdown", "csv")
 
 
 def _markdown(result: Result, path: Path) -> None:
-    text = markdown.summary(result.summary)
-    if result.consistency is not None:
-        text += f"\n{consistency_table.markdown(result.consistency.summary)}"
-    files.write_text(path, text)
+    files.write_text(path, markdown(result_report(result, gates=False, slices=True)))
 
 
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
@@ -93,7 +91,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
     if suffix in (".html", ".htm"):
         pages.write_comparison(comparison, new, old, path)
     elif suffix == ".md":
-        files.write_text(path, markdown.comparison(comparison))
+        files.write_text(path, markdown(comparison_report(comparison, full=True)))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     elif suffix in (".svg", ".png"):

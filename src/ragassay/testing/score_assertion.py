@@ -110,9 +110,11 @@ def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
     """
     from ragassay.base import printable
     from ragassay.reports import text_of
-    from ragassay.reports.text.evidence_text import explained
+    from ragassay.reports.views.evidence_view import evidence_report
 
     explanation = explain(result, sample.id, system=sample.system, repeat=sample.repeat)
     scores = tuple(one for one in explanation.scores if one.row.metric in metrics)
-    lines = text_of(explained(replace(explanation, scores=scores)), margin=_MARGIN).splitlines()
+    lines = text_of(
+        evidence_report(replace(explanation, scores=scores)), margin=_MARGIN
+    ).splitlines()
     return printable.lines("\n".join(line for line in lines if "--full shows" not in line))

@@ -152,9 +152,10 @@ def test_false_alarms_stay_at_the_level() -> None:
 
 
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
+    from ragassay.reports.text.footnotes import comparison_footnotes
+
     from ragassay.reports.html.pages import write_comparison
     from ragassay.reports.plots.compared import overview
-    from ragassay.reports.text.footnotes import comparison_footnotes
 
     data = [
         {

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ragassay.reports.text.footnotes import comparison_footnotes
 from rich.console import Console
 
 import ragassay
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.reports.text import markdown, terminal, wording
-from ragassay.reports.text.footnotes import comparison_footnotes
 
 NAMES = ["better", "same"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragassay.reports.text.footnotes.comparison_footnotes import every_line
 
 import ragassay
 from ragassay.base.note import Note
@@ -15,7 +16,6 @@ from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.gated_comparison import GatedComparison
 from ragassay.engine.results import open_run
 from ragassay.engine.results.gate_result import GateResult
-from ragassay.reports.text.footnotes.comparison_footnotes import every_line
 
 PASSAGE = {"id": "d1", "text": "Emma is a novel by Jane Austen."}
 OTHER = {"id": "x", "text": "Cows eat grass in the meadow."}

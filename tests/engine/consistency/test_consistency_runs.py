@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragassay.reports.tables.consistency_table import overview
 
 import ragassay
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
@@ -22,7 +23,6 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import consistency_table
-from ragassay.reports.tables.consistency_table import overview
 from ragassay.reports.text import wording
 from terminal_text import shown
 from unpacked_pages import page_text

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragassay.reports.text.preview_text import preview_table
 from rich.console import Console
 
 import ragassay
@@ -19,7 +20,6 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
 from ragassay.engine.plan.data_preview import Preview, preview
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.reports.text.preview_text import preview_table
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 

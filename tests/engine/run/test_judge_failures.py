@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from ragassay.reports.text.footnotes import summary_footnotes
 
 import ragassay
 from llm_faults import Faults
@@ -14,7 +15,6 @@ from llm_judging import KEY
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
 from ragassay.engine.results.summary import Spending
-from ragassay.reports.text.footnotes import summary_footnotes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from ragassay.reports.text.footnotes import summary_footnotes
 
 import ragassay
 from attempt_metric import AttemptMetric
@@ -27,7 +28,6 @@ from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.metric import register, scored
 from ragassay.reports.text import wording
-from ragassay.reports.text.footnotes import summary_footnotes
 from unpacked_pages import page_text
 
 

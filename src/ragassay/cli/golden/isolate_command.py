@@ -42,7 +42,7 @@ def isolate(
     """
     from ragassay.engine.diagnosis.isolated_run import CLASSES, isolated
     from ragassay.engine.results import open_run
-    from ragassay.reports.text import terminal
+    from ragassay.reports.views.comparison_view import comparison_report
 
     result = isolated(open_run(full), open_run(alone), metric, threshold)
     if json:
@@ -63,4 +63,4 @@ def isolate(
         left_out = f"left out: the gold passages are not known  ({few(result.unknown)})"
         show.wrapped(f"{head}{left_out}", " " * len(head))
     show.warn(result.notes)
-    show.console().print(terminal.comparison_table(result.comparison))
+    show.report(comparison_report(result.comparison))

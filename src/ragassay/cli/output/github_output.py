@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ragassay.engine.results.comparison_result import Comparison
     from ragassay.engine.results.gate_result import GateResult
     from ragassay.engine.results.summary import Summary
+    from ragassay.reports.model import Report
 
 
 def tell_of_run(shown: Result, *, as_json: bool) -> None:
@@ -23,11 +24,11 @@ def tell_of_run(shown: Result, *, as_json: bool) -> None:
         shown: the run.
         as_json: annotations go to standard error, since standard output is JSON.
     """
-    from ragassay.reports.text import markdown
+    from ragassay.reports.views.summary_view import result_report
 
     summaries = show.summaries(shown)
-    tables = [markdown.summary(one) for one in summaries if one.metrics]
-    _tell(shown.gates, summaries, tables, as_json=as_json)
+    reports = [result_report(shown, gates=False, slices=True)]
+    _tell(shown.gates, summaries, reports, as_json=as_json)
 
 
 def tell_of_comparisons(
@@ -40,18 +41,24 @@ def tell_of_comparisons(
         results: what their gates found.
         as_json: annotations go to standard error.
     """
-    from ragassay.reports.text import markdown
+    from ragassay.reports.views.comparison_view import comparison_report
 
-    _tell(results, (), [markdown.comparison(one) for one in comparisons], as_json=as_json)
+    reports = [comparison_report(one, full=True) for one in comparisons]
+    _tell(results, (), reports, as_json=as_json)
 
 
 def _tell(
-    gates: Sequence[GateResult], summaries: Sequence[Summary], tables: list[str], *, as_json: bool
+    gates: Sequence[GateResult],
+    summaries: Sequence[Summary],
+    reports: list[Report],
+    *,
+    as_json: bool,
 ) -> None:
     from ragassay.reports.ci import github_workflow
+    from ragassay.reports.drawn.markdown import markdown
 
     sys.stdout.flush()
     stream = sys.stderr if as_json else sys.stdout
     stream.writelines(f"{one}\n" for one in github_workflow.commands(gates, summaries))
-    text = "\n".join([github_workflow.gate_list(gates), *tables])
+    text = "\n".join([github_workflow.gate_list(gates), *map(markdown, reports)])
     github_workflow.add_to_step_summary(text, os.environ)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base import printable
-from ragassay.base.counts import plural
 from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ragassay.engine.results.summary import Summary
     from ragassay.engine.run.prepared_run import PreparedRun
     from ragassay.formats import Placement
+    from ragassay.reports.model import Report
 
 MAX_WARNINGS = 12
 
@@ -93,32 +93,26 @@ def table(title: str = "", *, words: Sequence[str], numbers: Sequence[str] = ())
     return empty
 
 
-def result(shown: Result, *, every: bool = False) -> None:
+def result(shown: Result, *, every: bool = False, slices: bool = False) -> None:
     """Prints the table of a run, and below it that of its consistency. A run of the suite
     consistency alone has only that one.
 
     Args:
         shown: the run.
         every: whether metrics that are not in the headline of their suite have a row, too.
+        slices: whether the means of each slice are shown, too.
     """
-    out = console()
-    from ragassay.reports.tables import consistency_table
-    from ragassay.reports.text import headline, terminal
+    from ragassay.reports.views.summary_view import result_report
 
-    inner = shown.consistency
     _log_notes(shown)
-    if inner is None or shown.summary.metrics:
-        used = shown.config.get("suite") or ()
-        beside = [] if every else headline.left_out(shown.summary, used)
-        out.print(terminal.summary_table(headline.without(shown.summary, beside)))
-        if beside:
-            further = plural(len(beside), "further metric")
-            line = f" {further}, by '--metrics all': {', '.join(beside)}.\n"
-            out.print(line, style="dim", markup=False)
-    elif shown.summary.warnings:
-        warn(shown.summary.warnings)
-    if inner is not None:
-        out.print(consistency_table.terminal_table(inner.summary))
+    report(result_report(shown, every=every, gates=False, slices=slices))
+
+
+def report(shown: Report) -> None:
+    """Prints a report in the width of the terminal."""
+    from ragassay.reports.drawn.terminal import Printed
+
+    console().print(Printed(shown))
 
 
 def _log_notes(shown: Result) -> None:
@@ -145,7 +139,7 @@ def preview(
         Whether anything can be scored.
     """
     from ragassay.engine.plan import preview as previewed
-    from ragassay.reports.text.preview_text import can_score, preview_table
+    from ragassay.reports.views.plan_view import can_score, preview_report
 
     with ProgressBar("reading", job.source.count) as progress:
         plan = previewed(job, progress, every_suite=every_suite)
@@ -153,7 +147,7 @@ def preview(
         columns = {} if placement is None else {"columns": asdict(placement)}
         json({**plan.to_json(), **columns})
     else:
-        console().print(preview_table(plan))
+        report(preview_report(plan))
         if placement is not None and placement.unplaced:
             names = (name or "'' (without a name)" for name in placement.unplaced)
             lines("", f"columns that hold no field: {', '.join(names)}")

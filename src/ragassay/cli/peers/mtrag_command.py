@@ -81,7 +81,7 @@ def mtrag(
     from ragassay.engine.models.modelling import model_options
     from ragassay.engine.run.judge_session import open_session
     from ragassay.judges.python_words import named_judges
-    from ragassay.reports.text import terminal
+    from ragassay.reports.views.summary_view import summary_report
 
     words = judge_words(provider, judge_model, openai_key, azure_host)
     if words is not None:
@@ -122,7 +122,7 @@ def mtrag(
         show.json(summary.to_json())
         show.warn(summary.warnings)
     else:
-        show.console().print(terminal.summary_table(summary))
+        show.report(summary_report(summary))
         show.lines(f"records: {chosen.output}")
     return show.exit_code((), summary)
 

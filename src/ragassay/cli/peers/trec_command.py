@@ -219,7 +219,7 @@ def _compare(
 
     from ragassay.compat.trec_eval import trec_printing as shown
     from ragassay.engine.comparison.compared_arrays import compare_arrays
-    from ragassay.reports.text.terminal import full_comparison
+    from ragassay.reports.views.comparison_view import comparison_report
     from ragassay.texts.conversation_names import CONVERSATION_KEYS, conversations_of_ids
 
     measures = [
@@ -260,7 +260,7 @@ def _compare(
         n = f"{len(results[-1].queries):,}"
         out.print(f"mean over all {n} judged queries; one that a run lacks counts 0")
         for comparison in comparisons:
-            out.print(full_comparison(comparison))
+            show.report(comparison_report(comparison, full=True))
     show.warn(
         sentence
         for scores, run in zip(results, runs, strict=True)

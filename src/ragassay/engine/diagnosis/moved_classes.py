@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.base.display import Displayed
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
 from ragassay.engine.comparison.derived_runs import aligned
@@ -17,7 +18,6 @@ from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thres
 from ragassay.engine.diagnosis.diagnosing import diagnose
 from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import Displayed
 from ragassay.stats.paired import compare_pairs
 
 FINE = "fine"

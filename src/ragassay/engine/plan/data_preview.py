@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ragassay.base.display import Displayed
 from ragassay.base.sample import Sample
 from ragassay.engine.config.judging import POOLED
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
 from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.planning import WINDOW, Planner
-from ragassay.engine.results.summary import Displayed
 from ragassay.engine.run.evaluation import dry_run
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
 from ragassay.engine.run.prepared_run import PreparedRun

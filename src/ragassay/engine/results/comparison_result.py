@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import ragassay
+from ragassay.base import display
+from ragassay.base.display import Displayed
 from ragassay.base.note import Note
 from ragassay.engine.results.gate_result import GateResult
-from ragassay.engine.results.summary import Displayed
 from ragassay.stats.paired import Doubt
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ class Comparison(Displayed):
         Raises:
             UsageError: the comparison does not hold its runs.
         """
-        return ragassay.reports.plot_of(self)
+        chart: Chart = display.find().plot_of(self)
+        return chart
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""

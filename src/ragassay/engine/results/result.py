@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragassay
+from ragassay.base import display
+from ragassay.base.display import Displayed
 from ragassay.base.errors import extra_needed
 from ragassay.base.sample import Sample
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.sample_frame import sample_frame
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
-from ragassay.engine.results.summary import Displayed, Summary
+from ragassay.engine.results.summary import Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
 
 if TYPE_CHECKING:
@@ -133,12 +135,6 @@ class Result(Displayed):
         """Writes the run folder (docs/run-folder.md) and returns its path."""
         return ragassay.save_run(self, folder)
 
-    def __str__(self) -> str:
-        """The table of the summary, and that of the consistency of the runs."""
-        return "\n\n".join(
-            str(one.summary) for one in self.steps if one.summary.metrics or one is self.steps[-1]
-        )
-
     def plot(self, kind: PlotKind = "boxes") -> Chart:
         """A picture of all scores, which a notebook shows and ``save`` writes to a file.
 
@@ -149,7 +145,8 @@ class Result(Displayed):
         Raises:
             UsageError: no metric has a number, or there is no such kind.
         """
-        return ragassay.reports.plot_of(self, kind)
+        chart: Chart = display.find().plot_of(self, kind)
+        return chart
 
     def __repr__(self) -> str:
         n_metrics, n = len(self.summary.metrics), self.summary.n_samples

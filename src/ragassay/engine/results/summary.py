@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import ragassay
 from ragassay.base.counts import either, plural, share
+from ragassay.base.display import Displayed
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.engine.results.shown_names import shown
@@ -155,21 +155,6 @@ class Spending:
         return cls(judge, signature, seconds=round(seconds, 3), **counted)
 
 
-class Displayed:
-    """What prints itself as the command line prints it, and what a notebook shows as HTML."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return ragassay.reports.text_of(self)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return ragassay.reports.html_of(self)
-
-
 @dataclass(frozen=True, slots=True)
 class Slice:
     """The same metrics over the samples that share one metadata value."""
@@ -232,28 +217,6 @@ class Summary(Displayed):
     def __iter__(self) -> Iterator[str]:
         """The names of the metrics, as they are shown."""
         return iter(self.metrics)
-
-    def __str__(self) -> str:
-        """A plain table: metric, mean, interval, how many were scored; then the notes."""
-        lines = [f"{self.suite} on {self.title}: mean over {self.averaged_over}"]
-        if not self.metrics and self.suite == "consistency":
-            lines.append(
-                "No metric of single samples: print(result.consistency) shows what was found of "
-                "the runs of each query."
-            )
-        width = max((len(name) for name in ("metric", *self.metrics)), default=0)
-        if self.metrics:
-            lines.append(f"{'metric':<{width}}  {'mean':>9}  {'interval':<20}  scored")
-        for name, m in self.metrics.items():
-            mean = "-" if m.mean is None else f"{m.mean:.4f}"
-            bounds = "" if m.low is None else f"[{m.low:.4f}, {m.high:.4f}]"
-            line = f"{name:<{width}}  {mean:>9}  {bounds:<20}  {m.n_scored}/{m.n_total}"
-            beside = [f"{n} {word}" for word, n in (*m.labels.items(), *m.unscored.items())]
-            from_records = f"{m.n_given} from the records" if m.n_given else ""
-            beside += filter(None, (m.without_assumed, from_records, m.judge))
-            lines.append(f"{line}  {', '.join(beside)}".rstrip())
-        lines += [f"note: {note}" for note in self.warnings]
-        return "\n".join(lines)
 
     @property
     def all_failed(self) -> str:

@@ -22,8 +22,8 @@ from ragassay.engine.results.verdicts import Verdicts
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.reports.html.packing import TextPool, in_columns, packed
-from ragassay.reports.text import verdict_text
-from ragassay.reports.text.verdict_text import AnswerPiece, answer_pieces
+from ragassay.reports.views import verdict_view
+from ragassay.reports.views.verdict_view import AnswerPiece, answer_pieces
 from ragassay.texts.document_names import same_document
 
 MAX_ROWS = 20_000
@@ -144,7 +144,7 @@ def details_of(
     records = [record for one in evidence if (record := verdicts.get(one))]
     if records:
         each = max(200, limits.main // len(records))
-        ranks = verdict_text.ranks_of(sample)
+        ranks = verdict_view.ranks_of(sample)
         entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
         places = {record["id"]: at for at, record in enumerate(records)}
         entry["evidence"] = {
@@ -218,11 +218,11 @@ def _detail(
 def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     """Where each statement that cites stands in the answer's text, and the ids that it cites:
     ``[start, end, ids]``, or ``[None, text, ids]`` where it does not stand there."""
-    folded = verdict_text.searchable(answer.text)
+    folded = verdict_view.searchable(answer.text)
     places: list[list[Any]] = []
     at = 0
     for statement in answer.statements:
-        if place := verdict_text.place_of(statement.text, folded, at):
+        if place := verdict_view.place_of(statement.text, folded, at):
             at = place[1]
             places.append([*place, list(statement.citations)])
         elif statement.citations:
@@ -268,12 +268,12 @@ class _Shared:
 
     def __init__(self, answer: str) -> None:
         self._answer = answer
-        self._tables: dict[tuple[verdict_text.Nugget, ...], None] = {}
+        self._tables: dict[tuple[verdict_view.Nugget, ...], None] = {}
         self._metrics: dict[tuple[AnswerPiece, ...], list[str]] = {}
 
     def add(self, metric: str, parts: Mapping[str, Any]) -> bool:
         """Adds a score's parts where they are of this kind. Returns whether they are."""
-        if table := verdict_text.nugget_table(parts):
+        if table := verdict_view.nugget_table(parts):
             self._tables[tuple(table)] = None
             return True
         if pieces := answer_pieces(parts, self._answer):
@@ -355,7 +355,7 @@ def _verdict(
     Votes with the same prompt do not repeat it.
     """
     votes = record.get("votes", ())
-    shared = verdict_text.shared_prompt(votes)
+    shared = verdict_view.shared_prompt(votes)
     answer = record.get("answer")
     entry: dict[str, Any] = {
         "question": record["question"],
@@ -363,8 +363,8 @@ def _verdict(
         "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
         "judge": record.get("judge"),
         # The passages stand in the page.
-        "about": verdict_text.about(record, ranks, quoted=False),
-        "spread": verdict_text.spread(record),
+        "about": verdict_view.about(record, ranks, quoted=False),
+        "spread": verdict_view.spread(record),
     }
     sent = shared or record.get("messages")
     if prompt and sent:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,13 +27,18 @@ from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved, moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
-from ragassay.engine.results.summary import MetricSummary, Slice, missing_by_accident
+from ragassay.engine.results.summary import Slice, missing_by_accident
 from ragassay.reports.html import figures
 from ragassay.reports.html.query_browser import FAULT_NUMBERS, ComparisonBrowser, RunBrowser
-from ragassay.reports.tables import consistency_table
-from ragassay.reports.text import diagnosis_text, grouping, wording
-from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
+from ragassay.reports.model import Lines
+from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.text import wording
+from ragassay.reports.views import comparison_view, diagnosis_view, summary_notes
+from ragassay.reports.views.comparison_view import comparison_report, extents
+from ragassay.reports.views.consistency_view import consistency_report
+from ragassay.reports.views.summary_view import by_column, families
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -64,13 +70,22 @@ def report_parts(result: Result) -> dict[str, Any]:
     return {
         "result": result,
         "summary": result.summary,
-        "families": grouping.families(result.summary.metrics.values()),
+        "families": families(result.summary.metrics.values()),
         "scored": {name: columns.values(name)[columns.scored(name)] for name in columns.metrics},
-        "slices": grouping.by_column(result.summary.slices),
-        "consistency": consistency_table.section(result),
+        "slices": by_column(result.summary.slices),
+        "consistency": _consistency(result),
         "diagnosis": diagnosed(result),
         "several": len({identity[1:] for identity in columns.identities}) > 1,
     }
+
+
+def _consistency(result: Result) -> dict[str, Any] | None:
+    """The part of a run's page on its consistency, or of that of the consistency itself."""
+    inner = consistency_of(result)
+    if inner is None:
+        return None
+    link = "" if inner is result or inner.folder is None else f"{CONSISTENCY}/report.html"
+    return {"blocks": consistency_report(inner.summary).blocks, "link": link}
 
 
 def diagnosed(result: Result) -> Diagnosis | None:
@@ -107,7 +122,8 @@ def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, 
         "a": a,
         "b": b,
         "metrics": metrics,
-        "extents": extents(comparison, metrics),
+        "extents": extents(replace(comparison, runs=(a, b))),
+        "notes": _notes(comparison),
         "sorted_differences": dict(zip(names, differences, strict=True)),
         "slices": _paired_slices(a, b, unpaired=comparison.unpaired),
         "moved": (change := _moved(a, b)),
@@ -136,7 +152,7 @@ def _paired_slices(a: Result, b: Result, *, unpaired: bool) -> dict[str, list[tu
     others = {(piece.column, piece.value): piece for piece in other}
     pairs = (
         (piece.column, (piece, others[piece.column, piece.value]))
-        for pieces in grouping.by_column(own).values()
+        for pieces in by_column(own).values()
         for piece in pieces
         if (piece.column, piece.value) in others
     )
@@ -150,27 +166,13 @@ def _slices(run: Result, queries: set[str]) -> tuple[Slice, ...]:
     return slice_summaries(run.columns, list(run.summary.metrics.values()), options, queries)
 
 
-def extents(
-    comparison: Comparison, metrics: Mapping[str, MetricSummary] | None = None
-) -> dict[str, float]:
-    """Half the width of each metric's axis of differences; metrics of one range have the same.
-
-    Args:
-        comparison: of two runs.
-        metrics: by name; where left out, those of the runs that the comparison holds, and where it
-            holds none, each metric has an axis of its own.
-    """
-    if metrics is None:
-        metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
-    reach: dict[object, float] = {}
-    keys: dict[str, object] = {}
-    differences = comparison.differences
-    for d in differences:
-        bounds = metrics[d.name].bounds if d.name in metrics else (None, None)
-        key = keys[d.name] = d.name if None in bounds else bounds
-        ends = [abs(x) for x in (d.diff, d.low, d.high) if x is not None]
-        reach[key] = max([reach.get(key, 0.0), *ends])
-    return {name: 1.08 * reach[key] or 1.0 for name, key in keys.items()}
+def _notes(comparison: Comparison) -> dict[str, list[str]]:
+    """What there is to say about a comparison, by its level; the method last."""
+    return {
+        block.level: [line.text for line in block.lines]
+        for block in comparison_report(comparison, full=True).blocks
+        if isinstance(block, Lines)
+    }
 
 
 def _configuration(run: Result) -> str:
@@ -223,10 +225,10 @@ def environment(*templates: Path, **names: Any) -> Environment:
     created.globals.update(
         wording=wording,
         missing=missing_by_accident,
-        summary_footnotes=summary_footnotes,
-        comparison_footnotes=comparison_footnotes,
+        summary_notes=summary_notes,
+        comparison_view=comparison_view,
         figures=figures,
-        diagnosis_text=diagnosis_text,
+        diagnosis_view=diagnosis_view,
         fault_number=FAULT_NUMBERS,
         configuration=_configuration,
         version=ragassay.__version__,

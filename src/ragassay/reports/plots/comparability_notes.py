@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.base.counts import few
+from ragassay.base.counts import few, grouped
 from ragassay.engine.comparison.comparability import OWN_NUGGETS
 from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.summary import MetricSummary
@@ -15,7 +15,6 @@ from ragassay.reports.plots.result_files.evaluator_tables import (
     by_two_formulas,
 )
 from ragassay.reports.plots.series import Series
-from ragassay.reports.text import grouping
 
 _METRICS, _FILES = 8, 3
 """How many names a sentence has; of more it says how many."""
@@ -53,7 +52,7 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
             pairs.append(("; ".join(how), name))
     return [
         f"Not computed alike: {few(names, _METRICS)} ({how})."
-        for how, names in grouping.grouped(pairs).items()
+        for how, names in grouped(pairs).items()
     ]
 
 
@@ -78,7 +77,7 @@ def _differing(facts_by_file: Mapping[str, Facts], fact: str) -> str:
     if len(set(parts_of.values())) < 2:
         return ""
     common = frozenset.intersection(*parts_of.values())
-    files = grouping.grouped(
+    files = grouped(
         (" ".join(sorted(parts - common)) or "by default", name) for name, parts in parts_of.items()
     )
     return "; ".join(f"{how} in {few(names, _FILES)}" for how, names in files.items())

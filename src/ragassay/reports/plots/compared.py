@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import query_differences
@@ -28,8 +29,8 @@ from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.series import PlotPanel, bare
 from ragassay.reports.plots.sheet import NORMAL, SMALL
-from ragassay.reports.text import grouping, wording
-from ragassay.reports.text.footnotes import comparison_footnotes
+from ragassay.reports.text import wording
+from ragassay.reports.views.comparison_view import below
 
 _WIDTHS, _ROWS = (300.0, 340.0), (48.0, 105.0)
 """The least and the greatest width of a line's two panels, and height of it: three lines of small
@@ -153,7 +154,7 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
 def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
     """The lines that share an axis: those of one scale together, in their order."""
     blocks = []
-    for group in grouping.grouped((line.scale, line) for line in lines).values():
+    for group in grouped((line.scale, line) for line in lines).values():
         n = math.ceil(len(group) / _ON_ONE_AXIS)
         blocks += [group[at * len(group) // n : (at + 1) * len(group) // n] for at in range(n)]
     return blocks
@@ -163,8 +164,7 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"Compared on {wording.compared_on(comparison)}. {_test(comparison)}",
         *(str(note) for note in comparison.notes if note.kind == "clustered"),
-        *comparison_footnotes.comparison_lines(comparison).warnings,
-        *comparison_footnotes.comparison_lines(comparison).notes,
+        *(line.text for block in below(comparison) for line in block.lines),
     ]
     if any(line.difference.standing in UNSETTLED for line in lines):
         notes.append(DASHED)

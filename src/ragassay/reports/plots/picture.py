@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note, joined
 from ragassay.engine.comparison.compare_runs import compare
@@ -19,7 +20,7 @@ from ragassay.reports.plots.result_files.evaluator_tables import Tables
 from ragassay.reports.plots.result_files.sources import Sources
 from ragassay.reports.plots.series import PlotPanel, Series
 from ragassay.reports.tables.rows_by_sample import run_numbers
-from ragassay.reports.text import grouping, wording
+from ragassay.reports.text import wording
 
 
 def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> Spec:
@@ -151,7 +152,7 @@ def _size_note(series: Sequence[Series], tables: Tables) -> str:
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
-    files = grouping.grouped((", ".join(one.judges), one.name) for one in series)
+    files = grouped((", ".join(one.judges), one.name) for one in series)
     without = files.pop("", [])
     if len(files) + bool(without) == 1:
         return [f"Judged by {judges}." for judges in files]

@@ -22,9 +22,9 @@ from ragassay.metrics.consistency.runs import SCORES
 from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.consistency_table import SIMILARITIES
 from ragassay.reports.tables.ore_values import SpecValues, cell, texts
 from ragassay.reports.tables.rows_by_sample import consistency_of, gaps
+from ragassay.reports.views.consistency_view import SIMILARITIES
 from ragassay.stats.dispersion import spread
 
 STATS: Mapping[str, str] = {

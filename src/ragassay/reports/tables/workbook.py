@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base import files, printable
+from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError, extra_needed
 from ragassay.base.sample import Sample
 from ragassay.engine.results import Result
@@ -20,7 +21,7 @@ from ragassay.engine.results.score_rows import ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.engine.results.verdicts import Record
 from ragassay.reports.charts import distribution_chart
-from ragassay.reports.text import grouping, wording
+from ragassay.reports.text import wording
 
 if TYPE_CHECKING:
     import xlsxwriter
@@ -106,7 +107,7 @@ class _Workbook:
         row = 3
         heads = ["metric", "mean", "low", "high", "scored", "of"]
         heads += ["for missing parts", "mean without them", "unscored"]
-        groups = grouping.grouped((one.group, one) for one in summary.metrics.values())
+        groups = grouped((one.group, one) for one in summary.metrics.values())
         for group, metrics in groups.items():
             if group:
                 _put(sheet, row, 0, group, self._strong)

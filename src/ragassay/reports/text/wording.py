@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from ragassay.base.counts import plural as plural
+from ragassay.base.counts import grouped, plural as plural
 from ragassay.base.printable import one_line as one_line
 from ragassay.base.score import AND, Value, label_of
 from ragassay.engine.comparison.standing import judge_agreement
@@ -76,6 +76,16 @@ def p_value(value: float | None) -> str:
     if value is None:
         return NOTHING
     return "<0.0001" if value < 0.00005 else f"{value:.4f}"
+
+
+def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:
+    """A sentence for each key, with its values.
+
+    Args:
+        form: of a sentence, with places for the key and its values.
+        pairs: key and value.
+    """
+    return [form.format(key, ", ".join(values)) for key, values in grouped(pairs).items()]
 
 
 def percent(share: float) -> str:

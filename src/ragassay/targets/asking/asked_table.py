@@ -1,49 +1,37 @@
-"""What came of asking, as a table: a row for each system."""
+"""What came of asking, as a report: a row for each system."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-
-from rich.console import RenderableType
-from rich.text import Text
+from collections.abc import Iterator, Sequence
 
 from ragassay.base.counts import plural
-from ragassay.reports.text.responsive_table import fit_table, responsive
+from ragassay.reports.model import Column, Report, lines, table
 from ragassay.targets.asking.ask_summary import MOST_WAYS, AskSummary
 
-HEADS = (
-    *("system", "asked", "answered", "no answer", "from ledger", "failed", "retries"),
-    *("p50", "p95", "p99", "tokens", "cost"),
-)
-_LEFT_OUT = (("from ledger", "retries"), ("p99",), ("no answer",), ("asked",), ("tokens", "cost"))
-"""Columns that are left out where there is no room, one group after the other: how many were asked
-is the sum of those answered and those failed."""
+_COLUMNS = {
+    "asked": 2, "answered": 0, "no answer": 3, "from ledger": 5, "failed": 0, "retries": 5,
+    "p50": 0, "p95": 0, "p99": 4, "tokens": 1, "cost": 1,
+}  # fmt: skip
+"""The columns beside the system. Where there is no room, those with the highest number are left out
+first: how many were asked is the sum of those answered and those failed."""
 
+_EMPTY = 6
 _MILLION = 1_000_000
 _DOLLARS_EXACT = 10.0
 """Sums below this many dollars are shown with four decimals."""
 
 
-def cells(summaries: Sequence[AskSummary]) -> list[list[str]]:
-    """The rows of the table, a cell for each of `HEADS`.
-
-    Args:
-        summaries: of the systems.
-    """
-    return [_row(one) for one in summaries]
-
-
-@responsive
-def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Iterator[RenderableType]:
-    """The table in the width of the terminal, what there is no room for, and what failed."""
-    rows = cells(summaries)
-    empty = [head for head, *column in zip(HEADS, *rows, strict=True) if {*column} <= {"0", "-"}]
-    dropped: list[Collection[str]] = [tuple(empty), *_LEFT_OUT]
-    table, left_out = fit_table(HEADS, rows, width, drop=dropped, plain=plain)
-    yield table
-    if no_room := [head for head in left_out if head not in empty]:
-        yield Text(f" No room for: {', '.join(no_room)}.", "dim")
-    yield from map(Text, lines_below(summaries))
+def asked_report(summaries: Sequence[AskSummary]) -> Report:
+    """What came of asking: counts, times and costs of each system, and why answers are missing."""
+    rows = [_row(one) for one in summaries]
+    _, *values = zip(*rows, strict=True)
+    columns = [Column("system", "name")]
+    for (head, drop), cells in zip(_COLUMNS.items(), values, strict=True):
+        is_empty = {*cells} <= {"0", "-"}
+        columns.append(
+            Column(head, drop=_EMPTY, instead=()) if is_empty else Column(head, drop=drop)
+        )
+    return Report("", (table(columns, rows), lines(lines_below(summaries), "text")))
 
 
 def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:

@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-import ragassay
+from ragassay.base import display
 from ragassay.base.files import atomic
 from ragassay.base.sample import Sample
 from ragassay.formats import native
 from ragassay.targets.asking.ask_summary import AskSummary, summarise
-from ragassay.targets.asking.asked_table import HEADS, ask_table, cells, lines_below
+from ragassay.targets.asking.asked_table import asked_report
 from ragassay.targets.asking.systems_run import SystemsRun
 from ragassay.user_code.background_loop import run
 
@@ -57,12 +57,11 @@ class Answers:
 
     def __str__(self) -> str:
         """A table with a row for each system, and why answers are missing."""
-        return ragassay.reports.text_of(ask_table(list(self.summaries.values())))
+        return display.find().text_of(asked_report(list(self.summaries.values())))
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        summaries = list(self.summaries.values())
-        return ragassay.reports.table_html(HEADS, cells(summaries), lines_below(summaries))
+        return display.find().html_of(asked_report(list(self.summaries.values())))
 
     def of(self, system: str) -> list[Sample]:
         """The samples of one system."""

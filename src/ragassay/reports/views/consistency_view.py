@@ -1,4 +1,4 @@
-"""The consistency of a run in the terminal, in Markdown, and as a section of the HTML report.
+"""What the consistency of a run shows.
 
 One row a metric with its mean, variance and coefficient of variation (each the mean over queries),
 how often a verdict flips and where the variance comes from; one row for each way in which answers
@@ -7,16 +7,10 @@ and retrieval are compared, two runs at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.text import Text
-
 from ragassay.base.errors import UsageError
-from ragassay.engine.results import Result
-from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
 from ragassay.metrics.consistency.runs_retrieval import RunsOverlap, RunsRbo
@@ -25,11 +19,8 @@ from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.reports.tables.rows_by_sample import consistency_of
-from ragassay.reports.text import grouping, wording
-from ragassay.reports.text.markdown import escape, table
-from ragassay.reports.text.responsive_table import fit_table, responsive
-from ragassay.reports.text.terminal import notes_below
+from ragassay.reports.model import Block, Column, Report, Table, lines, table, without_empty
+from ragassay.reports.text import wording
 from ragassay.stats.components import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
@@ -90,47 +81,25 @@ class Overview:
 UNSCORED = "unscored"
 _SHARES = ("query", "system", "query x system", "repeat")
 _DROPPED = (
-    *((UNSCORED,), _SHARES, (HEADS["median"],), (HEADS["std"],), (HEADS["iqr"],)),
-    *((HEADS["max_min"],), (HEADS["consistency_adjusted_index"],), ("ICC",), ("P", "R")),
-    *((HEADS["flip"],), (HEADS["variance"],), ("interval",), (HEADS["cv"],)),
+    *((HEADS["cv"],), ("interval",), (HEADS["variance"],), (HEADS["flip"],), ("P", "R"), ("ICC",)),
+    *((HEADS["consistency_adjusted_index"],), (HEADS["max_min"],), (HEADS["iqr"],)),
+    *((HEADS["std"],), (HEADS["median"],), _SHARES, (UNSCORED,)),
 )
-"""The columns that a narrow terminal leaves out, in this order. Names, means and coverage stay."""
-
-Rows = tuple[list[str], list[list[str]]]
-"""The heads of a table and its rows."""
+"""The columns that a narrow terminal leaves out, the last first. Names, means and coverage stay."""
+_DROP = {head: at for at, heads in enumerate(_DROPPED, start=1) for head in heads}
 
 
-@responsive
-def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[RenderableType]:
-    """The tables of a consistency, with what must be known to read them."""
+def consistency_report(summary: Summary) -> Report:
+    """The consistency of the runs of each query.
+
+    Args:
+        summary: of the consistency.
+    """
     rows = overview(summary)
-    head = Text(wording.one_line(summary.title), "bold")
-    head.append(f", consistency of repeated runs of {_size(summary)}", "not bold")
-    yield Padding(head, (1, 1, 0, 1))
-    missing: dict[str, None] = {}
-    for heads, cells in tables(rows):
-        shown, left_out = fit_table(
-            heads, cells, width - 1, drop=_DROPPED, words=UNSCORED, plain=plain
-        )
-        missing.update(dict.fromkeys(left_out))
-        yield Padding(shown, (0, 0, 0, 1))
-    sentences = notes(summary, rows)
-    if UNSCORED in missing:
-        sentences += _gaps(rows)
-    if others := [name for name in missing if name != UNSCORED]:
-        sentences.append(
-            f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
-            "so has the HTML report."
-        )
-    yield notes_below(sentences, summary.warnings, plain=True)
-
-
-def _gaps(rows: Overview) -> list[str]:
-    """The metrics without any score, by reason: the words of the column `UNSCORED`."""
-    lines = (line for heads, cells in tables(rows) if UNSCORED in heads for line in cells)
-    return grouping.sentences(
-        "Unscored: {}: {}.", ((line[-1], line[0]) for line in lines if line[-1])
-    )
+    sentences = lines(notes(summary, rows))
+    blocks: tuple[Block, ...] = (*tables(rows), sentences, lines(summary.warnings, "warning"))
+    about = f"consistency of repeated runs of {_size(summary)}"
+    return Report(summary.title, blocks, about)
 
 
 def _size(summary: Summary) -> str:
@@ -141,49 +110,8 @@ def _size(summary: Summary) -> str:
     return f"{queries} by several systems, {wording.plural(summary.n_samples, 'group')}"
 
 
-def markdown(summary: Summary) -> str:
-    """The tables as Markdown (GitHub's dialect), under a heading of their own."""
-    rows = overview(summary)
-    lines = ["### Consistency of repeated runs", ""]
-    for heads, cells in tables(rows):
-        align = "l" + "r" * (len(heads) - 1)
-        lines += [*table([*map(escape, heads)], align, ([*map(escape, row)] for row in cells)), ""]
-    lines += [f"> ⚠ {escape(warning)}\n" for warning in summary.warnings]
-    lines += [f"- {escape(note)}" for note in notes(summary, rows)]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-@dataclass(frozen=True)
-class Section:
-    """The part of the HTML report about the consistency of a run.
-
-    Attributes:
-        tables: heads and rows.
-        notes: what must be known to read them.
-        warnings: what may mislead.
-        link: the report of the consistency itself; empty on that page.
-    """
-
-    tables: list[Rows]
-    notes: list[str]
-    warnings: tuple[str, ...]
-    link: str
-
-
-def section(result: Result) -> Section | None:
-    """The section of a run's report, or of that of its consistency; ``None`` without one."""
-    inner = consistency_of(result)
-    if inner is None:
-        return None
-    rows = overview(inner.summary)
-    is_outer = inner is not result
-    link = f"{CONSISTENCY}/report.html" if is_outer and inner.folder is not None else ""
-    warnings = inner.summary.warnings if is_outer else ()
-    return Section(tables(rows), notes(inner.summary, rows), warnings, link)
-
-
-def tables(rows: Overview) -> list[Rows]:
-    """The rows as tables of text; one for each kind that has any."""
+def tables(rows: Overview) -> list[Table]:
+    """The rows as tables; one for each kind that has any."""
     shown = []
     if rows.similarities:
         shown.append(_similarity_table(rows.similarities))
@@ -191,11 +119,11 @@ def tables(rows: Overview) -> list[Rows]:
         shown.append(_spread_table(rows))
     if rows.others:
         cells = [[one.name, wording.number(one.mean), wording.coverage(one)] for one in rows.others]
-        shown.append((["metric", "mean", "scored"], cells))
+        shown.append(_table(["metric", "mean", "scored"], cells))
     return shown
 
 
-def _similarity_table(similarities: Mapping[str, Stats]) -> Rows:
+def _similarity_table(similarities: Mapping[str, Stats]) -> Table:
     shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in similarities.values()) else []
     heads = ["runs compared two by two", *(["P", "R", "F1/value"] if shown else ["value"])]
     values = [parts.get("f") or next(iter(parts.values())) for parts in similarities.values()]
@@ -210,7 +138,7 @@ def _similarity_table(similarities: Mapping[str, Stats]) -> Rows:
     return _counted([*heads, "interval"], cells, values)
 
 
-def _spread_table(rows: Overview) -> Rows:
+def _spread_table(rows: Overview) -> Table:
     stats = [stat for stat in HEADS if any(stat in row for row in rows.spreads.values())]
     sources = ["ICC", *(_SHARES if rows.several_systems else ())] if rows.variances else []
     heads = ["metric over the runs of a query", *(HEADS[stat] for stat in stats), *sources]
@@ -225,14 +153,33 @@ def _spread_table(rows: Overview) -> Rows:
     return _counted(heads, cells, [counted(row) for row in rows.spreads.values()])
 
 
-def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSummary]) -> Rows:
-    """The number of scored queries, and the reasons where some were not scored."""
+def _counted(
+    heads: list[str], cells: Sequence[list[str]], counts: Sequence[MetricSummary]
+) -> Table:
+    """The table with the number of scored queries, and the reasons where none was scored."""
     gaps = [wording.reasons(one.unscored) if one.n_scored == 0 else "" for one in counts]
-    some = any(gaps)
-    return [*heads, "scored", *([UNSCORED] if some else [])], [
-        [*line, wording.coverage(one), *([gap] if some else [])]
+    full = [
+        [*line, wording.coverage(one), gap]
         for line, one, gap in zip(cells, counts, gaps, strict=True)
     ]
+    named = zip(gaps, (line[0] for line in cells), strict=True)
+    instead = wording.sentences("Unscored: {}: {}.", (pair for pair in named if pair[0]))
+    return without_empty(_table([*heads, "scored", UNSCORED], full, tuple(instead)))
+
+
+def _table(
+    heads: Sequence[str], cells: Sequence[Sequence[str]], unscored: tuple[str, ...] = ()
+) -> Table:
+    """The table with the columns that a narrow terminal leaves out."""
+    first, *others = heads
+    columns = [Column(first, "name")]
+    for head in others:
+        is_words = head == UNSCORED
+        columns.append(
+            Column(head, "words" if is_words else "number", _DROP.get(head, 0),
+                   unscored if is_words else None)
+        )  # fmt: skip
+    return table(columns, cells)
 
 
 def _variance(parts: Components | None) -> list[str]:

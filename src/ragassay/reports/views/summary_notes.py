@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from ragassay.base.counts import share
+from ragassay.base.counts import grouped, share
 from ragassay.base.errors import UsageError
 from ragassay.base.note import joined
 from ragassay.base.score import Reason
@@ -15,7 +15,6 @@ from ragassay.engine.results.summarising import lacks_no_sample, plain
 from ragassay.engine.results.summary import Spending, Summary
 from ragassay.metrics.core import naming
 from ragassay.reports.text import wording
-from ragassay.reports.text.grouping import grouped, sentences
 from ragassay.reports.text.note_sentences import all_said
 from ragassay.suites import Suite, all_suites
 
@@ -23,13 +22,8 @@ MOST_LABELS = 6
 """Labels of a metric, or names of metrics, that are listed one by one."""
 
 
-def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
-    """What a reader must know to read the means; one sentence each.
-
-    Args:
-        summary: of a run.
-        judged_marked: whether the table itself says which metrics were judged by whom.
-    """
+def summary_notes(summary: Summary) -> list[str]:
+    """What a reader must know to read the means of a run; one sentence each."""
     notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
     bounded = (metric for metric in summary.metrics.values() if metric.low is not None)
     kinds = grouped((metric.interval, metric) for metric in bounded)
@@ -48,7 +42,7 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     if not_in_warnings and not summary.all_failed:
         notes.append(f"The system failed: {wording.counts(summary.failures).rstrip('.')}.")
     notes += _given_notes(summary)
-    notes += _asked_notes(summary, judged_marked)
+    notes += _asked_notes(summary)
     notes += _embedded_notes(summary)
     notes += agreement_notes(summary)
     notes += [
@@ -174,16 +168,14 @@ def _without_given(metric: str) -> str:
     return " The parameter given=false computes them by a model on this machine."
 
 
-def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
+def _asked_notes(summary: Summary) -> list[str]:
     spent = summary.judging
     if spent is None or not spent.questions:
         return []
     judged = _judged(summary, spent)
     rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
     judge = f"{spent.judge}{rules}"
-    which = share(len(judged), len(summary.metrics), "metric")
-    if not judged_marked:
-        which = _which(judged, list(summary.metrics), which)
+    which = _which(judged, list(summary.metrics))
     notes = [f"Judged by {judge}: {which}."] if judged else []
     if spent.calls or spent.cached:
         whom = "" if judged else f" of {judge}"
@@ -223,14 +215,16 @@ def _judged(summary: Summary, spent: Spending) -> list[str]:
     ]
 
 
-def _which(judged: Sequence[str], metrics: Sequence[str], many: str) -> str:
+def _which(judged: Sequence[str], metrics: Sequence[str]) -> str:
     """The judged metrics in few words: their names, or those of the others, or how many."""
     others = [name for name in metrics if name not in judged]
     if not others:
         return "all metrics"
     if len(judged) <= MOST_LABELS:
         return ", ".join(judged)
-    return f"all metrics but {', '.join(others)}" if len(others) <= MOST_LABELS else many
+    if len(others) <= MOST_LABELS:
+        return f"all metrics but {', '.join(others)}"
+    return share(len(judged), len(metrics), "metric")
 
 
 def _embedded_notes(summary: Summary) -> list[str]:
@@ -297,7 +291,7 @@ def unscored_notes(summary: Summary) -> list[str]:
     note.
     """
     metrics = summary.metrics.values()
-    return sentences(
+    return wording.sentences(
         "{}: {}", ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)
     )
 

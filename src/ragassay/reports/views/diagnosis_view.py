@@ -1,24 +1,17 @@
-"""What a diagnosis shows in the terminal: the classes, examples of each, and what to try."""
+"""What a diagnosis shows: the classes, examples of each, and what to try."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
-
 from ragassay.base.counts import either, grouped
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.judged_signals import Judged
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
+from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
-from ragassay.reports.text.responsive_table import fit_table, responsive
-
-_DROPPED = (("interval",),)
-"""The column of a table that a narrow terminal leaves out."""
 
 _TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
 """What each class is called, by name."""
@@ -90,14 +83,9 @@ def untold_lines(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def panel_notes(diagnosis: Diagnosis, *, with_command: bool = True) -> list[str]:
-    """What stands below a report's table of classes.
-
-    Args:
-        diagnosis: of a run.
-        with_command: whether to give the command that computes what is missing. A page may be read
-            on another machine than that of the run's folder.
-    """
+def page_notes(diagnosis: Diagnosis) -> list[str]:
+    """What stands below a page's table of classes. It has no command, because a page may be read on
+    another machine than that of the run's folder."""
     notes = [cost_line(diagnosis)] if diagnosis.found else []
     notes.append(
         "Each failing sample is put down to the first step that failed. 'ragassay diagnose' takes "
@@ -106,8 +94,10 @@ def panel_notes(diagnosis: Diagnosis, *, with_command: bool = True) -> list[str]
     notes += untold_lines(diagnosis) + missing_lines(diagnosis)
     if diagnosis.command:
         metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
-        command = diagnosis.command if with_command else "'ragassay diagnose' prints the command."
-        notes.append(f"To look at them, too, compute {', '.join(metrics)}: {command}")
+        notes.append(
+            f"To look at them, too, compute {', '.join(metrics)}: 'ragassay diagnose' prints the "
+            "command."
+        )
     return notes
 
 
@@ -124,57 +114,55 @@ def signal_words(signals: Mapping[str, float]) -> str:
     return ", ".join(filter(None, pieces))
 
 
-@responsive
-def diagnosis_table(diagnosis: Diagnosis, width: int, plain: bool) -> Iterator[RenderableType]:
+def diagnosis_report(diagnosis: Diagnosis) -> Report:
     """A run's diagnosis: the classes with counts and costs, examples and advice."""
-    yield Text.assemble(wording.one_line(diagnosis.name), style="bold")
-    yield Text(failing_line(diagnosis))
+    blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
     if diagnosis.found:
-        table, left_out = fit_table(*class_cells(diagnosis), width - 1, drop=_DROPPED, plain=plain)
-        yield Padding(table, (0, 0, 0, 1))
-        of = "" if left_out else f", with its interval at {wording.percent(diagnosis.level)}"
-        notes = [f"share: of all samples{of}.", cost_line(diagnosis)]
-        yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
+        share = f"share: of all samples, with its interval at {wording.percent(diagnosis.level)}."
+        blocks += [class_table(diagnosis), lines([share, cost_line(diagnosis)])]
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
-    for one in diagnosis.found:
-        yield Text("")
-        yield Text(f"{one.fault.title} ({one.n:,})", "bold")
-        yield Padding(Group(*_about(one, several, plain)), (0, 0, 0, 2))
-    if lines := untold_lines(diagnosis) + missing_lines(diagnosis):
-        yield Text("")
-        yield from (Text(line, "yellow") for line in lines)
+    blocks += [
+        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several), "text"))
+        for one in diagnosis.found
+    ]
+    missing = untold_lines(diagnosis) + missing_lines(diagnosis)
+    blocks.append(lines(missing, "text", "doubt"))
+    return Report(diagnosis.name, tuple(blocks))
 
 
-def class_cells(diagnosis: Diagnosis) -> tuple[list[str], list[list[str]]]:
-    """The table of classes: its heads and its rows."""
-    return ["class", "n", "share", "interval", "cost"], [
-        [
+def class_table(diagnosis: Diagnosis) -> Table:
+    """The table of classes."""
+    columns = [
+        Column("class", "name"),
+        *map(Column, ("n", "share")),
+        Column("interval", drop=1, instead=()),
+        Column("cost"),
+    ]
+    rows = (
+        (
             one.fault.title,
             f"{one.n:,}",
             f"{one.share:.1%}",
             wording.bounds(one.low, one.high),
             wording.number(one.cost),
-        ]
+        )
         for one in diagnosis.found
-    ]
+    )
+    return table(columns, rows)
 
 
-def _about(one: ClassFound, several: bool, plain: bool) -> Iterator[Text]:
-    yield Text(one.fault.says)
+def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
+    yield Cell(one.fault.says)
     if words := judged_words(one):
-        yield Text(words)
-    dash = "-" if plain else "–"
+        yield Cell(words)
     for example in one.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
-        yield Text.assemble(
-            (wording.one_line(" ".join(filter(None, tags))), "cyan"),
-            f"  {wording.one_line(example.query)}",
-        )
-        yield Text(f"  {dash} {wording.one_line(example.answer) or '(no answer)'}", "dim")
+        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", "info")
+        yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
         if words := signal_words(example.signals):
-            yield Text(f"  {dash} {words}", "dim")
-    yield Text(f"To try: {one.fault.advice}", "green")
+            yield Cell(f"  – {words}", style="dim")
+    yield Cell(f"To try: {one.fault.advice}", style="good")
 
 
 def moved_line(change: Moved) -> str:
@@ -192,21 +180,15 @@ def moved_line(change: Moved) -> str:
     )
 
 
-def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
-    """How the numbers of a change were computed.
-
-    Args:
-        change: its numbers.
-        with_intervals: whether the intervals of the differences are shown beside them.
-    """
-    shown = ", with its interval" if with_intervals else ""
+def moved_notes(change: Moved) -> list[str]:
+    """How the numbers of a change were computed."""
     both = (*change.old.found, *change.new.found)
     test = "p: two-sided paired sign-flip test, corrected across the classes (max-T)"
     if change.not_alike:
         test = "no test, because the runs differ in more than their system"
     notes = [
         *(f"{one} What moved may be due to that." for one in change.not_alike),
-        f"diff: share of the samples in both runs, new - old{shown}; {test}.",
+        f"diff: share of the samples in both runs, new - old, with its interval; {test}.",
         "entered, left: samples that are in the class in the new run only, in the old run only.",
     ]
     if change.unlike:
@@ -229,31 +211,25 @@ def transition_lines(change: Moved, most: int = 12) -> list[str]:
     return lines
 
 
-def moved_cells(change: Moved) -> tuple[list[str], list[list[str]]]:
-    """The table of a change: its heads and its rows."""
-    return ["class", "new", "old", "entered", "left", "diff", "interval", "p"], [
-        [
+def moved_report(change: Moved) -> Report:
+    """Which classes a change moved: counts, the difference, its test, and the transitions."""
+    columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
+               Column("interval", drop=1, instead=()), Column("p")]  # fmt: skip
+    rows = (
+        (
             one.title,
             *(f"{n:,}" for n in (one.new, one.old, one.entered, one.left)),
             wording.number(one.diff, sign=True),
             wording.bounds(one.low, one.high, sign=True),
             wording.p_value(one.p_adjusted),
-        ]
+        )
         for one in change.classes
+    )
+    blocks: list[Block] = [
+        lines([moved_line(change)], "text"),
+        table(columns, rows),
+        lines(moved_notes(change)),
     ]
-
-
-@responsive
-def moved_table(change: Moved, width: int, plain: bool) -> Iterator[RenderableType]:
-    """Which classes a change moved: counts, the difference, its test, and the transitions."""
-    yield Text(f"{change.new.name} against {change.old.name}", "bold")
-    yield Text(moved_line(change))
-    table, left_out = fit_table(*moved_cells(change), width - 1, drop=_DROPPED, plain=plain)
-    yield Padding(table, (0, 0, 0, 1))
-    notes = moved_notes(change, with_intervals=not left_out)
-    yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
-    if lines := transition_lines(change):
-        yield Text("")
-        yield Text("Samples that moved, old → new" if not plain else "Samples that moved", "bold")
-        arrow = " -> " if plain else " → "
-        yield Padding(Group(*(Text(line.replace(" → ", arrow)) for line in lines)), (0, 0, 0, 2))
+    if transitions := transition_lines(change):
+        blocks.append(part("Samples that moved, old → new", lines(transitions, "text")))
+    return Report(f"{change.new.name} against {change.old.name}", tuple(blocks))

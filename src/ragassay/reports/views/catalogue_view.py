@@ -6,12 +6,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.padding import Padding
-from rich.table import Column, Table
-from rich.text import Text
-
 from ragassay import suites
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
@@ -22,12 +16,14 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.docstrings import said
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
+from ragassay.reports.model import Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
-from ragassay.reports.text.worked_examples import example_of, worked_example
+from ragassay.reports.views.worked_examples import example_of, worked_example
 
 Entry = dict[str, Any]
 
-_NAME_WIDTH, _RANGE_WIDTH = 25, 9
+_GRID = (Column("", "name"), Column("", "words"))
+"""A label and its text, without heads."""
 
 
 def all_entries(suite: str | None = None) -> list[Entry]:
@@ -62,118 +58,116 @@ def entries_named(name: str, suite: str | None = None) -> list[Entry]:
     return _entries((cls, name if len(matches) == 1 else text, text) for cls, text in matches)
 
 
-def table(entries: Sequence[Entry]) -> RenderableType:
-    """A table of entries, by family: what each measures, and in dim print what it needs."""
-    blocks: list[RenderableType] = []
-    width = min(_NAME_WIDTH, max((len(entry["name"]) for entry in entries), default=0))
-    for family, members in grouped((entry["family"], entry) for entry in entries).items():
-        columns = (
-            Column("metric", style="bold", overflow="fold", width=max(width, len("metric"))),
-            Column("what it measures", ratio=1),
-            Column("range", style="dim", no_wrap=True, width=_RANGE_WIDTH),
-        )
-        grid = Table(*columns, box=None, pad_edge=False, title=family, title_justify="left")
-        for entry in members:
-            arrow = wording.arrow(entry["higher_is_better"])
-            span = f"{entry['range']} {arrow}".strip()
-            grid.add_row(escape(entry["name"]), _what(entry), span)
-        blocks += [grid, Text("")]
-    blocks.append(Text("'ragassay metrics NAME' explains one.", style="dim"))
-    return Group(*blocks)
+def entries_report(entries: Sequence[Entry]) -> Report:
+    """Entries by family: what each measures and, in small print, what it needs."""
+    columns = [
+        Column("metric", "name"),
+        Column("what it measures", "words"),
+        Column("range", "words", style="dim"),
+    ]
+    parts = (
+        part(family, table(columns, map(_row, members)))
+        for family, members in grouped((entry["family"], entry) for entry in entries).items()
+    )
+    return Report("", (*parts, lines(["'ragassay metrics NAME' explains one."])))
 
 
-def overview(entries: Sequence[Entry]) -> RenderableType:
+def _row(entry: Entry) -> list[Cell | str]:
+    """A metric's title, and below it its uses, kind, needs, suites and source."""
+    facts = [
+        entry["recommended_for"] and f"for {entry['recommended_for']}",
+        _kind(entry),
+        f"needs {', '.join(entry['needs']) or 'nothing'}",
+        entry["uses"] and f"also uses {', '.join(entry['uses'])}",
+        entry["suites"] and f"in {_suites(entry)}",
+        entry["source"],
+    ]
+    what = Cell(entry["title"], below=(" · ".join(filter(None, facts)),))
+    span = f"{entry['range']} {wording.arrow(entry['higher_is_better'])}".strip()
+    return [Cell(entry["name"], style="strong"), what, span]
+
+
+def overview_report(entries: Sequence[Entry]) -> Report:
     """The names of metrics by family, for one screen.
 
     Args:
         entries: see `all_entries`.
     """
-    columns = Column(style="bold", no_wrap=True), Column(ratio=1)
-    grid = Table(*columns, box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    for family, names in grouped((entry["family"], entry["name"]) for entry in entries).items():
-        grid.add_row(family, escape("  ".join(names)))
+    families = grouped((entry["family"], entry["name"]) for entry in entries)
+    rows = ((Cell(one, style="strong"), "  ".join(names)) for one, names in families.items())
     hint = (
         "'ragassay metrics NAME' explains one, '--family FAMILY' and '--suite SUITE' describe "
         "those of one, '--long' describes all."
     )
-    return Group(grid, Text(""), Text(hint, style="dim"))
+    return Report("", (table(_GRID, rows), lines([hint])))
 
 
-def about(suite: str) -> RenderableType:
+def suite_report(suite: str) -> Report:
     """A suite in words: what it is, and what a reader of its numbers should know.
 
     Raises:
         UsageError: an unknown suite.
     """
     chosen = suites.get(suite)
-    head = Text(chosen.name, "bold").append(f": {chosen.title}", "not bold")
-    notes = [Padding(Text(f"- {note}"), (0, 0, 0, 1)) for note in chosen.notes]
-    return Group(head, Text(chosen.source, "dim"), Text(""), *notes)
+    notes = lines((f"- {note}" for note in chosen.notes), "text")
+    return Report(f"{chosen.name}: {chosen.title}", (lines([chosen.source]), notes))
 
 
-def page(entry: Entry) -> RenderableType:
+def metric_report(entry: Entry) -> Report:
     """One entry in full."""
-    columns = Column(style="dim", no_wrap=True), Column(ratio=1, overflow="fold")
-    grid = Table(*columns, box=None, show_header=False, pad_edge=False)
-    rows: Mapping[str, str] = {
-        "canonical name": entry["metric"],
-        "measures": entry["title"],
-        "details": entry["description"],
-        "formula": entry["formula"],
-        "misleads where": entry["misleads"],
-        "kind": _kind(entry),
-        "suites": _suites(entry) or "none",
-        "needs": ", ".join(entry["needs"]) or "nothing",
-        "also uses": ", ".join(entry["uses"]),
-        "range": entry["range"],
-        "direction": wording.direction(entry["higher_is_better"]),
-        "aggregated as": entry["aggregate"],
-        "recommended for": entry["recommended_for"],
-        "other names": ", ".join(entry["aliases"]),
-        "source": entry["source"],
-        "rests on": ", ".join(entry["offline_agreement"]),
-    }
-    for label, text in rows.items():
-        if text:
-            grid.add_row(label, escape(text))
+    rows = [
+        ("canonical name", entry["metric"]),
+        ("measures", entry["title"]),
+        ("details", entry["description"]),
+        ("formula", entry["formula"]),
+        ("misleads where", entry["misleads"]),
+        ("kind", _kind(entry)),
+        ("suites", _suites(entry) or "none"),
+        ("needs", ", ".join(entry["needs"]) or "nothing"),
+        ("also uses", ", ".join(entry["uses"])),
+        ("range", entry["range"]),
+        ("direction", wording.direction(entry["higher_is_better"])),
+        ("aggregated as", entry["aggregate"]),
+        ("recommended for", entry["recommended_for"]),
+        ("other names", ", ".join(entry["aliases"])),
+        ("source", entry["source"]),
+        ("rests on", ", ".join(entry["offline_agreement"])),
+    ]
     for parameter in entry["parameters"]:
         text = f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
-        grid.add_row("parameter", escape(text))
+        rows.append(("parameter", text))
     for kind, agreement in entry["offline_agreement"].items():
-        said = agreement["said"]
-        grid.add_row("offline judge", escape(f"{kind}: {said}"))
-        for row in agreement["rows"]:
-            grid.add_row("", Text(f"{row['of']}: {row['source']}", "dim"))
+        rows.append(("offline judge", f"{kind}: {agreement['said']}"))
+        rows += [("", f"{row['of']}: {row['source']}") for row in agreement["rows"]]
     for kind, names in entry["prompts"].items():
-        grid.add_row("prompt", escape(f"--prompt {kind}=FILE with {_placeholders(names)}"))
-    for label, text in worked_example(entry["metric"]):
-        grid.add_row(label, escape(text))
-    return Group(Text(entry["name"], style="bold"), grid)
+        rows.append(("prompt", f"--prompt {kind}=FILE with {_placeholders(names)}"))
+    rows += worked_example(entry["metric"])
+    return Report(entry["name"], (_grid(rows),))
 
 
-def question_page(kind: str) -> RenderableType:
+def question_report(kind: str) -> Report:
     """A kind of question: what a prompt for it holds, and the package's own.
 
     Args:
         kind: its name.
     """
     question = kinds()[kind]
-    grid = Table(Column(style="dim", no_wrap=True), Column(ratio=1, overflow="fold"), box=None,
-                 show_header=False, pad_edge=False)  # fmt: skip
     asking = [one for one in naming.metric_classes().values() if kind in _kinds_of(one)]
-    rows = {
-        "asks": said(question.__doc__)["details"],
-        "version": str(question.version),
-        "asked by": ", ".join(sorted(one.name for one in asking)),
-        "placeholders": _placeholders(placeholders(question)),
-        "answer": ", ".join(question.schema()["properties"]),
-        "replace": f"--prompt {kind}=FILE (prompts={{'{kind}': 'FILE'}}); see docs/judges.md",
-    }
-    for label, text in rows.items():
-        if text:
-            grid.add_row(label, escape(text))
-    template = Text(question.blank({}).source())
-    return Group(Text(kind, style="bold"), grid, Text("\nThe package's own prompt:\n"), template)
+    rows = [
+        ("asks", said(question.__doc__)["details"]),
+        ("version", str(question.version)),
+        ("asked by", ", ".join(sorted(one.name for one in asking))),
+        ("placeholders", _placeholders(placeholders(question))),
+        ("answer", ", ".join(question.schema()["properties"])),
+        ("replace", f"--prompt {kind}=FILE (prompts={{'{kind}': 'FILE'}}); see docs/judges.md"),
+    ]
+    template = lines([question.blank({}).source()], "text")
+    return Report(kind, (_grid(rows), part("The package's own prompt:", template)))
+
+
+def _grid(rows: Iterable[tuple[str, str]]) -> Table:
+    """Labels and texts; those without a text are left out."""
+    return table(_GRID, ((Cell(label, style="dim"), text) for label, text in rows if text))
 
 
 def _placeholders(names: Mapping[str, bool]) -> str:
@@ -187,20 +181,6 @@ def _placeholders(names: Mapping[str, bool]) -> str:
 
 def _kinds_of(cls: type[Metric]) -> list[str]:
     return [one.kind for one in cls.asks] if issubclass(cls, JudgedMetric) else []
-
-
-def _what(entry: Entry) -> RenderableType:
-    """A metric's title, and below it in dim print its uses, kind, needs, suites and source."""
-    facts = [
-        entry["recommended_for"] and (f"for {entry['recommended_for']}", "dim"),
-        (_kind(entry), "dim" if entry["kind"] == "arithmetic" else "yellow"),
-        (f"needs {', '.join(entry['needs']) or 'nothing'}", "dim"),
-        entry["uses"] and (f"also uses {', '.join(entry['uses'])}", "dim"),
-        entry["suites"] and (f"in {_suites(entry)}", "cyan"),
-        entry["source"] and (entry["source"], "dim"),
-    ]
-    line = Text(" · ", "dim").join(Text(*fact) for fact in facts if fact)
-    return Group(Text(entry["title"]), Padding(line, (0, 0, 0, 2)))
 
 
 def _kind(entry: Entry) -> str:

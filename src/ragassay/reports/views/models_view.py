@@ -5,33 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.padding import Padding
-from rich.table import Column, Table
-from rich.text import Text
-
 from ragassay.base.counts import few
 from ragassay.engine.models.model_survey import Surveyed
 from ragassay.models.weights.fetching import readable
+from ragassay.reports.model import Cell, Column, Report, lines, table
 
 _SHOWN = 4
 """Metrics that are named in the table; the rest is counted."""
 
 
-def table(models: Sequence[Surveyed]) -> RenderableType:
+def models_report(models: Sequence[Surveyed]) -> Report:
     """Each model with what it is for, its licence and size, and where it is."""
-    columns = Column("licence", no_wrap=True), Column("size", justify="right", no_wrap=True)
-    model = Column("model", overflow="fold", ratio=1)
-    grid = Table(model, *columns, box=None, pad_edge=False)
-    for one in models:
-        grid.add_row(_what(one), one.facts.licence or "?", _size(one))
-    hint = Text(
-        "'ragassay models fetch NAME' downloads one, 'ragassay models check' tries those that are "
-        "here; --model NAME=FOLDER names a folder that holds one.",
-        style="dim",
+    columns = [
+        Column("model", "name", style="strong"),
+        Column("what it is for", "words"),
+        Column("licence", "words"),
+        Column("size"),
+    ]
+    rows = (
+        (
+            Cell(one.name, f" @ {one.commit}" if one.commit else ""),
+            Cell(one.facts.what, below=_about(one)),
+            one.facts.licence or "?",
+            _size(one),
+        )
+        for one in models
     )
-    return Group(grid, Text(""), hint)
+    hint = (
+        "'ragassay models fetch NAME' downloads one, 'ragassay models check' tries those that are "
+        "here; --model NAME=FOLDER names a folder that holds one."
+    )
+    return Report("", (table(columns, rows), lines([hint])))
 
 
 def as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
@@ -56,23 +60,21 @@ def as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _what(one: Surveyed) -> RenderableType:
-    name = Text.assemble((one.name, "bold"), (f" @ {one.commit}" if one.commit else "", "dim"))
-    lines: list[Text] = []
-    if one.facts.what:
-        lines.append(Text(one.facts.what))
-    if one.metrics:
-        lines.append(Text(f"for {_metrics(one.metrics)}", "cyan"))
-    if one.facts.companions:
-        lines.append(Text(f"with the tokenizer of {', '.join(one.facts.companions)}", "dim"))
-    if one.folder is None:
-        lines.append(Text("not here" if not one.given else one.problem, "yellow"))
-    else:
-        where = "named folder" if one.given else "cache"
-        lines.append(Text(f"{where}: {escape(str(one.folder))}", "green"))
-        if one.problem:
-            lines.append(Text(one.problem, "yellow"))
-    return Group(name, *(Padding(line, (0, 0, 0, 2)) for line in lines))
+def _about(one: Surveyed) -> tuple[str, ...]:
+    """The metrics of a model, and where it is."""
+    where = "named folder" if one.given else "cache"
+    about = (
+        f"for {_metrics(one.metrics)}" if one.metrics else "",
+        _companions(one),
+        "" if one.folder is None else f"{where}: {one.folder}",
+        one.problem if one.folder is not None or one.given else "not here",
+    )
+    return tuple(filter(None, about))
+
+
+def _companions(one: Surveyed) -> str:
+    names = ", ".join(one.facts.companions)
+    return f"with the tokenizer of {names}" if names else ""
 
 
 def _metrics(metrics: Mapping[str, Sequence[str]]) -> str:

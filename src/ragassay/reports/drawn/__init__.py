@@ -1,0 +1,1 @@
+"""What draws a report: the terminal, Markdown, a notebook."""

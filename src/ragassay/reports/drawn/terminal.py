@@ -1,0 +1,228 @@
+"""A report in the terminal: tables fit its width, in the characters and colours that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from ragassay.base import printable
+from ragassay.reports.model import Block, Cell, Column, Lines, Report, Row, Table, lines
+from ragassay.reports.text import wording
+
+_STYLES = {"strong": "bold", "good": "green", "bad": "red", "doubt": "yellow", "info": "cyan"}
+_LEVELS = {"note": ("", "dim"), "warning": ("⚠ ", "yellow"), "text": ("", "")}
+"""The mark and the style of lines of each level."""
+
+_ASCII = str.maketrans({"↑": "^", "↓": "v", "–": "-", "→": "->", "⚠": "!", "…": "...", "·": "|"})
+_EDGES, _BETWEEN, _INDENT = 2, 2, 2
+_LEAST_NAME, _LEAST_WORDS, _BAR_WIDTH = 8, 20, 12
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A report that rich can print."""
+
+    report: Report
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from _Pen(options.max_width, options.ascii_only).report(self.report)
+
+
+@dataclass(frozen=True)
+class _Pen:
+    """Draws in so many cells of width, in ASCII only or not."""
+
+    width: int
+    ascii: bool
+    indent: int = 1
+
+    def report(self, report: Report) -> Iterator[RenderableType]:
+        """The title and the blocks; the verdict stands below the tables, where the eye ends."""
+        if report.title:
+            about = report.about and f", {report.about}"
+            yield Padding(self.text(Cell(report.title, about, style="strong")), (1, 1, 0, 1))
+        verdict = report.verdict and lines([report.verdict], "text", "strong")
+        for block in report.blocks:
+            if verdict and isinstance(block, Lines):
+                yield from self.block(verdict)
+                verdict = ""
+            yield from self.block(block)
+        yield Text("")
+
+    def block(self, block: Block) -> Iterator[RenderableType]:
+        """One block."""
+        if isinstance(block, Table):
+            yield from self._table(block) if block.rows else ()
+        elif isinstance(block, Lines):
+            mark, style = _LEVELS[block.level]
+            for line in block.lines:
+                text = self.text(replace(line, text=f"{mark}{line.text}"), style)
+                yield Padding(text, (0, 1, 0, self.indent))
+        else:
+            if self.indent == 1:
+                yield Text("")
+            bold = "" if block.title.style else "bold"
+            yield Padding(self.text(block.title, bold), (0, 1, 0, self.indent))
+            deeper = replace(self, indent=self.indent + _INDENT)
+            yield from (piece for one in block.blocks for piece in deeper.block(one))
+
+    def text(self, cell: Cell, style: str = "") -> Text:
+        """A cell; its line breaks stay."""
+        text = Text(style=style)
+        text.append(self.plain(cell.label), "bold")
+        text.append(self.plain(cell.text), _STYLES.get(cell.style, cell.style))
+        return text.append(self.plain(cell.tail), "dim not bold")
+
+    def plain(self, text: str) -> str:
+        """A text that commands no terminal, in the characters that this one has."""
+        safe = printable.lines(text)
+        return safe.translate(_ASCII) if self.ascii else safe
+
+    def _table(self, table: Table) -> Iterator[RenderableType]:
+        """The table in the width that there is. Columns that may be left out are, the others that
+        do not fit stand in further tables below."""
+        columns = [
+            _Drawn(one, [row.cells[at] for row in table.rows], self)
+            for at, one in enumerate(table.columns)
+            if not one.page_only
+        ]
+        names, *others = columns
+        left_out: list[_Drawn] = []
+        while self._room(others) < names.least and (drop := max(one.drop for one in others)):
+            left_out += [one for one in others if one.drop == drop]
+            others = [one for one in others if one.drop != drop]
+        while others:
+            fitting = (n for n in range(len(others), 1, -1) if self._fits(others[:n], names))
+            first = next(fitting, 1)
+            grid = self._grid(table.rows, names, others[:first])
+            yield Padding(grid, (0, 0, 0, self.indent))
+            others = others[first:]
+        for one in left_out:
+            yield from self.block(lines(one.column.instead or ()))
+        if heads := [one.column.head for one in left_out if one.column.instead is None]:
+            yield from self.block(lines([f"No room for: {', '.join(heads)}."]))
+
+    def _room(self, columns: Sequence[_Drawn]) -> int:
+        """What such columns leave for the names."""
+        taken = sum(one.least + _BETWEEN for one in columns)
+        return self.width - self.indent - _EDGES - taken
+
+    def _fits(self, columns: Sequence[_Drawn], names: _Drawn) -> bool:
+        return self._room(columns) >= names.least
+
+    def _grid(self, rows: Sequence[Row], names: _Drawn, columns: Sequence[_Drawn]) -> RichTable:
+        heads = any(one.column.head for one in (names, *columns))
+        grid = RichTable(
+            box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0),
+            show_header=heads,
+        )  # fmt: skip
+        room = max(self._room(columns), 1)
+        wide = min(names.full, room)
+        spare = room - wide
+        grid.add_column(names.head(wide), width=wide, no_wrap=True, overflow="fold")
+        for one in columns:
+            size = min(one.full, one.least + spare)
+            spare -= size - one.least
+            kind, style = one.column.kind, one.column.style
+            grid.add_column(
+                one.head(size), width=size, overflow="fold", no_wrap=kind != "words",
+                justify="right" if kind == "number" else "left", style=_STYLES.get(style, style),
+            )  # fmt: skip
+        group = ""
+        for at, row in enumerate(rows):
+            if row.group != group:
+                group = row.group
+                grid.add_row(Text(self.plain(group), "italic dim"))
+            grid.add_row(names.name(at, wide), *(one.texts[at] for one in columns))
+        return grid
+
+
+class _Drawn:
+    """A column as the terminal has it: its texts, the least width that cuts nothing, the full
+    one."""
+
+    def __init__(self, column: Column, cells: Sequence[Cell], pen: _Pen) -> None:
+        self.column, self.drop = column, column.drop
+        self._heads = [pen.plain(line) for line in column.head.split("\n")]
+        self.texts = [_in_words(one, pen) for one in cells]
+        if column.kind == "figure":
+            self.texts = [Text(_bar(one.share, pen.ascii)) for one in cells]
+        elif column.kind == "number":
+            _align(self.texts, [pen.plain(one.tail) for one in cells])
+        drawn = [line for one in self.texts for line in one.plain.split("\n")] + self._heads
+        self.full = self.least = max(map(cell_len, drawn))
+        if column.kind == "words":
+            longest = max((cell_len(word) for line in drawn for word in line.split()), default=1)
+            self.least = min(self.full, max(longest, _LEAST_WORDS))
+        elif column.kind == "name":
+            pieces = (piece.rstrip() for line in drawn for piece in wording.pieces(line))
+            longest = max(map(cell_len, pieces), default=1)
+            self.least = max(longest, min(self.full, max(_LEAST_NAME, pen.width // 3)))
+
+    def head(self, width: int) -> Text:
+        """The head, broken where it is too wide."""
+        return Text("\n").join(_broken(Text(line), width) for line in self._heads)
+
+    def name(self, at: int, width: int) -> Text:
+        """The name in a row."""
+        return _broken(self.texts[at], width)
+
+
+def _in_words(cell: Cell, pen: _Pen) -> Text:
+    """A cell of a table: one line, and what stands below it."""
+    first = pen.text(replace(cell, text=wording.one_line(cell.text)))
+    below = (Text(pen.plain(wording.one_line(line)), "dim") for line in cell.below)
+    return Text("\n").join([first, *below])
+
+
+def _align(numbers: Sequence[Text], tails: Sequence[str]) -> None:
+    """Puts numbers one under the other, whether or not a remark follows them."""
+    widest = max(map(cell_len, tails), default=0)
+    for number, tail in zip(numbers, tails, strict=True):
+        number.append(" " * (widest - cell_len(tail)))
+
+
+def _bar(share: float | None, plain: bool) -> str:
+    """A share as a bar."""
+    if share is None:
+        return ""
+    if plain:
+        full = round(share * _BAR_WIDTH)
+        return "#" * full + "." * (_BAR_WIDTH - full)
+    full, rest = divmod(round(share * _BAR_WIDTH * 8), 8)
+    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(_BAR_WIDTH, "·")
+
+
+def _broken(name: Text, width: int) -> Text:
+    """A name in lines that break at its punctuation, inside a word only where they must."""
+    breaks, line, at = [], "", 0
+    for piece in (part for one in wording.pieces(name.plain) for part in _cut(one, width)):
+        if line and cell_len(line + piece.rstrip()) > width:
+            breaks.append(at)
+            line = ""
+        line += piece
+        at += len(piece)
+    pieces = name.divide(breaks)
+    for one in pieces:
+        one.rstrip()
+    return Text("\n").join(pieces)
+
+
+def _cut(piece: str, width: int) -> Iterator[str]:
+    """A piece of a name in parts no wider than so many cells, cut at hyphens and colons where it
+    has some."""
+    while cell_len(piece.rstrip()) > width:
+        most = len(piece)
+        while most > 1 and cell_len(piece[:most]) > width:
+            most -= 1
+        at = max(piece.rfind(mark, 0, most) for mark in "-:") + 1 or most
+        yield piece[:at]
+        piece = piece[at:]
+    yield piece

@@ -1,1 +1,0 @@
-"""The notes below the tables of a run or a comparison: how their numbers were computed."""

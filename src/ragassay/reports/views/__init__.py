@@ -1,0 +1,1 @@
+"""What each result shows: a function a result, which makes a `Report` of it."""

@@ -1,0 +1,119 @@
+"""What a comparison shows: a row a metric, one sentence, and what must be known to read them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from ragassay.base.counts import plural
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.reports.html import figures
+from ragassay.reports.model import Block, Cell, Column, Lines, Report, Row, Style, Table, lines
+from ragassay.reports.text import wording
+from ragassay.reports.text.note_sentences import all_said
+from ragassay.reports.views.summary_view import name_of
+
+MOST_NOTES = 4
+"""Sentences below a comparison, unless everything is shown."""
+
+_VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "different": "doubt"}
+
+
+def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
+    """A comparison of two runs.
+
+    Args:
+        comparison: of the runs.
+        full: whether p-values, detectable differences, all notes and the method are shown.
+    """
+    shown = [_differences(comparison, full)] if comparison.with_scores else []
+    blocks: tuple[Block, ...] = (*shown, *below(comparison, full=full))
+    return Report(wording.against(comparison), blocks, verdict=verdict_line(comparison))
+
+
+def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
+    """Warnings and notes below a comparison: at most `MOST_NOTES`, where not all are asked for."""
+    warnings = [*all_said(comparison.notes, "warning"), *comparison.warnings]
+    notes = all_said(comparison.notes, "note")
+    if full:
+        notes += all_said(comparison.notes, "detail")
+    elif (n := len(warnings) + len(notes)) > MOST_NOTES:
+        kept = MOST_NOTES - 1
+        warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
+        notes.append(f"{plural(n - kept, 'more note')}: --full, or the HTML page.")
+    return lines(warnings, "warning"), lines(notes)
+
+
+def verdict_line(comparison: Comparison) -> str:
+    """One sentence that says how the comparison ended."""
+    tally: Counter[str] = Counter(difference.verdict for difference in comparison.differences)
+    words = {"unknown": "not testable", "indicative": "only a hint"}
+    order = ("better", "worse", "different", "no difference shown", "unknown", "indicative",
+             "exploratory", "not comparable")  # fmt: skip
+    pieces = [f"{words.get(one, one)} on {tally[one]}" for one in order if tally[one]]
+    if not pieces:
+        return "The two runs share no metric."
+    total = plural(len(comparison.differences), "metric")
+    return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
+
+
+def gate_sentences(comparison: Comparison) -> list[str]:
+    """What each gate of a comparison found."""
+    return [f"{gate.sentence[:1].upper()}{gate.sentence[1:]}." for gate in comparison.gates]
+
+
+def extents(comparison: Comparison) -> dict[str, float]:
+    """Half the width of each metric's axis of differences; metrics of one range have the same."""
+    metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
+    reach: dict[object, float] = {}
+    keys: dict[str, object] = {}
+    for d in comparison.differences:
+        bounds = metrics[d.name].bounds if d.name in metrics else (None, None)
+        key = keys[d.name] = d.name if None in bounds else bounds
+        ends = [abs(x) for x in (d.diff, d.low, d.high) if x is not None]
+        reach[key] = max([reach.get(key, 0.0), *ends])
+    return {name: 1.08 * reach[key] or 1.0 for name, key in keys.items()}
+
+
+def _differences(comparison: Comparison, full: bool) -> Table:
+    columns = [
+        Column("metric", "name"),
+        Column("new"),
+        Column("old"),
+        Column("difference", style="strong"),
+        Column("verdict", "words"),
+        Column("interval", drop=0 if full else 1, instead=(), style="dim"),
+        Column("", "figure", page_only=True),
+    ]
+    if full:
+        columns += map(Column, ("p", "t-test p", "corrected p", "n", "detectable"))
+    reach = extents(comparison)
+    rows = (_row(one, reach[one.name], full) for one in comparison.with_scores)
+    return Table(tuple(columns), tuple(rows))
+
+
+def _row(d: Difference, extent: float, full: bool) -> Row:
+    cells: Sequence[Cell] = (
+        name_of(d.name, d.higher_is_better),
+        Cell(wording.number(d.a_mean)),
+        Cell(wording.number(d.b_mean)),
+        Cell(wording.number(d.diff, sign=True)),
+        Cell(wording.verdict(d), style=_VERDICT_STYLES.get(d.verdict, "")),
+        Cell(wording.bounds(d.low, d.high, sign=True)),
+        Cell(figure=lambda: figures.difference_bar(d, extent)),
+    )
+    more = (wording.p_value(d.p_value), wording.p_value(d.t_p_value), wording.p_value(d.p_adjusted),
+            f"{d.n:,}", wording.number(d.detectable))  # fmt: skip
+    return Row((*cells, *map(Cell, more)) if full else tuple(cells))
+
+
+def only(comparison: Comparison, names: Collection[str]) -> Comparison:
+    """The comparison with some of its metrics; what was tested together stays as it is."""
+    differences = tuple(one for one in comparison.differences if one.name in names)
+    notes = tuple(
+        replace(note, names=kept)
+        for note in comparison.notes
+        if (kept := tuple(name for name in note.names if name in names)) or not note.names
+    )
+    return replace(comparison, differences=differences, notes=notes)
