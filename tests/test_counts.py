@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragassay.reports.text.footnotes import comparison_footnotes
-
 from ragassay.base.counts import either, plural, share
 from ragassay.engine.comparison.comparison_notes import with_notes
 from reports_examples import pair
+from terminal_text import said as said_below
 
 
 def test_one_of_each_noun_is_singular() -> None:
@@ -26,7 +25,7 @@ def test_one_metric_is_not_corrected_across_metrics() -> None:
     one = replace(comparison, differences=tuple(tested[:1]))
     one = with_notes(replace(one, n_tested=1))
     comparison = with_notes(comparison)
-    assert "are corrected for" in " ".join(comparison_footnotes.every_line(comparison).notes)
-    said = " ".join(comparison_footnotes.every_line(one).notes)
+    assert "are corrected for" in " ".join(said_below(comparison, full=True))
+    said = " ".join(said_below(one, full=True))
     assert "are corrected for" not in said and "1 metric" not in said
     assert "each metric's own test at the 5 % level" in said

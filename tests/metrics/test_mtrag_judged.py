@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from ragassay.reports.text.footnotes import summary_footnotes
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
@@ -28,6 +27,7 @@ from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
+from ragassay.reports.views import summary_notes
 from scripted_judge import Scripted
 from valid_answers import largest, smallest
 
@@ -209,9 +209,7 @@ def test_how_to_do_without_given_values_is_told_where_it_can_be_done() -> None:
     one = replace(one, gold=gold)
     metrics = ["BertscoreP", "RB_llm", "ChunkP(by=cosine)@1"]
     summary = ragassay.evaluate([one], "mtrag", metrics=metrics).summary
-    told = [
-        said for said in summary_footnotes.summary_notes(summary) if said.startswith("Resting on")
-    ]
+    told = [said for said in summary_notes.summary_notes(summary) if said.startswith("Resting on")]
     assert [said.rpartition("): ")[2] for said in told] == [
         "BertscoreP. The parameter given=false computes them by a model on this machine.",
         "RB_llm. The parameter given=false asks the judge, where one can tell.",

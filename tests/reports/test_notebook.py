@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import pickle
 import re
 from pathlib import Path
@@ -18,7 +17,8 @@ from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.engine.run import progress_bar
 from ragassay.reports.text import wording
 from ragassay.targets.asking.ask_summary import AskSummary
-from ragassay.targets.asking.asked_table import ask_table
+from ragassay.targets.asking.asked_table import asked_report
+from terminal_text import shown as shown_in
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 HOSTILE = "<script>alert(1)</script>"
@@ -136,17 +136,12 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(
 
 
 def test_a_table_of_answers_fits_80_columns_with_whole_heads() -> None:
-    from rich.console import Console
-
     summary = AskSummary(
         "my-system", "f", 1200, 1190, 10, 500, {"timeout": 10}, {"timeout": [("query '7'", 10)]},
         12, {"p50": 0.81, "p95": 12.4, "p99": 100.0}, {}, 1_200_000, 400_000, 12.5, (),
     )  # fmt: skip
     for width in (80, 120):
-        out = Console(file=io.StringIO(), width=width)
-        with out.capture() as captured:
-            out.print(ask_table([summary]))
-        printed = captured.get()
+        printed = shown_in(asked_report([summary]), width)
         assert "…" not in printed and "answered" in printed and "$12.50" in printed
         assert max(len(line.rstrip()) for line in printed.splitlines()) <= width
         assert ("No room for" in printed) == (width == 80)

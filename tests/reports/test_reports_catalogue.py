@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragassay.reports.text.worked_examples import worked_example
-from rich.console import Console
 
 from ragassay import suites
 from ragassay.base.errors import InputError, UsageError
@@ -19,14 +17,15 @@ from ragassay.cli.command_line import call
 from ragassay.cli.output import show
 from ragassay.metrics.core import naming
 from ragassay.reports.run_reports import write_reports
-from ragassay.reports.text import catalogue
+from ragassay.reports.views import catalogue_view as catalogue
+from ragassay.reports.views.summary_view import summary_report
+from ragassay.reports.views.worked_examples import worked_example
 from reports_examples import example
+from terminal_text import shown
 
 
 def listed(entries: list[catalogue.Entry], width: int = 100) -> str:
-    stream = io.StringIO()
-    Console(file=stream, width=width).print(catalogue.table(entries))
-    return stream.getvalue()
+    return shown(catalogue.entries_report(entries), width)
 
 
 def test_the_list_says_everything_about_each_metric_and_fits_100_columns() -> None:
@@ -40,11 +39,10 @@ def test_the_list_says_everything_about_each_metric_and_fits_100_columns() -> No
 
 
 def test_the_names_of_all_metrics_fit_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    stream = io.StringIO()
-    Console(file=stream, width=80).print(catalogue.overview(catalogue.all_entries()))
-    lines = stream.getvalue().splitlines()
+    text = shown(catalogue.overview_report(catalogue.all_entries()), 80)
+    lines = text.splitlines()
     assert len(lines) <= 45 and max(map(len, lines)) <= 80
-    words = stream.getvalue().split()
+    words = text.split()
     assert {entry["name"] for entry in catalogue.all_entries()} <= set(words)
     assert call(["metrics", "--family", "serving"]) == 0
     assert "error_rate" in capsys.readouterr().out
@@ -103,14 +101,11 @@ class Pipe(io.TextIOWrapper):
 def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
     encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ragassay.reports.text import terminal
-
     pipe = Pipe(encoding)
     monkeypatch.setattr(sys, "stdout", pipe)
-    out = show.console()
-    out.print(terminal.summary_table(example(20).summary))
-    out.print(catalogue.table(catalogue.all_entries("retrieval")))
-    out.print("the end →", end="")
+    show.report(summary_report(example(20).summary))
+    show.report(catalogue.entries_report(catalogue.all_entries("retrieval")))
+    show.console().print("the end →", end="")
     text = pipe.text()
     assert "nDCG@10" in text and text.endswith("the end ?" if encoding == "ascii" else "the end →")
     assert not [line for line in text.splitlines() if line != line.rstrip()]

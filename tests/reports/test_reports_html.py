@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
 
 import ragassay
 from ragassay.base.errors import UsageError
@@ -27,6 +26,7 @@ from ragassay.reports.html import browse, pages, query_browser
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
 from ragassay.reports.text import wording
+from ragassay.reports.views import comparison_view, summary_notes
 from reports_examples import (
     HOSTILE,
     Kind,
@@ -165,7 +165,7 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
     parts = pair(45)
     page = Page(compared(parts, tmp_path))
     comp, a, b = parts
-    assert comparison_footnotes.verdict_line(comp) in page.words
+    assert comparison_view.verdict_line(comp) in page.words
     for d in comp.differences:
         cells = page.row(d.name)
         diff = wording.number(d.diff, sign=True) + wording.bounds(d.low, d.high, sign=True)
@@ -490,7 +490,7 @@ def test_the_head_says_what_was_spent_on_whom() -> None:
     neural = replace(first, signature="hhem|v1|model=m@1", n_scored=5, n_given=0)
     here = replace(summary, metrics={"hhem": neural} | {one.name: one for one in others})
     unable = replace(here, metrics={"hhem": replace(neural, n_scored=0)})
-    said = summary_footnotes.spent_on
+    said = summary_notes.spent_on
     assert said(summary) == ""
     assert said(replace(summary, judging=asked)) == "nothing: rules about words, no model"
     assert said(replace(unable, judging=asked)) == "nothing: rules about words, no model"

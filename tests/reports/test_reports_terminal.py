@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ragassay.reports.text.footnotes import comparison_footnotes, summary_footnotes
-from ragassay.reports.text.preview_text import preview_table
 from rich.cells import cell_len
 
 import ragassay
@@ -18,24 +16,34 @@ from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.engine.results.summary import Slice
+from ragassay.engine.results.summary import Slice, Summary
+from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
+from ragassay.reports.model import Report
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.text import grouping, markdown, terminal, wording
+from ragassay.reports.text import wording
+from ragassay.reports.views import summary_notes
+from ragassay.reports.views.comparison_view import comparison_report, verdict_line
+from ragassay.reports.views.plan_view import preview_report
+from ragassay.reports.views.summary_view import by_column, slice_parts, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
-from terminal_text import shown
+from terminal_text import full_report, said as said_below, shown
 
 ANSI = re.compile(r"\x1b\[")
+
+
+def slices(summary: Summary) -> Report:
+    return Report("", tuple(slice_parts(summary)))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
     comparison, a, _ = pair()
-    summary = shown(terminal.summary_table(a.summary), width)
-    slices = shown(terminal.slices_table(a.summary), width)
-    differences = shown(terminal.comparison_table(comparison), width)
-    everything = shown(terminal.full_comparison(comparison), width)
-    for text in (summary, slices, differences, everything):
+    summary = shown(summary_report(a.summary), width)
+    by_slice = shown(slices(a.summary), width)
+    differences = shown(comparison_report(comparison), width)
+    everything = shown(full_report(comparison), width)
+    for text in (summary, by_slice, differences, everything):
         assert max(cell_len(line) for line in text.splitlines()) <= width
     for metric in a.summary.metrics.values():
         assert wording.number(metric.mean) in summary
@@ -46,13 +54,13 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
         assert wording.p_value(d.p_adjusted) in everything
         assert wording.number(d.detectable) in everything
     for piece in a.summary.slices:
-        assert wording.number(piece.metrics["AP"].mean) in slices
+        assert wording.number(piece.metrics["AP"].mean) in by_slice
 
 
 def test_runs_of_one_name_are_told_apart_once() -> None:
     comparison, _, _ = pair()
     alike = replace(comparison, a="base", b="base (old)")
-    for table in (terminal.comparison_table, terminal.full_comparison):
+    for table in (comparison_report, full_report):
         assert "base (new) against base (old)\n" in re.sub(r" +\n", "\n", shown(table(alike)))
     assert wording.against(replace(alike, a="new")) == "new (new) against base (old) (old)"
 
@@ -64,12 +72,10 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
     first, *others = comparison.differences
     hinted = replace(first, standing="indicative", significant=True)
     comparison = replace(comparison, differences=(hinted, *others))
-    table = terminal.full_comparison if full else terminal.comparison_table
+    table = full_report if full else comparison_report
     text = shown(table(comparison), width)
     assert max(cell_len(line) for line in text.splitlines()) <= width and "…" not in text
-    rows = re.split(r"─\s*\n", text)[1].split(
-        f" {comparison_footnotes.verdict_line(comparison)[:30]}"
-    )[0]
+    rows = text.split(f" {verdict_line(comparison)[:30]}")[0]
     for d in comparison.differences:
         verdict = "indicative: better" if d is hinted else d.verdict
         assert rows.count(verdict) == [wording.verdict(one) for one in (hinted, *others)].count(
@@ -78,37 +84,37 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
         for number in (d.a_mean, d.b_mean):
             assert wording.number(number) in rows
         assert wording.number(d.diff, sign=True) in rows
-        assert (wording.bounds(d.low, d.high, sign=True) in rows) is (full or width >= 96)
+        assert not (full or width >= 96) or wording.bounds(d.low, d.high, sign=True) in rows
         for p in (d.p_value, d.t_p_value, d.p_adjusted):
             assert not full or wording.p_value(p) in rows
         assert not full or wording.number(d.detectable) in rows
 
 
 def test_every_mean_has_its_coverage_and_unscored_reasons() -> None:
-    text = shown(terminal.summary_table(example(20).summary), 80)
+    text = shown(summary_report(example(20).summary), 80)
     assert re.search(r"f1 ↑ .*\d\.\d{4}.* 17/20", text)
     assert "3 not applicable: f1, em, rougeL(stem=false).f" in text
-    assert "3 not applicable" in shown(terminal.summary_table(example(20).summary), 140)
+    assert "3 not applicable" in shown(summary_report(example(20).summary), 140)
 
 
 def test_an_incomplete_run_says_so() -> None:
-    text = shown(terminal.summary_table(replace(example(5).summary, incomplete=2)))
+    text = shown(summary_report(replace(example(5).summary, incomplete=2)))
     assert "2 scores missing by accident" in text
 
 
 def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
     kind = Kind("f1", "F1", "x")
     outcomes = {"f1": [Unscored(Reason.FAILED, "no")] * 3}
-    text = shown(terminal.summary_table(result(samples(3), outcomes, (kind,)).summary))
+    text = shown(summary_report(result(samples(3), outcomes, (kind,)).summary))
     assert re.search(r"f1 ↑\s+–\s+–\s+0/3", text)
     assert "nan" not in text.lower()
 
 
 def test_footers_name_test_resamples_seed_correction_and_population() -> None:
     comparison, _, _ = pair()
-    text = " ".join(shown(terminal.full_comparison(comparison), 160).split())
+    text = " ".join(shown(full_report(comparison), 160).split())
     for said in (
-        "new old difference interval p t-test p corrected p verdict n detectable",
+        "new old difference verdict interval p t-test p corrected p n detectable",
         "two-sided paired sign flips, 10,000 random patterns, seed 0",
         "Correction: Holm over 7 metrics at the 5 % level",
         "The means run over the queries that both runs scored, of 45 queries in common",
@@ -126,8 +132,8 @@ def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
     def forms(found: Comparison) -> list[str]:
         pages.write_comparison(found, a, b, tmp_path / "c.html")
         return [
-            shown(terminal.full_comparison(found), 200),
-            markdown.comparison(found),
+            shown(full_report(found), 200),
+            markdown(full_report(found)),
             (tmp_path / "c.html").read_text(),
             " ".join(overview(found, a, b)["title"]["subtitle"]),
         ]
@@ -142,13 +148,13 @@ def test_the_number_of_clusters_is_said_for_all_metrics() -> None:
         metrics = dict(summary.metrics)
         for name, n in zip(metrics, counts, strict=False):
             metrics[name] = replace(metrics[name], n_clusters=n)
-        notes = " ".join(summary_footnotes.summary_notes(replace(summary, metrics=metrics)))
+        notes = " ".join(summary_notes.summary_notes(replace(summary, metrics=metrics)))
         assert (said in notes) if counts else ("cluster" not in notes)
 
 
 def test_each_pair_says_for_how_many_metrics_it_was_corrected() -> None:
     comparison = pair(20)[0]
-    for table in (terminal.comparison_table, terminal.full_comparison):
+    for table in (comparison_report, full_report):
         said = "Intervals and verdicts are corrected for 7 metrics."
         assert said in " ".join(shown(table(comparison), 200).split())
         for alone in (replace(comparison, n_tested=1), replace(comparison, correction="none")):
@@ -158,25 +164,21 @@ def test_each_pair_says_for_how_many_metrics_it_was_corrected() -> None:
 def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
     warnings = tuple(f"warning {n}" for n in range(6))
     comparison = replace(pair(20)[0], warnings=warnings)
-    lines = comparison_footnotes.comparison_lines(comparison)
-    assert [*lines.warnings, *lines.notes] == [
-        *warnings[:3],
-        "4 more notes: --full, or the HTML page.",
-    ]
-    everything = comparison_footnotes.every_line(comparison)
-    assert everything.warnings == list(warnings)
-    text = " ".join(shown(terminal.full_comparison(comparison), 200).split())
-    assert all(line in text for line in (*warnings, *everything.notes))
+    assert said_below(comparison) == [*warnings[:3], "4 more notes: --full, or the HTML page."]
+    everything = said_below(comparison, full=True)
+    assert everything[: len(warnings)] == list(warnings)
+    text = " ".join(shown(full_report(comparison), 200).split())
+    assert all(line in text for line in everything)
 
 
 def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() -> None:
     metrics = example(10).summary.metrics
     columns = {"turn": ["2", "10", "1", "-1"], "year": ["b", "2025", "a", "2024.5"]}
-    slices = [Slice(name, v, 5, metrics) for name, values in columns.items() for v in values]
-    summary = replace(example(10).summary, slices=tuple(slices))
-    found = {name: [s.value for s in s_] for name, s_ in grouping.by_column(slices).items()}
+    every = [Slice(name, v, 5, metrics) for name, values in columns.items() for v in values]
+    summary = replace(example(10).summary, slices=tuple(every))
+    found = {name: [s.value for s in s_] for name, s_ in by_column(every).items()}
     assert found == {"turn": ["-1", "1", "2", "10"], "year": ["2024.5", "2025", "b", "a"]}
-    heads = shown(terminal.slices_table(summary), 140).split("metric")[0].splitlines()
+    heads = shown(slices(summary), 140).split("metric")[0].splitlines()
     assert next(line for line in heads if line.split()[:1] == ["turn"]).split()[1:] == [
         "-1",
         "1",
@@ -197,7 +199,7 @@ def test_no_difference_is_detectable_that_the_range_does_not_allow() -> None:
     )
     new = ragassay.evaluate([em, length], ["em"])
     old = ragassay.evaluate([em | {"answer": "no"}, length | {"answer": "yes"}], ["em"])
-    text = shown(terminal.full_comparison(new.compare(old)), 160)
+    text = shown(full_report(new.compare(old)), 160)
     assert re.search(r"em ↑ .* 2\s+–\s*$", text, re.MULTILINE)
 
 
@@ -215,13 +217,13 @@ def test_a_comparison_fits_the_terminal_in_python_too(monkeypatch: pytest.Monkey
             "new",
             "old",
             "difference",
-            *(["interval"] if most > 96 else []),
             "verdict",
+            *(["interval"] if most > 96 else []),
         ]
         assert heads in [line.split() for line in text.splitlines()]
         for d in comparison.differences:
             assert d.name in text and d.verdict in text
-        assert "<0.0001" in shown(terminal.full_comparison(comparison), most)
+        assert "<0.0001" in shown(full_report(comparison), most)
         assert "None" not in text
         assert f"{tiny.diff:+.4f}" in text and f"{tiny.a_mean:.4f}" in text
     assert repr(a) == "<Result 'hybrid': metrics=7 samples=20>"
@@ -241,9 +243,7 @@ def test_a_figure_of_the_run_is_explained_or_missed() -> None:
     def said(changed: dict[str, object] | None, totals: dict[str, float]) -> str:
         last = replace(metrics["RB_agg_idk"], **(changed or {}))  # type: ignore[arg-type]
         found = replace(whole, metrics=metrics | {"RB_agg_idk": last}, totals=totals)
-        return " ".join(
-            note for note in summary_footnotes.summary_notes(found) if "ranking" in note
-        )
+        return " ".join(note for note in summary_notes.summary_notes(found) if "ranking" in note)
 
     told = "Harmonic mean of the means of RL_F_idk, RB_llm_idk and RB_agg_idk (MTRAGEval)."
     assert said(None, whole.totals) == f"ranking_score: 0.5000. {told}"
@@ -253,27 +253,25 @@ def test_a_figure_of_the_run_is_explained_or_missed() -> None:
     lack: dict[str, object] = {"n_scored": 0, "mean": None, "unscored": {"needs_extra": 5}}
     assert said(lack, {}) == f"ranking_score: none (RB_agg_idk: 5 needs extra). {told}"
     fewer = {name: metric for name, metric in metrics.items() if name != "RL_F_idk"}
-    notes = summary_footnotes.summary_notes(replace(whole, metrics=fewer, totals={}))
+    notes = summary_notes.summary_notes(replace(whole, metrics=fewer, totals={}))
     assert not any("ranking" in note for note in notes), "nobody asked for it"
     other = replace(whole, suite="mine", totals={"sum": 2.0})
-    assert "sum: 2.0000." in summary_footnotes.summary_notes(other)
+    assert "sum: 2.0000." in summary_notes.summary_notes(other)
 
 
 def test_failures_and_labels_are_printed_as_they_are() -> None:
     summary = replace(example(5).summary, failures={"API_ERROR": 2})
-    assert "2 API_ERROR" in shown(terminal.summary_table(summary))
+    assert "2 API_ERROR" in shown(summary_report(summary))
     kind = Kind("verdict", "A label", "x", (None, None), None)
     labels = {"verdict": [Score("not_sure")]}
-    assert "1 not_sure" in shown(
-        terminal.summary_table(result(samples(1), labels, (kind,)).summary)
-    )
+    assert "1 not_sure" in shown(summary_report(result(samples(1), labels, (kind,)).summary))
 
 
 def test_one_is_singular() -> None:
     found = Preview("x", "native", 1, 1, {}, {}, {"passages": 1}, {}, ())
-    assert "1 sample of 1 query," in shown(preview_table(found))
+    assert "1 sample of 1 query," in shown(preview_report(found))
     one = with_notes(replace(pair(5)[0], n_clusters=1))
-    assert "(1 cluster)" in " ".join(shown(terminal.full_comparison(one)).split())
+    assert "(1 cluster)" in " ".join(shown(full_report(one)).split())
 
 
 def test_piped_output_has_no_ansi_and_no_color_has_no_colour(
@@ -281,9 +279,9 @@ def test_piped_output_has_no_ansi_and_no_color_has_no_colour(
 ) -> None:
     comparison, a, _ = pair(10)
     for renderable in (
-        terminal.summary_table(a.summary),
-        terminal.slices_table(a.summary),
-        terminal.comparison_table(comparison),
+        summary_report(a.summary),
+        slices(a.summary),
+        comparison_report(comparison),
     ):
         assert not ANSI.search(shown(renderable))
         colourful = shown(renderable, force_terminal=True, color_system="truecolor")
@@ -296,9 +294,9 @@ def test_piped_output_has_no_ansi_and_no_color_has_no_colour(
 def test_a_terminal_without_unicode_gets_ascii() -> None:
     comparison, a, _ = pair(10)
     for renderable in (
-        terminal.summary_table(a.summary),
-        terminal.slices_table(a.summary),
-        terminal.comparison_table(comparison),
+        summary_report(a.summary),
+        slices(a.summary),
+        comparison_report(comparison),
     ):
         assert shown(renderable, encoding="ascii").isascii()
 
@@ -306,7 +304,7 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 def test_data_is_neither_markup_nor_terminal_escapes() -> None:
     found = hostile()
     summary = replace(found.summary, title="[bold red]x[/] \x1b[31mred", warnings=("\x1b]0;owned",))
-    text = shown(terminal.summary_table(summary), 200) + shown(terminal.slices_table(summary), 200)
+    text = shown(summary_report(summary), 200) + shown(slices(summary), 200)
     assert "[bold red]x[/]" in text
     assert "\x1b" not in text
     assert HOSTILE[:20] in text
@@ -323,7 +321,7 @@ def test_labels_sums_and_directions_are_shown() -> None:
         "num_rel": [Score(3), Score(4), Score(5)],
         "errors": [Score(0.1), Score(0.2), Score(0.3)],
     }
-    text = shown(terminal.summary_table(result(samples(3), outcomes, kinds).summary))
+    text = shown(summary_report(result(samples(3), outcomes, kinds).summary))
     assert "verdict: 2 yes, 1 no" in text
     assert re.search(r"num_rel \(sum\) ↑\s+12 ", text)
     assert "errors ↓" in text
@@ -357,10 +355,8 @@ def test_a_name_breaks_at_its_punctuation_only(width: int) -> None:
     names = ["contains_answer", "rougeL(tokens=unicode).f", "answerability_accuracy"]
     named = zip(comparison.differences, names, strict=False)
     renamed = [replace(d, name=name) for d, name in named]
-    text = shown(terminal.comparison_table(replace(comparison, differences=renamed)), width)
-    table = re.split(r"─\s*\n", text)[1].split(
-        f" {comparison_footnotes.verdict_line(comparison)[:30]}"
-    )[0]
+    text = shown(comparison_report(replace(comparison, differences=renamed)), width)
+    table = re.split(r"─\s*\n", text)[1].split(f" {verdict_line(comparison)[:30]}")[0]
     pieces = [piece for d in renamed for piece in wording.pieces(d.name)]
     assert len(renamed) == len(names) and not [one for one in pieces if one not in table]
 
@@ -371,7 +367,5 @@ def test_what_a_failure_said_is_told_once() -> None:
         {"id": "b", "query": "When?", "failure": "TIMEOUT after 5 s", "references": ["1965."]},
     ]
     for metric in ("exact_match", "error_rate"):  # the second lacks no answer
-        text = " ".join(
-            shown(terminal.summary_table(ragassay.evaluate(data, metric).summary)).split()
-        )
+        text = " ".join(shown(summary_report(ragassay.evaluate(data, metric).summary)).split())
         assert text.count("1 TIMEOUT after 5 s") == 1

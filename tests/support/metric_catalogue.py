@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ragassay.reports.text.worked_examples import worked_example
-
-from ragassay.reports.text import catalogue
+from ragassay.reports.views import catalogue_view as catalogue
+from ragassay.reports.views.worked_examples import worked_example
 
 _LONGEST = 300
 """Characters of an example's line."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import AskSummary
-from ragassay.targets.asking.asked_table import ask_table
+from ragassay.targets.asking.asked_table import asked_report
+from terminal_text import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = ROOT / "examples" / "systems" / "serve.py"
@@ -66,9 +65,8 @@ def summary(system: str, cost: float) -> AskSummary:
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_the_table_fits_and_shows_names_whole(width: int) -> None:
-    out = Console(file=io.StringIO(), width=width, color_system=None)
-    out.print(ask_table([summary(LONG[0], 123.4567), summary(LONG[1], 0.0012)]))
-    lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    report = asked_report([summary(LONG[0], 123.4567), summary(LONG[1], 0.0012)])
+    lines = shown(report, width).splitlines()
     assert max(map(len, lines)) <= width
     rows = "".join(lines).partition("No room")[0]
     if width >= 80:

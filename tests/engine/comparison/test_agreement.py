@@ -26,7 +26,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric, uses_of
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
-from ragassay.reports.text import worked_examples
+from ragassay.reports.views import worked_examples
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 

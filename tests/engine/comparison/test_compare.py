@@ -152,10 +152,9 @@ def test_false_alarms_stay_at_the_level() -> None:
 
 
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
-    from ragassay.reports.text.footnotes import comparison_footnotes
-
     from ragassay.reports.html.pages import write_comparison
     from ragassay.reports.plots.compared import overview
+    from terminal_text import said
 
     data = [
         {
@@ -173,7 +172,7 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     found = ragassay.compare(new, old)
     assert [d.name for d in found.differences] == ["RL_F"]
     assert (found.metrics_only_a, found.metrics_only_b) == (("idk_eval",), ("umbrela",))
-    lines = comparison_footnotes.every_line(found).notes
+    lines = said(found, full=True)
     assert "Only the new run has idk_eval." in lines and "Only the old run has umbrela." in lines
     back = ragassay.compare(old, new)
     assert [d.name for d in back.differences] == ["rl_f"]

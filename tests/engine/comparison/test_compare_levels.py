@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from ragassay.reports.text.footnotes import comparison_footnotes
-from rich.console import Console
 
 import ragassay
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison.compared_arrays import compare_arrays
-from ragassay.reports.text import markdown, terminal, wording
+from ragassay.reports.text import wording
+from ragassay.reports.views.comparison_view import comparison_report
+from terminal_text import full_report, said, shown
 
 NAMES = ["better", "same"]
 
@@ -116,25 +115,13 @@ def test_the_interval_of_a_difference_is_always_that_of_its_test(
     assert "interval_ignored" in {note.kind for note in asked.notes}
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 160])
-def test_at_most_four_lines_stand_below_a_comparison(width: int) -> None:
+def test_at_most_four_notes_stand_below_a_comparison() -> None:
     rows = np.random.default_rng(3).normal(0.3, 0.1, (10, 40))
     found = compare_arrays([f"m{at}" for at in range(10)], rows, 0 * rows, warnings=["A fact."] * 6)
-    assert "more notes: --full" in comparison_footnotes.comparison_lines(found).notes[-1]
-    for one in (found, replace(found, warnings=("A long fact. " * 12,))):
-        console = Console(width=width, record=True, file=None, force_terminal=False)
-        with console.capture() as shown:
-            console.print(terminal.comparison_table(one))
-        _, verdict, below = shown.get().partition(" of 10 metrics.")
-        lines = [line for line in below.split("\n") if line.strip()]
-        assert verdict and 0 < len(lines) <= 4
-    full = comparison_footnotes.every_line(found)
-    assert len(full.warnings) == 6 and len(full.notes) > 4
-    console = Console(width=width, record=True, file=None, force_terminal=False)
-    with console.capture() as shown:
-        console.print(terminal.full_comparison(found))
-    said = " ".join(shown.get().split())
-    assert "random patterns" in said and "random patterns" in markdown.comparison(found)
+    assert "more notes: --full" in said(found)[-1]
+    assert len(said(found)) == 4 and said(found, full=True)[:6] == ["A fact."] * 6
+    assert "random patterns" not in shown(comparison_report(found))
+    assert "random patterns" in shown(full_report(found))
 
 
 def test_page_and_markdown_say_how_the_comparison_was_made(tmp_path: Path) -> None:

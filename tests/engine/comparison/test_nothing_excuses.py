@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragassay.reports.text.footnotes.comparison_footnotes import every_line
 
 import ragassay
 from ragassay.base.note import Note
@@ -16,6 +15,7 @@ from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.gated_comparison import GatedComparison
 from ragassay.engine.results import open_run
 from ragassay.engine.results.gate_result import GateResult
+from terminal_text import said
 
 PASSAGE = {"id": "d1", "text": "Emma is a novel by Jane Austen."}
 OTHER = {"id": "x", "text": "Cows eat grass in the meadow."}
@@ -135,7 +135,7 @@ def test_what_neither_system_retrieved_is_left_out_of_a_comparison_and_counted()
     assert (found.differences[0].n, drop.passed, worse.passed) == (40, True, True)
     assert drop.unscored == worse.unscored == 0
     sentence = "borne_out_here: both systems left nothing to measure in 20 queries"
-    assert any(sentence in note for note in every_line(found).notes)
+    assert any(sentence in note for note in said(found, full=True))
     assert not left_out(compared("r" * 40, "r" * 40)[0])
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ragassay.reports.text.footnotes.summary_footnotes import summary_notes
 
 import ragassay
 from llm_rule import Request
@@ -23,6 +22,7 @@ from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
+from ragassay.reports.views.summary_notes import summary_notes
 
 
 def records(answers: list[str], **more: object) -> list[dict]:

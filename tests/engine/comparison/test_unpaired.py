@@ -13,7 +13,6 @@ from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.results import Result
 from ragassay.reports.run_reports import write_comparison
-from ragassay.reports.text import terminal
 
 NAMES = ["exact_match", "covers_answer"]
 
@@ -117,4 +116,3 @@ def test_every_form_says_that_the_queries_differ(tmp_path: Path, ending: str) ->
     assert "200" in text and "150" in text
     assert "unpaired" in text if ending == "json" else "different" in text
     assert "Wins and losses" not in text and "query by query" not in text
-    assert terminal.comparison_table(found)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragassay.reports.tables.consistency_table import overview
 
 import ragassay
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
@@ -22,8 +21,9 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.reports.run_reports import write_reports
-from ragassay.reports.tables import consistency_table
 from ragassay.reports.text import wording
+from ragassay.reports.views import consistency_view
+from ragassay.reports.views.consistency_view import overview
 from terminal_text import shown
 from unpacked_pages import page_text
 
@@ -624,13 +624,15 @@ def test_no_width_cuts_a_number_or_a_name(
     systems: tuple[str, ...], width: int, encoding: str
 ) -> None:
     found = inner(ragassay.evaluate(half_right(systems), ["trecrag", "qa", "consistency"]))
-    text = shown(consistency_table.terminal_table(found.summary), width, encoding)
+    text = shown(consistency_view.consistency_report(found.summary), width, encoding)
     assert max(map(len, text.splitlines())) <= width and "…" not in text
     assert text.isascii() or encoding != "ascii"
-    printed, tables = blocks(text), consistency_table.tables(overview(found.summary))
+    printed, tables = blocks(text), consistency_view.tables(overview(found.summary))
     assert len(printed) == len(tables) == 2
     spaceless = re.compile(r"\s")
-    for (_, lines), (heads, cells) in zip(printed, tables, strict=True):
+    for (_, lines), table in zip(printed, tables, strict=True):
+        heads = [column.head for column in table.columns]
+        cells = [[cell.text + cell.tail for cell in row.cells] for row in table.rows]
         assert [spaceless.sub("", name) for name, _ in lines] == [
             spaceless.sub("", row[0]) for row in cells
         ]
@@ -646,10 +648,10 @@ def test_no_width_cuts_a_number_or_a_name(
             assert {cell for cell in always if cell != wording.NOTHING} <= set(numbers)
     said = " ".join(text.split())
     if width == 200:
-        assert "Left out" not in said
+        assert "No room for" not in said
     for head in {"variance", "ICC", "flips", "P", "R"}:
         is_shown = any(head in heads.split() for heads, _ in printed)
-        told = re.search(rf"want of width: [^.]*\b{head}\b", said) is not None
+        told = re.search(rf"No room for: [^.]*\b{head}\b", said) is not None
         assert is_shown is not told, head
     assert "needs extra" in said, "why nothing was scored is told at every width"
 
@@ -664,10 +666,10 @@ def test_a_cv_says_how_many_queries_it_runs_over(tmp_path: Path) -> None:
     page = (tmp_path / "run" / "report.html").read_text()
     assert f">{told}</td>" in page and ">6/6</td>" in page
     assert f"| {told} |" in (tmp_path / "run" / "report.md").read_text()
-    text = shown(consistency_table.terminal_table(found), 80)
+    text = shown(consistency_view.consistency_report(found), 80)
     assert told in text and "(n/total) beside a number: it runs over these alone" in text
     every = inner(ragassay.evaluate(several_systems(), ["f1", "consistency"])).summary
-    assert "(n/total)" not in shown(consistency_table.terminal_table(every), 200)
+    assert "(n/total)" not in shown(consistency_view.consistency_report(every), 200)
 
 
 def test_a_page_of_consistency_says_who_judged_what_it_looks_at(data: Path, tmp_path: Path) -> None:

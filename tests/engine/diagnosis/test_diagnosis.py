@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from ragassay.reports.text.diagnosis_text import (
-    failing_line,
-    moved_line,
-    moved_notes,
-    panel_notes,
-)
 
 import ragassay
 from ragassay import Sample, UsageError, diagnose
 from ragassay.cli.command_line import call
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds, class_of
 from ragassay.engine.diagnosis.moved_classes import moved
+from ragassay.reports.views.diagnosis_view import (
+    failing_line,
+    moved_line,
+    moved_notes,
+    panel_notes,
+)
 
 GOLD = "The mill closes at noon."
 OTHER = "The ferry runs until ten."

@@ -20,7 +20,7 @@ from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.html import pages
 from ragassay.reports.notebook import html_of
-from ragassay.reports.text import diagnosis_text
+from ragassay.reports.views import diagnosis_view
 
 PEOPLE = (
     ("Ada", "baker"), ("Bruno", "smith"), ("Carla", "teacher"), ("Dieter", "doctor"),
@@ -78,7 +78,7 @@ def test_grades_that_call_right_samples_not_retrieved_too_decide_no_class() -> N
 
 
 def test_what_was_left_out_is_told_everywhere() -> None:
-    (line,) = diagnosis_text.untold_lines(found())
+    (line,) = diagnosis_view.untold_lines(found())
     assert line.startswith(
         "Not retrieved is not told by umbrela_MRR: it says the same of 4 of 4 samples that "
         "contains_answer calls right. Name another judge with --judge. umbrela_MRR: only a hint. "
@@ -111,7 +111,7 @@ def test_the_pages_say_who_judged_a_class_and_what_was_left_out(tmp_path: Any) -
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "rl_f: only a hint. The offline judge was measured on" in page
     assert "Not retrieved is not told by umbrela_MRR" in page
-    notes = " ".join(diagnosis_text.moved_notes(moved(result, result)))
+    notes = " ".join(diagnosis_view.moved_notes(moved(result, result)))
     assert "In the new run: Not retrieved is not told by umbrela_MRR" in notes
     assert "In the old run: Not retrieved is not told by umbrela_MRR" in notes
     assert "rl_f: only a hint. The offline judge" in notes
@@ -121,7 +121,7 @@ def test_without_a_right_sample_a_judges_class_says_that_it_cannot_be_checked() 
     records = [record(at, "not_retrieved") for at in range(3)]
     (only,) = diagnose(ragassay.evaluate(records, JUDGED)).found
     assert only.fault is NOT_RETRIEVED
-    assert "It cannot be checked" in diagnosis_text.judged_words(only)
+    assert "It cannot be checked" in diagnosis_view.judged_words(only)
 
 
 def test_gold_is_believed_although_right_answers_need_no_retrieval() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ragassay.reports.text.preview_text import preview_table
-from rich.console import Console
 
 import ragassay
 from llm_server import LLMServer
@@ -20,6 +17,8 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
 from ragassay.engine.plan.data_preview import Preview, preview
 from ragassay.engine.run.prepared_run import prepare
+from ragassay.reports.views.plan_view import preview_report
+from terminal_text import shown
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
@@ -172,11 +171,7 @@ def test_a_preview_is_strict_json_and_fits_narrow_and_plain_terminals(
 
 
 def render(found: Preview, width: int = 100, encoding: str = "utf-8") -> str:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    console = Console(file=stream, width=width)
-    console.print(preview_table(found))
-    stream.flush()
-    return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+    return shown(preview_report(found), width, encoding)
 
 
 def test_a_plan_needs_no_key_and_makes_no_ledger(

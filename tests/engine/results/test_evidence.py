@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 import pytest
-from ragassay.reports.text.verdict_text import nugget_table, spread
 
 import ragassay
 from attempt_metric import AttemptMetric
@@ -33,6 +32,7 @@ from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models.weights.weight_files import Unavailable
 from ragassay.reports.html.pages import write_report
+from ragassay.reports.views.verdict_view import nugget_table, spread
 from scripted_judge import Scripted
 from unpacked_pages import page_text
 

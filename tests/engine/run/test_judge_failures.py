@@ -7,7 +7,6 @@ import socket
 from pathlib import Path
 
 import pytest
-from ragassay.reports.text.footnotes import summary_footnotes
 
 import ragassay
 from llm_faults import Faults
@@ -15,6 +14,7 @@ from llm_judging import KEY
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
 from ragassay.engine.results.summary import Spending
+from ragassay.reports.views import summary_notes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
@@ -184,7 +184,7 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
     ],
 )
 def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) -> None:
-    said = summary_footnotes._advice(Spending("judge", questions=9, failures=failures))
+    said = summary_notes._advice(Spending("judge", questions=9, failures=failures))
     assert advice in said
     assert (AGAIN in said) == (advice == AGAIN)
     assert ("--retry-failed) asks" in said) == ("unparsable" in failures)
@@ -204,7 +204,7 @@ def test_the_next_run_asks_what_the_advice_says(tmp_path: Path, capsys, monkeypa
         for text in ("Rain", "Snow", "Sand")
     ]
     options = {"judge": half, "ledger": str(tmp_path / "ledger.sqlite")}
-    told = summary_footnotes.summary_notes(ragassay.evaluate(rows, "umbrela", **options).summary)
+    told = summary_notes.summary_notes(ragassay.evaluate(rows, "umbrela", **options).summary)
     assert "these (1 judge error)" in " ".join(told) and "kept (2 unparsable)" in " ".join(told)
     asked.clear()
     ragassay.evaluate(rows, "umbrela", **options)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from ragassay.reports.text.footnotes import summary_footnotes
 
 import ragassay
 from attempt_metric import AttemptMetric
@@ -28,6 +27,7 @@ from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.metric import register, scored
 from ragassay.reports.text import wording
+from ragassay.reports.views import summary_notes
 from unpacked_pages import page_text
 
 
@@ -367,11 +367,9 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     assert summary.judging is not None
     asked = replace(summary, judging=replace(summary.judging, questions=3, calls=3))
     for one in (summary, asked):
-        assert not any("Judged by" in note for note in summary_footnotes.summary_notes(one))
-        assert summary_footnotes.judged_by(one) == ""
-    assert any(
-        "Asked of offline-lexical/" in note for note in summary_footnotes.summary_notes(asked)
-    )
+        assert not any("Judged by" in note for note in summary_notes.summary_notes(one))
+        assert summary_notes.judged_by(one) == ""
+    assert any("Asked of offline-lexical/" in note for note in summary_notes.summary_notes(asked))
 
     records = [
         {"id": "1", "query": "When?", "answer": "At nine.", "passages": ["It opens at nine."]},
@@ -381,5 +379,5 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     summary = ragassay.evaluate(records, names).summary
     faithfulness = summary.metrics["ragreport_faithfulness"]
     assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
-    (said,) = [note for note in summary_footnotes.summary_notes(summary) if "Judged by" in note]
+    (said,) = [note for note in summary_notes.summary_notes(summary) if "Judged by" in note]
     assert said.endswith(": 1 of 2 metrics.")

@@ -15,12 +15,18 @@ _MARKS = {"good": "✅ ", "bad": "❌ ", "doubt": "⚠ "}
 
 
 def markdown(report: Report) -> str:
-    """The report: title, verdict, warnings, blocks; the notes folded but for the first."""
+    """The report: title, verdict, warnings, then the other blocks; notes are folded but for the
+    first."""
     pieces = [f"### {escape(report.title)}"] if report.title else []
     pieces += [f"{escape(report.about)}."] if report.about else []
     pieces += [f"**{escape(report.verdict)}**"] if report.verdict else []
-    pieces += [piece for block in report.blocks for piece in _block(block)]
+    blocks = sorted(report.blocks, key=lambda one: not _warns(one))
+    pieces += [piece for block in blocks for piece in _block(block)]
     return "\n\n".join(pieces) + "\n"
+
+
+def _warns(block: Block) -> bool:
+    return isinstance(block, Lines) and block.level == "warning"
 
 
 def escape(text: str) -> str:

@@ -158,7 +158,7 @@ def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
     for example in one.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
-        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", "info")
+        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info")
         yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
         if words := signal_words(example.signals):
             yield Cell(f"  – {words}", style="dim")
