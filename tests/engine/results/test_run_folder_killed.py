@@ -101,7 +101,7 @@ def test_whenever_a_run_is_killed_its_folder_is_of_one_run_or_does_not_read_as_w
 def test_what_dead_processes_left_is_swept_by_the_next_run(tmp_path: Path) -> None:
     target = tmp_path / "run"
     killed = (
-        "import os, sys; from ragassay import files\n"
+        "import os, sys; from ragassay.base import files\n"
         "held = [files.atomic(path) for path in sys.argv[1:]]\n"
         "for one in held:\n"
         "    one.__enter__().write(b'half')\n"
@@ -118,7 +118,7 @@ def test_what_dead_processes_left_is_swept_by_the_next_run(tmp_path: Path) -> No
 
 
 def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
-    another = "import sys; from ragassay import files; files.write_text(sys.argv[1], 'text')"
+    another = "import sys; from ragassay.base import files; files.write_text(sys.argv[1], 'text')"
     with files.atomic(tmp_path / "alive.txt") as stream:
         stream.write(b"mine")
         subprocess.run([sys.executable, "-c", another, str(tmp_path / "other.txt")], check=True)
