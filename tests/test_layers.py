@@ -114,9 +114,19 @@ def test_about_a_dozen_packages_have_a_face() -> None:
     assert len(list(ROOT.rglob("*.pyi"))) <= 20
 
 
+def through_the_top() -> Iterator[tuple[str, str]]:
+    """What a module takes from the top package by an attribute (``ragassay.open_run``)."""
+    for path in ROOT.rglob("*.py"):
+        name = ".".join(["ragassay", *path.relative_to(ROOT).with_suffix("").parts])
+        for node in ast.walk(parsed(path)):
+            is_top = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+            if is_top and node.value.id == "ragassay":
+                yield name, home_of("ragassay", node.attr)
+
+
 def test_every_import_goes_down_or_stays_in_its_layer() -> None:
     wrong = []
-    for importer, imported in imports():
+    for importer, imported in (*imports(), *through_the_top()):
         one, other = layer(importer), layer(imported)
         if one not in LAYERS and one not in GROUND:
             continue  # the package's face, __main__ and the bundled example stand outside

@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 import lazy_loader
 
-from ragassay.base import display
+from ragassay.base.note import draw_by
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-display.found_by(lambda: __getattr__("reports"))
+draw_by(lambda: __getattr__("reports"))

@@ -1,4 +1,5 @@
-"""Facts that a result has to say beside its numbers, without the words for them.
+"""Facts that a result has to say beside its numbers, without the words for them; and how results
+show themselves.
 
 What computes a result emits notes. The words are in ``reports/text/note_words.yaml``, one sentence
 a kind, and `ragassay.reports.text.said` fills them in.
@@ -6,12 +7,60 @@ a kind, and `ragassay.reports.text.said` fills them in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, Protocol
 
-from ragassay.base import display
 from ragassay.base.counts import grouped
+
+
+class Drawing(Protocol):
+    """What draws results; see `ragassay.reports`."""
+
+    def text_of(self, shown: object) -> str:
+        """What is printed."""
+
+    def html_of(self, shown: object) -> str:
+        """What a notebook's cell shows."""
+
+    def plot_of(self, shown: Any, kind: str = ...) -> Any:
+        """A picture."""
+
+    def said(self, note: Any) -> str:
+        """The sentence of a note."""
+
+
+_drawings: list[Callable[[], Drawing]] = []
+
+
+def draw_by(find: Callable[[], Drawing]) -> None:
+    """Says where the drawing is, many floors above: whoever is on top (`ragassay`) knows.
+
+    Args:
+        find: gives it; it is called when something is shown.
+    """
+    _drawings.append(find)
+
+
+def drawing() -> Drawing:
+    """What draws results."""
+    return _drawings[-1]()
+
+
+class Displayed:
+    """What prints itself as the command line prints it, and what a notebook shows as HTML."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return drawing().text_of(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return drawing().html_of(self)
+
 
 Severity = Literal["warning", "note", "detail"]
 """``warning``: a reader may conclude wrongly without it. ``note``: it stands below a result.
@@ -36,12 +85,12 @@ class Note:
 
     def __str__(self) -> str:
         """Its sentence."""
-        return display.find().said(self)
+        return drawing().said(self)
 
     @property
     def short(self) -> str:
         """Its words in the cell of a table, for a kind that has some."""
-        return display.find().said(replace(self, kind=f"{self.kind}_short"))
+        return drawing().said(replace(self, kind=f"{self.kind}_short"))
 
 
 def joined(notes: Iterable[Note]) -> list[Note]:

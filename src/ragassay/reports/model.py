@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Style = Literal["", "strong", "dim", "good", "bad", "doubt", "info"]
-Kind = Literal["name", "number", "words", "figure"]
+Kind = Literal["name", "number", "label", "words", "figure"]
 Level = Literal["text", "note", "warning"]
 
 
@@ -44,8 +44,8 @@ class Column:
 
     Attributes:
         head: its title.
-        kind: a ``name`` breaks at its punctuation, a ``number`` never, ``words`` at blanks; a
-            ``figure`` is drawn.
+        kind: a ``name`` breaks at its punctuation, a ``number`` and a ``label`` never, ``words`` at
+            blanks; a ``figure`` is drawn.
         drop: where there is no room, the columns with the highest number are left out first; 0
             always stays.
         instead: lines that stand below the table where the column is left out; where it has none,

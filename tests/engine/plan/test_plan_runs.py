@@ -140,7 +140,7 @@ def test_a_dry_run_offline_says_that_nothing_is_asked(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(["run", str(data), "-s", "mtrag", "--dry-run"]) == 0
-    assert "0 calls: it answers here, nothing is sent" in " ".join(capsys.readouterr().out.split())
+    assert "0 calls; it answers here, nothing is sent" in " ".join(capsys.readouterr().out.split())
 
 
 def test_arithmetic_has_no_plan(data: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
 
-from ragassay.base.display import Displayed
+from ragassay.base.note import Displayed
 from ragassay.base.sample import Identity
 from ragassay.engine.diagnosis.decision_table import FaultClass, Thresholds
 from ragassay.engine.diagnosis.judged_signals import Judged, NotTelling

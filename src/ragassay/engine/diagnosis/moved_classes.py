@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.base.display import Displayed
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Displayed
 from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds

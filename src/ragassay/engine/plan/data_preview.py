@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ragassay.base.display import Displayed
+from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
 from ragassay.engine.config.judging import POOLED
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.base import display
-from ragassay.base.display import Displayed
-from ragassay.base.note import Note
+from ragassay.base.note import Displayed, Note, drawing
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.stats.paired import Doubt
 
@@ -187,7 +185,7 @@ class Comparison(Displayed):
         Raises:
             UsageError: the comparison does not hold its runs.
         """
-        chart: Chart = display.find().plot_of(self)
+        chart: Chart = drawing().plot_of(self)
         return chart
 
     def to_json(self) -> dict[str, Any]:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragassay
-from ragassay.base import display
-from ragassay.base.display import Displayed
 from ragassay.base.errors import extra_needed
+from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.sample_frame import sample_frame
@@ -145,7 +144,7 @@ class Result(Displayed):
         Raises:
             UsageError: no metric has a number, or there is no such kind.
         """
-        chart: Chart = display.find().plot_of(self, kind)
+        chart: Chart = drawing().plot_of(self, kind)
         return chart
 
     def __repr__(self) -> str:

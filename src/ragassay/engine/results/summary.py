@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.counts import either, plural, share
-from ragassay.base.display import Displayed
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Displayed
 from ragassay.base.score import Reason
 from ragassay.engine.results.shown_names import shown
 from ragassay.stats.components import Components

@@ -63,7 +63,7 @@ def entries_report(entries: Sequence[Entry]) -> Report:
     columns = [
         Column("metric", "name"),
         Column("what it measures", "words"),
-        Column("range", "words", style="dim"),
+        Column("range", "label", style="dim"),
     ]
     parts = (
         part(family, table(columns, map(_row, members)))

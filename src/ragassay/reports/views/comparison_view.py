@@ -82,7 +82,7 @@ def _differences(comparison: Comparison, full: bool) -> Table:
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
-        Column("verdict", "words"),
+        Column("verdict", "label"),
         Column("interval", drop=0 if full else 1, instead=(), style="dim"),
         Column("", "figure", page_only=True),
     ]

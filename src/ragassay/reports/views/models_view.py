@@ -19,7 +19,7 @@ def models_report(models: Sequence[Surveyed]) -> Report:
     columns = [
         Column("model", "name", style="strong"),
         Column("what it is for", "words"),
-        Column("licence", "words"),
+        Column("licence", "label"),
         Column("size"),
     ]
     rows = (

@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from ragassay.base import display
 from ragassay.base.files import atomic
+from ragassay.base.note import drawing
 from ragassay.base.sample import Sample
 from ragassay.formats import native
 from ragassay.targets.asking.ask_summary import AskSummary, summarise
@@ -57,11 +57,11 @@ class Answers:
 
     def __str__(self) -> str:
         """A table with a row for each system, and why answers are missing."""
-        return display.find().text_of(asked_report(list(self.summaries.values())))
+        return drawing().text_of(asked_report(list(self.summaries.values())))
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return display.find().html_of(asked_report(list(self.summaries.values())))
+        return drawing().html_of(asked_report(list(self.summaries.values())))
 
     def of(self, system: str) -> list[Sample]:
         """The samples of one system."""

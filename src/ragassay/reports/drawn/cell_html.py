@@ -11,7 +11,7 @@ from ragassay.base import printable
 from ragassay.reports.model import Block, Cell, Column, Lines, Report, Table
 
 
-def notebook(report: Report) -> str:
+def cell_html(report: Report) -> str:
     """The report; its style comes with it, because a cell stands alone."""
     about = f", {escape(report.about)}" if report.about else ""
     title = f"<p><b>{escape(report.title)}</b>{about}</p>" if report.title else ""
@@ -25,7 +25,7 @@ def notebook(report: Report) -> str:
 
 @cache
 def _style() -> str:
-    return (resources.files(__package__) / "notebook.css").read_text(encoding="utf-8").strip()
+    return (resources.files(__package__) / "cell_html.css").read_text(encoding="utf-8").strip()
 
 
 def _block(block: Block) -> str:
@@ -63,7 +63,7 @@ def _cell(cell: Cell, column: Column) -> str:
     inner = str(cell.figure()) if cell.figure is not None else _text(cell)
     if column.kind == "name":
         return inner
-    style = f"{column.style} {'l' if column.kind == 'words' else ''}".strip()
+    style = f"{column.style} {'l' if column.kind in ('label', 'words') else ''}".strip()
     return f'<td class="{style}">{inner}</td>' if style else f"<td>{inner}</td>"
 
 
