@@ -80,7 +80,7 @@ def test_a_head_is_not_broken_inside_a_word_over_short_names(
     monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    head = str(ask("q.jsonl", {"fn": str.upper})).splitlines()[1]
+    head = str(ask("q.jsonl", {"fn": str.upper})).splitlines()[0]
     assert head.split()[0] == "system"
 
 

@@ -551,7 +551,7 @@ def test_a_query_is_explained_in_a_page_and_a_metric_in_full(
     assert call(command) == 0
     page = capsys.readouterr().out
     assert len(page.splitlines()) < 60 and "more. A metric's name shows it whole" in page
-    (line,) = [line for line in page.splitlines() if line.startswith(" consistency_em ")]
+    (line,) = [line for line in page.splitlines() if line.split()[:1] == ["consistency_em"]]
     assert line.split()[1:5] == ["mean", "0.0000,", "variance", "0.0000,"] and "–" not in line
     assert call([*command, "--full"]) == 0
     assert len(capsys.readouterr().out.splitlines()) > 150

@@ -380,4 +380,4 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     faithfulness = summary.metrics["ragreport_faithfulness"]
     assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
     (said,) = [note for note in summary_notes.summary_notes(summary) if "Judged by" in note]
-    assert said.endswith(": 1 of 2 metrics.")
+    assert said.endswith(": ragreport_relevance.")

@@ -162,9 +162,9 @@ class _Drawn:
             longest = max((cell_len(word) for line in drawn for word in line.split()), default=1)
             self.least = min(self.full, max(longest, _LEAST_WORDS))
         elif column.kind == "name":
-            pieces = (piece.rstrip() for line in drawn for piece in wording.pieces(line))
-            longest = max(map(cell_len, pieces), default=1)
-            self.least = max(longest, min(self.full, max(_LEAST_NAME, pen.width // 3)))
+            words = (word for line in self._heads for word in line.split())
+            enough = max(_LEAST_NAME, 3 * pen.width // 10, *map(cell_len, words))
+            self.least = min(self.full, enough)
 
     def head(self, width: int) -> Text:
         """The head, broken where it is too wide."""
