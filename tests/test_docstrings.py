@@ -1,4 +1,4 @@
-"""Public functions say what goes in."""
+"""Functions that packages export say what goes in."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ NOT_FOR_READERS = ("overload", "field_validator", "router.", "app.", "token.", "
 measure's parameters say themselves what they do."""
 
 ROOT = Path(ragassay.__file__).parent
+EXPORTED = {
+    alias.name
+    for stub in ROOT.rglob("__init__.pyi")
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+}
+"""Names that packages export to users. Inside, one line may say enough."""
 
 
 def documented(node: ast.AST) -> Iterator[tuple[str, bool]]:
@@ -30,13 +38,16 @@ def documented(node: ast.AST) -> Iterator[tuple[str, bool]]:
                 yield one.name, "Args:" in told
 
 
+def exported(path: Path) -> ast.Module:
+    """A module with those of its functions and classes alone that a package exports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    body = [one for one in tree.body if getattr(one, "name", None) in EXPORTED]
+    return ast.Module(body, [])
+
+
 def test_most_public_functions_document_their_arguments() -> None:
-    every = [
-        found
-        for path in ROOT.rglob("*.py")
-        for found in documented(ast.parse(path.read_text(encoding="utf-8")))
-    ]
-    assert len(every) > 500
+    every = [found for path in ROOT.rglob("*.py") for found in documented(exported(path))]
+    assert len(every) > 100
     share = sum(done for _, done in every) / len(every)
     # The rest fulfil the contract of a base class, which documents them.
     assert share >= 0.85, f"{share:.1%} document their arguments"

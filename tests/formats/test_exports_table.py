@@ -6,21 +6,19 @@ import json
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-import pytest
 import yaml
 
 from ragassay.formats import Notes, exports, load
-from ragassay.formats.detection import head
-from ragassay.formats.format import SURE, all_formats
+from ragassay.formats.format import SURE, all_formats, head
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.traces import prepared
-from ragassay.formats.traces.request_spans import Span
+from ragassay.formats.traces.trace_spans import Span
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats.md"
 
 
-def documented_row() -> dict[str, object]:
+def documented_row() -> dict[str, Any]:
     """The row of ``docs/formats.md``, as one who follows that page writes it."""
     page = DOCS.read_text(encoding="utf-8").partition("## A format of your own")[2]
     (row,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
@@ -29,7 +27,7 @@ def documented_row() -> dict[str, object]:
 
 
 def test_the_documented_row_recognises_and_reads_an_export(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     steps = [
         {"step": 1, "does": "retriever", "at": 1, "found": [{"id": "d", "text": "Emma is hers."}]},
@@ -41,8 +39,7 @@ def test_the_documented_row_recognises_and_reads_an_export(
     }  # fmt: skip
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(ticket))
-    monkeypatch.setattr(exports.package_files, "table", lambda package, file: documented_row())
-    (helpdesk,) = exports._formats()
+    (helpdesk,) = exports.formats_of(documented_row())
     assert helpdesk.sniff(head(path)) == SURE
     (sample,) = helpdesk.read(path, Mapper(path, notes=Notes()))
     assert (sample.id, sample.query, sample.answer_text) == ("7", "Who wrote Emma?", "Austen.")
@@ -54,9 +51,9 @@ def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
     table = exports.package_files.table("ragassay.formats", "exports.yaml")
     assert table.keys() <= all_formats().keys()
     shapes = [shape for row in table.values() for shape in row.get("shapes", ())]
-    named = {shape.get("prepare", "") for shape in shapes}
-    named |= {shape.get("request", {}).get("prepare", "") for shape in shapes}
-    assert named == prepared.BY_NAME.keys()
+    named = {one.get("prepare") for shape in shapes for one in (shape, shape.get("request", {}))}
+    named |= {row.get(part) for row in table.values() for part in ("items", "record", "samples")}
+    assert named - {None} <= exports.FUNCTIONS.keys()
 
 
 def test_every_field_of_a_row_is_one_that_is_read() -> None:

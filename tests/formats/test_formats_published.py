@@ -114,8 +114,19 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
         assert sample.metadata["Turn"] == task["Turn"]
 
 
+def analytics(tmp_path: Path, **tables: Any) -> Path:
+    content = {
+        "models": [{"model_id": "A"}, {"model_id": "B"}],
+        "documents": [{"document_id": 1, "text": "d"}],
+        "tasks": [{"task_id": 1, "input": "q", "contexts": [{"document_id": 1}]}],
+        "evaluations": [{"task_id": 1, "model_id": "A", "model_response": "a"}],
+        **tables,
+    }
+    return text(tmp_path, json.dumps(content), "a.json")
+
+
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("tables", "problem"),
     [
         ({"tasks": []}, "line 1, field 'evaluations.task_id'"),
         ({"documents": []}, "line 1, field 'tasks.contexts'"),
@@ -128,58 +139,19 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
             "line 3, .*the document_id '1' stands in two of the documents, 1 and 3",
         ),
         ({"documents": None}, "field 'documents': there is no list of objects"),
+        ({"tasks": [{"task_id": 1}, {"input": "r"}]}, "field 'tasks.*entry 2 .*no task_id"),
+        (
+            {"evaluations": [{"task_id": 1, "annotations": {"nat": 3}}]},
+            "field 'evaluations.*annotation 'nat'",
+        ),
     ],
 )
 def test_inspectorraget_tables_that_do_not_fit_are_an_error(
-    tmp_path: Path, change: dict[str, Any], problem: str
+    tmp_path: Path, tables: dict[str, Any], problem: str
 ) -> None:
-    content = {
-        "models": [{"model_id": "m"}],
-        "documents": [{"document_id": 1, "text": "d"}],
-        "tasks": [
-            {
-                "task_id": 1,
-                "input": [{"speaker": "user", "text": "q"}],
-                "contexts": [{"document_id": 1}],
-            }
-        ],
-        "evaluations": [{"task_id": 1, "model_id": "m", "model_response": "a", "annotations": {}}],
-    }
-    path = text(tmp_path, json.dumps(content), "a.json")
-    assert load(path)[0].passages == (Passage("d", "1"),)
-    path = text(tmp_path, json.dumps({**content, **change}), "a.json")
+    assert load(analytics(tmp_path))[0].passages == (Passage("d", "1"),)
     with pytest.raises(InputError, match=problem):
-        load(path, format="inspectorraget")
-
-
-# --- Open RAG Eval
-
-
-def analytics(tmp_path: Path, **tables: Any) -> Path:
-    content = {
-        "models": [{"model_id": "A"}, {"model_id": "B"}],
-        "documents": [{"document_id": 1, "text": "d"}],
-        "tasks": [{"task_id": 1, "input": "q"}],
-        "evaluations": [{"task_id": 1, "model_id": "A", "model_response": "a"}],
-        **tables,
-    }
-    return text(tmp_path, json.dumps(content), "a.json")
-
-
-@pytest.mark.parametrize(
-    ("table", "rows", "problem"),
-    [
-        ("tasks", [{"task_id": 1, "input": "q"}, {"input": "r"}], "entry 2 .*no task_id"),
-        ("evaluations", [{"task_id": 1, "annotations": {"nat": 3}}], "annotation 'nat'"),
-    ],
-)
-def test_inspectorraget_entries_that_would_be_lost_are_an_error(
-    tmp_path: Path, table: str, rows: list[dict[str, Any]], problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem) as caught:
-        load(analytics(tmp_path, **{table: rows}))
-    assert caught.value.field is not None
-    assert caught.value.field.startswith(table)
+        load(analytics(tmp_path, **tables), format="inspectorraget")
 
 
 def test_inspectorraget_annotations_stay_with_their_evaluation(tmp_path: Path) -> None:
@@ -197,6 +169,9 @@ def test_inspectorraget_annotations_stay_with_their_evaluation(tmp_path: Path) -
     assert [sample.metadata for sample in samples] == [
         {"m": 1, "annotations": {"nat": {"x": 0, m: 1}}} for m in "AB"
     ]
+
+
+# --- Open RAG Eval
 
 
 def test_open_rag_eval_reads_its_published_file(shared: Path) -> None:
@@ -217,11 +192,6 @@ def test_open_rag_eval_reads_its_published_file(shared: Path) -> None:
 
 
 HEADER = "query_id,query,query_run,passage_id,passage,generated_answer\n"
-
-
-def test_open_rag_eval_keeps_the_order_of_the_file_and_integer_ids(tmp_path: Path) -> None:
-    rows = [f"{n},q{n},1,[1],p,a{n}\n" for n in (10, 2, 1)]
-    assert [s.id for s in load(text(tmp_path, HEADER + "".join(rows)))] == ["10", "2", "1"]
 
 
 def test_open_rag_eval_rows_of_one_run_may_stand_apart(tmp_path: Path) -> None:
@@ -538,42 +508,6 @@ def test_ragchecker_files_are_read(tmp_path: Path, name: str) -> None:
     ]
 
 
-def test_ragas_and_deepeval_records_are_read_alike(tmp_path: Path) -> None:
-    ragas = {
-        "user_input": "q",
-        "retrieved_contexts": ["c"],
-        "reference_contexts": ["g"],
-        "response": "r",
-        "reference": "e",
-    }
-    deepeval = {
-        "input": "q",
-        "retrieval_context": ["c"],
-        "context": ["g"],
-        "actual_output": "r",
-        "expected_output": "e",
-    }
-    found = [load(jsonl(tmp_path, record), notes=Notes())[0] for record in (ragas, deepeval)]
-    assert found[0] == found[1]
-    assert found[0].gold == (GoldPassage(text="g"),)
-    assert found[0].references == ("e",)
-
-
-def test_ragas_conversations_are_read(tmp_path: Path) -> None:
-    talk = [
-        {"content": "a", "type": "human"},
-        {"content": "b", "type": "ai"},
-        {"content": "c", "type": "human"},
-        {"content": "d", "type": "ai"},
-    ]
-    (sample,) = load(jsonl(tmp_path, {"id": 1, "user_input": talk, "reference": "r"}))
-    assert (sample.query, sample.answer) == ("c", Answer("d"))
-    assert sample.history == (Turn("user", "a"), Turn("agent", "b"))
-
-
-# --- the judgements of another file
-
-
 @pytest.mark.parametrize("name", ["open_rag_eval", "trec_rag"])
 def test_formats_with_fixed_names_refuse_columns(tmp_path: Path, name: str) -> None:
     path = text(tmp_path, HEADER)
@@ -662,22 +596,6 @@ def test_trec_evals_run_with_junk_is_recognised(shared: Path) -> None:
 
 
 def test_every_format_has_a_name_a_title_and_a_reader() -> None:
-    formats = all_formats()
-    assert {
-        "jsonl",
-        "csv",
-        "tsv",
-        "parquet",
-        "ultrarag",
-        "mtrag",
-        "inspectorraget",
-        "open_rag_eval",
-        "trec_rag",
-        "mlcube",
-        "ragchecker",
-        "trec_run",
-    } <= formats.keys()
-    for name, one in formats.items():
-        assert one.name == name
-        assert one.title
+    for name, one in all_formats().items():
+        assert one.name == name and one.title
         assert all(suffix.startswith(".") for suffix in one.suffixes)

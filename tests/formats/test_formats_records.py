@@ -84,32 +84,298 @@ def test_no_alias_stands_for_two_fields() -> None:
     assert len(names) == len(set(names))
 
 
-def test_nested_published_names_are_understood() -> None:
-    sample = one(
+PARTS = [{"text": "A.", "citations": ["d1", 2]}, {"text": "B."}]
+IN_PARTS = Answer("A. B.", (Statement("A.", ("d1", "2")), Statement("B.")))
+BY_ID = {"passages": (Passage("x", "a"), Passage("y", "b"))}
+TALK = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Ann."}]
+TURN = {
+    "speaker": "user",
+    "text": "q",
+    "enrichments": {"Answerability": ["PARTIAL"], "Question Type": ["Factoid"]},
+}
+GIVEN = {"metrics": {"RL_F": [0.5], "RB_llm": None}, "metrics_judge": {"RL_F": "x/1", "odd": 3}}
+UNSCORED = {"metrics_unscored": {"RB_llm": "undefined: nothing", "odd": None}}
+
+READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    # Names.
+    (
         {
             "inputs": {"question": "q"},
             "outputs": {"response": "a"},
             "expectations": {"expected_response": "r"},
-        }
-    )
-    assert (sample.query, sample.answer, sample.references) == ("q", Answer("a"), ("r",))
+        },
+        {"query": "q", "answer": Answer("a"), "references": ("r",)},
+    ),
+    ({"ID": 1, "User Input": "q", "Response": "a"}, {"id": "1", "query": "q"}),
+    ({"Retrieved-Context": ["c"]}, {"passages": (Passage("c"),)}),
+    (
+        {"answer": "gold", "prediction": "said", "error": None},
+        {"answer": Answer("said"), "references": ("gold",), "failure": None},
+    ),
+    (
+        {"answer": "gold", "prediction": "", "error": "timeout"},
+        {"answer": None, "failure": "timeout"},
+    ),
+    (
+        {"retrieval_context": ["r"], "context": ["g"]},
+        {"passages": (Passage("r"),), "gold": (GoldPassage(text="g"),)},
+    ),
+    # Ids and repeats.
+    *(({"id": value}, {"id": "7"}) for value in (7, 7.0, "7")),
+    *(({"query_run": n}, {"repeat": int(n) - 1}) for n in (1, 2, "3")),
+    ({"repeat": 2, "query_run": 3}, {"repeat": 2}),
+    # Answers and references.
+    ({"answer": None}, {"answer": None}),
+    ({"answer": ""}, {"answer": Answer("")}),
+    ({"answer": PARTS}, {"answer": IN_PARTS}),
+    ({"answer": {"statements": PARTS}}, {"answer": IN_PARTS}),
+    (
+        {"answer": {"text": "A.", "citations": ["d1"]}},
+        {"answer": Answer("A.", (Statement("A.", ("d1",)),))},
+    ),
+    ({"reference": "Paris"}, {"references": ("Paris",)}),
+    (
+        {"golden_answers": [["NYC", "New York"], ["LA"]]},
+        {
+            "reference_groups": (("NYC", "New York"), ("LA",)),
+            "references": ("NYC", "New York", "LA"),
+        },
+    ),
+    ({"targets": [{"speaker": "agent", "text": "r"}]}, {"references": ("r",)}),
+    # Passages.
+    *(
+        ({"passages": value}, {"passages": expected})
+        for value, expected in (
+            (["a", "b"], (Passage("a"), Passage("b"))),
+            ({"d1": "a", "d2": "b"}, (Passage("a", "d1"), Passage("b", "d2"))),
+            ("a", (Passage("a"),)),
+            ([], ()),
+            (None, None),
+            ([{"doc_id": 1, "text": "a", "score": 2}], (Passage("a", "1", 2.0),)),
+            ([{"id": "p", "text": None, "content": "Emma."}], (Passage("Emma.", "p"),)),
+            (
+                [{"id": "c", "filename": "f", "start_char_offset": 1, "end_char_offset": 5}],
+                (Passage(None, "c", None, "f", 1, 5),),
+            ),
+            (
+                [{"page_content": "a", "metadata": {"source": "f", "start_index": 3}}],
+                (Passage("a", None, None, "f", 3),),
+            ),
+        )
+    ),
+    (
+        {"chunks": [{"id": "c", "title": "t", "text": "x"}]},
+        {"passages": (Passage("x", "c", names=("t",)),)},
+    ),
+    (
+        {"contexts": ["a", "b"], "retrieved_context_ids": ["x", 7]},
+        {"passages": (Passage("a", "x"), Passage("b", "7"))},
+    ),
+    ({"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["a", "b"]}, BY_ID),
+    (
+        {
+            "passages": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}],
+            "retrieved_ids": ["a", "b"],
+        },
+        BY_ID,
+    ),
+    (
+        {"passages": ["x", "y"], "run": {"a": 0.9, "b": 0.1}},
+        {"passages": (Passage("x", "a", 0.9), Passage("y", "b", 0.1))},
+    ),
+    (
+        {"run": {"a": 0.5, "b": 0.5, "c": 0.9}},
+        {"passages": (Passage(None, "c", 0.9), Passage(None, "b", 0.5), Passage(None, "a", 0.5))},
+    ),
+    # Gold.
+    *(
+        ({"gold": value}, {"gold": expected})
+        for value, expected in (
+            (["a"], (GoldPassage(text="a"),)),
+            ({"d1": 2, "d2": 0}, (GoldPassage("d1", grade=2), GoldPassage("d2", grade=0))),
+            ({"d1": "a"}, (GoldPassage("d1", "a"),)),
+            (
+                [{"filename": "f", "start_char_offset": 0, "end_char_offset": 9}],
+                (GoldPassage(document="f", start=0, end=9),),
+            ),
+            ([{"id": 1, "grade": 3}], (GoldPassage("1", grade=3),)),
+            ([], ()),
+            (None, None),
+        )
+    ),
+    ({"gt_chunks": [{"title": "t", "fact": "f"}]}, {"gold": (GoldPassage(text="f"),)}),
+    ({"retrieval_gt": [["a", "b"], ["c"]]}, {"gold": tuple(GoldPassage(x) for x in "abc")}),
+    (
+        {"reference_contexts": ["a"], "reference_context_ids": ["x"]},
+        {"gold": (GoldPassage("x", "a"),)},
+    ),
+    (
+        {"gold": ["a", "b"], "gold_ids": {"g1": 0, "g2": 2}},
+        {"gold": (GoldPassage("g1", "a", grade=0), GoldPassage("g2", "b", grade=2))},
+    ),
+    (
+        {"gold": [{"text": "a", "grade": 2}], "gold_ids": ["g"]},
+        {"gold": (GoldPassage("g", "a", grade=2),)},
+    ),
+    # Conversations and labels.
+    ({"messages": TALK}, {"query": "Who?", "answer": Answer("Ann.")}),
+    ({"messages": TALK, "response": "Ann."}, {"answer": Answer("Ann.")}),
+    (
+        {"query": "q", "messages": [TALK[0], {"role": "user", "content": "q"}]},
+        {"history": (Turn("user", "Who?"),)},
+    ),
+    (
+        {"task_id": "t", "input": [TURN]},
+        {"answerability": Answerability.PARTIAL, "metadata": {"Question Type": ["Factoid"]}},
+    ),
+    *(
+        ({name: value}, {"answerability": Answerability.UNANSWERABLE})
+        for name, value in (
+            ("answerability", "UNANSWERABLE"),
+            ("Answerability", ["UNANSWERABLE"]),
+            ("answerability", "unanswerable"),
+            ("answerable", False),
+            ("is_answerable", "false"),
+        )
+    ),
+    *(({"answerability": value}, {"answerability": None}) for value in (None, "", [])),
+    # Times, metadata and given values.
+    *(
+        ({"timestamp": value}, {"timestamp": seconds})
+        for value, seconds in (
+            (1700000000, 1700000000.0),
+            ("1700000000.5", 1700000000.5),
+            ("2023-11-14T22:13:20+00:00", 1700000000.0),
+            ("2023-11-14 22:13:20", 1700000000.0),
+            (None, None),
+        )
+    ),
+    (
+        {"domain": "law", "tags": ["a"], "n": None},
+        {"metadata": {"domain": "law", "tags": ["a"], "n": None}},
+    ),
+    ({"metadata": {"domain": "law"}, "domain": "tax"}, {"metadata": {"domain": "tax"}}),
+    (
+        {**GIVEN, **UNSCORED},
+        {
+            "given": {"RL_F": [0.5], "RB_llm": None},
+            "given_by": {"RL_F": "x/1"},
+            "given_unscored": {"RB_llm": "undefined: nothing"},
+            "metadata": {},
+        },
+    ),
+    (
+        {"given by": "a donor", "given_unscored": None},
+        {"metadata": {"given by": "a donor"}, "given_by": {}},
+    ),
+]
 
 
-def test_spelling_and_case_of_a_column_do_not_matter() -> None:
-    sample = one({"ID": 1, "User Input": "q", "Retrieved-Context": ["c"], "Response": "a"})
-    assert (sample.id, sample.query) == ("1", "q")
-    assert (sample.passages, sample.answer) == ((Passage("c"),), Answer("a"))
+@pytest.mark.parametrize(("record", "expected"), READ)
+def test_a_record_of_any_published_shape_is_read(
+    record: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    asks = {"query", "inputs", "input", "messages", "User Input"} & record.keys()
+    sample = one({**({} if asks else {"query": "q"}), **record})
+    assert {field: getattr(sample, field) for field in expected} == expected
 
 
-@pytest.mark.parametrize("value", [7, 7.0, "7"])
-def test_ids_of_any_type_are_one_id(value: object) -> None:
-    assert one({"id": value, "query": "q"}).id == "7"
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    *(
+        ({"id": value}, "line 1, field 'id'.*id is expected")
+        for value in (True, 7.5, 2.0**60, ["a"])
+    ),
+    ({"repeat": 0, "query_run": 3}, "run number is 3, but repeat is 0"),
+    *(
+        ({"references": value}, "line 1, field 'references'")
+        for value in ([True], True, [None], [["a"], "b"], [{"x": 1}], 1e300)
+    ),
+    *(({"answer": value}, "field 'answer'") for value in (True, ["a", "b"], 2.0**53)),
+    *(({"passages": value}, "field 'passages'") for value in ([None], [3], ["a", {"txt": "b"}], 3)),
+    *(
+        ({"passages": [{"text": "a", "score": value}]}, "line 1, field .*score")
+        for value in (float("nan"), float("inf"), "high", True)
+    ),
+    ({"contexts": ["a", "b"], "retrieved_context_ids": ["x"]}, "1 id for 2 passages"),
+    ({"contexts": ["a", "b"], "retrieved_ids": []}, "0 ids for 2 passages"),
+    (
+        {"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["b", "a"]},
+        "has the id 'a', and 'b' stands for it",
+    ),
+    ({"passages": ["x", "y"], "run": {"a": 0.1, "b": 0.9}}, "another order than their scores"),
+    ({"run": {"a": float("nan"), "b": -1.0}}, "field 'run': the passage 'a' has no score"),
+    ({"gold": [17]}, "field 'gold'.*gold_ids"),
+    ({"gold": ["a", "b"], "gold_ids": []}, "0 ids for 2 gold passages"),
+    (
+        {"gold": [{"text": "a", "grade": 2}], "gold_ids": {"g": 0}},
+        "has the grade 2, and 0 stands for it",
+    ),
+    (
+        {"gold": [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]},
+        "'g' has the grades 2 and 0",
+    ),
+    *(
+        ({"messages": talk}, "line 1, field 'messages'")
+        for talk in (
+            *("user: hi", ["hi"], [{"role": "tool", "content": "x"}]),
+            *([{"role": "user"}], [{"text": "x"}]),
+        )
+    ),
+    ({"messages": TALK, "response": "c"}, "differs from the turn after its query"),
+    (
+        {"question": "Who?", "messages": TALK, "answer": "Bob."},
+        "differs from the turn after its query",
+    ),
+    (
+        {"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]},
+        "labelled PARTIAL in one place and ANSWERABLE",
+    ),
+    *(
+        ({"answerability": value}, "field 'answerability'")
+        for value in ("MAYBE", ["ANSWERABLE", "PARTIAL"], 3)
+    ),
+    *(({"timestamp": value}, "no point in time") for value in ("yesterday", 1700000000000, True)),
+]
 
 
-@pytest.mark.parametrize("value", [True, 7.5, 2.0**60, ["a"]])
-def test_an_id_that_cannot_be_exact_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match=r"line 1, field 'id'.*id is expected"):
-        one({"id": value, "query": "q"})
+@pytest.mark.parametrize(("record", "said"), REFUSED)
+def test_a_record_that_cannot_be_read_is_refused_with_its_field(
+    record: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        one({**({} if {"messages"} & record.keys() else {"query": "q"}), **record})
+
+
+@pytest.mark.parametrize(("record", "names"), [({"id": 1, "foo": "bar"}, "id, foo"), ({}, "")])
+def test_a_record_without_any_known_column_lists_its_columns(record: Any, names: str) -> None:
+    with pytest.raises(InputError, match=f"no column is known.*{names}.*--columns query="):
+        one(record)
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        (
+            {"query": "q", "answer": {"text": "A.", "sources": []}},
+            "answers with 'sources' in them: 1",
+        ),
+        (
+            {"query": "q", "answer": [{"text": "A.", "sources": []}]},
+            "answers with 'sources' in them",
+        ),
+        ({"query": "q", "raw": {"x": 1}}, "unknown field 'raw'"),
+        (
+            {"query": "q", "metadata": {"domain": "law"}, "domain": "tax"},
+            "'domain' differs from that in their 'metadata': 1",
+        ),
+        ({"answer": "x"}, "neither an id nor a query"),
+    ],
+)
+def test_what_is_left_out_or_made_is_told(record: dict[str, Any], told: str) -> None:
+    notes = Notes()
+    (sample,) = from_records([record], notes=notes)
+    assert any(told in line for line in notes)
+    assert "query" in record or sample.id == "row-1"
 
 
 def test_two_systems_without_ids_agree_on_the_query_and_not_on_its_place() -> None:
@@ -127,45 +393,6 @@ def test_two_systems_without_ids_agree_on_the_query_and_not_on_its_place() -> No
 def test_ids_made_from_queries_stay_the_same_from_release_to_release() -> None:
     # printf '["Who wrote Emma?",[]]' | b2sum -l 64
     assert one({"query": "Who wrote Emma?"}).id == "q-6fcd113e5958c682"
-
-
-def test_records_with_neither_id_nor_query_are_numbered_and_told() -> None:
-    notes = Notes()
-    found = list(from_records([{"pred_ls": "x"}], columns={"pred_ls": "pred_ls"}, notes=notes))
-    assert found[0].id == "row-1"
-    assert "neither an id nor a query" in next(iter(notes))
-
-
-def test_the_same_query_twice_without_ids_is_an_error_that_names_both() -> None:
-    rows = [{"query": "a"}, {"query": "b"}, {"query": "a"}]
-    with pytest.raises(InputError, match=r"line 3.*already given in line 1"):
-        list(from_records(rows, notes=Notes()))
-
-
-def test_a_reference_given_as_text_is_one_reference() -> None:
-    assert one({"id": 1, "query": "q", "reference": "Paris"}).references == ("Paris",)
-
-
-def test_nested_references_are_groups_and_flat() -> None:
-    sample = one({"id": 1, "query": "q", "golden_answers": [["NYC", "New York"], ["LA"]]})
-    assert sample.reference_groups == (("NYC", "New York"), ("LA",))
-    assert sample.references == ("NYC", "New York", "LA")
-
-
-def test_references_as_objects_give_their_text() -> None:
-    sample = one({"id": 1, "query": "q", "targets": [{"speaker": "agent", "text": "r"}]})
-    assert sample.references == ("r",)
-
-
-@pytest.mark.parametrize("value", [[True], True, [None], [["a"], "b"], [{"x": 1}], 1e300])
-def test_a_reference_that_is_no_text_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match="line 1, field 'references'"):
-        one({"id": 1, "query": "q", "references": value})
-
-
-def test_null_and_empty_answers_stay_apart() -> None:
-    assert one({"id": 1, "query": "q", "answer": None}).answer is None
-    assert one({"id": 1, "query": "q", "answer": ""}).answer == Answer("")
 
 
 @pytest.mark.parametrize(
@@ -190,52 +417,6 @@ def test_a_number_is_its_text(value: float, words: str) -> None:
     )
 
 
-def test_numbers_in_a_list_of_gold_may_be_ids_and_are_refused() -> None:
-    with pytest.raises(InputError, match=r"field 'gold'.*gold_ids"):
-        one({"id": 1, "query": "q", "gold": [17]})
-
-
-@pytest.mark.parametrize("value", [True, ["a", "b"], 2.0**53])
-def test_an_answer_that_is_no_text_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match="field 'answer'"):
-        one({"id": 1, "query": "q", "answer": value})
-
-
-def test_answers_in_parts_keep_their_citations() -> None:
-    parts = [{"text": "A.", "citations": ["d1", 2]}, {"text": "B."}]
-    answer = Answer("A. B.", (Statement("A.", ("d1", "2")), Statement("B.")))
-    assert one({"id": 1, "query": "q", "answer": parts}).answer == answer
-    assert one({"id": 1, "query": "q", "answer": {"statements": parts}}).answer == answer
-
-
-def test_beside_a_prediction_the_answer_is_the_reference() -> None:
-    sample = one(
-        {
-            "query": "q",
-            "answer": "gold",
-            "prediction": "said",
-            "chunks": [{"id": "c", "title": "t", "text": "x"}],
-            "gt_chunks": [{"title": "t", "fact": "f"}],
-            "error": None,
-        }
-    )
-    assert (sample.answer, sample.references) == (Answer("said"), ("gold",))
-    assert sample.passages == (Passage("x", "c", names=("t",)),)
-    assert sample.gold == (GoldPassage(text="f"),)
-    assert sample.failure is None
-
-
-def test_an_error_message_beside_an_empty_answer_is_a_failure() -> None:
-    sample = one({"query": "q", "answer": "gold", "prediction": "", "error": "timeout"})
-    assert (sample.answer, sample.failure) == (None, "timeout")
-
-
-def test_beside_a_retrieval_context_the_context_is_gold() -> None:
-    sample = one({"input": "q", "retrieval_context": ["r"], "context": ["g"]})
-    assert sample.passages == (Passage("r"),)
-    assert sample.gold == (GoldPassage(text="g"),)
-
-
 @pytest.mark.parametrize(
     "record",
     [
@@ -252,152 +433,10 @@ def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[st
     assert getattr(one(record, columns={field: column}), field) is not None
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (["a", "b"], (Passage("a"), Passage("b"))),
-        ({"d1": "a", "d2": "b"}, (Passage("a", "d1"), Passage("b", "d2"))),
-        ("a", (Passage("a"),)),
-        ([], ()),
-        (None, None),
-        ([{"doc_id": 1, "text": "a", "score": 2}], (Passage("a", "1", 2.0),)),
-        (
-            [{"id": "c", "filename": "f", "start_char_offset": 1, "end_char_offset": 5}],
-            (Passage(None, "c", None, "f", 1, 5),),
-        ),
-        (
-            [{"page_content": "a", "metadata": {"source": "f", "start_index": 3}}],
-            (Passage("a", None, None, "f", 3),),
-        ),
-    ],
-)
-def test_passages_come_in_every_published_shape(value: object, expected: object) -> None:
-    assert one({"id": 1, "query": "q", "passages": value}).passages == expected
-
-
 def test_a_separator_cuts_one_text_into_passages() -> None:
     record = {"id": 1, "query": "q", "context": "a<<sep>>b<<sep>>"}
     passages = one(record, separator="<<sep>>").passages
     assert passages == (Passage("a"), Passage("b"), Passage(""))
-
-
-def test_texts_and_ids_in_two_columns_are_joined_by_rank() -> None:
-    record = {"id": 1, "query": "q", "retrieved_contexts": ["a", "b"]}
-    joined = one({**record, "retrieved_context_ids": ["x", 7]}).passages
-    assert joined == (Passage("a", "x"), Passage("b", "7"))
-    with pytest.raises(InputError, match="1 id for 2 passages"):
-        one({**record, "retrieved_context_ids": ["x"]})
-
-
-def test_an_empty_list_of_ids_beside_passages_is_an_error() -> None:
-    with pytest.raises(InputError, match="0 ids for 2 passages"):
-        one({"id": 1, "query": "q", "contexts": ["a", "b"], "retrieved_ids": []})
-    with pytest.raises(InputError, match="0 ids for 2 gold passages"):
-        one({"id": 1, "query": "q", "gold": ["a", "b"], "gold_ids": []})
-
-
-@pytest.mark.parametrize(
-    "passages", [[{"id": "a", "text": "x"}, {"id": "b", "text": "y"}], {"a": "x", "b": "y"}]
-)
-def test_ids_in_a_list_must_be_those_of_the_passages(passages: object) -> None:
-    record = {"id": 1, "query": "q", "passages": passages}
-    assert one({**record, "retrieved_ids": ["a", "b"]}).passages == (
-        Passage("x", "a"),
-        Passage("y", "b"),
-    )
-    with pytest.raises(InputError, match="has the id 'a', and 'b' stands for it"):
-        one({**record, "retrieved_ids": ["b", "a"]})
-
-
-def test_texts_beside_a_run_whose_order_is_not_that_of_its_scores_are_an_error() -> None:
-    record = {"id": 1, "query": "q", "passages": ["x", "y"]}
-    assert one({**record, "run": {"a": 0.9, "b": 0.1}}).passages == (
-        Passage("x", "a", 0.9),
-        Passage("y", "b", 0.1),
-    )
-    with pytest.raises(InputError, match="in another order than their scores"):
-        one({**record, "run": {"a": 0.1, "b": 0.9}})
-
-
-def test_a_run_with_a_score_that_is_missing_is_an_error() -> None:
-    with pytest.raises(InputError, match="field 'run': the passage 'a' has no score"):
-        one({"id": 1, "query": "q", "run": {"a": float("nan"), "b": -1.0}})
-
-
-def test_a_run_mapping_is_ranked_by_score_then_id_both_descending() -> None:
-    passages = one({"id": 1, "query": "q", "run": {"a": 0.5, "b": 0.5, "c": 0.9}}).passages
-    assert passages is not None
-    assert [p.id for p in passages] == ["c", "b", "a"]
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "high", True])
-def test_scores_that_are_no_finite_numbers_are_refused(value: object) -> None:
-    with pytest.raises(InputError, match=r"line 1, field .*score"):
-        one({"id": 1, "query": "q", "passages": [{"text": "a", "score": value}]})
-
-
-@pytest.mark.parametrize("value", [[None], [3], ["a", {"txt": "b"}], 3])
-def test_a_passage_that_is_none_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match="field 'passages'"):
-        one({"id": 1, "query": "q", "passages": value})
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("gold", ["a"], (GoldPassage(text="a"),)),
-        ("gold", {"d1": 2, "d2": 0}, (GoldPassage("d1", grade=2), GoldPassage("d2", grade=0))),
-        ("gold", {"d1": "a"}, (GoldPassage("d1", "a"),)),
-        (
-            "gold",
-            [{"filename": "f", "start_char_offset": 0, "end_char_offset": 9}],
-            (GoldPassage(document="f", start=0, end=9),),
-        ),
-        ("gold", [{"id": 1, "grade": 3}], (GoldPassage("1", grade=3),)),
-        ("retrieval_gt", [["a", "b"], ["c"]], tuple(GoldPassage(x) for x in "abc")),
-        ("gold", [], ()),
-        ("gold", None, None),
-    ],
-)
-def test_gold_comes_in_every_published_shape(name: str, value: object, expected: object) -> None:
-    assert one({"id": 1, "query": "q", name: value}).gold == expected
-
-
-def test_gold_texts_and_ids_are_joined() -> None:
-    record = {"query": "q", "reference_contexts": ["a"], "reference_context_ids": ["x"]}
-    assert one(record).gold == (GoldPassage("x", "a"),)
-
-
-def test_grades_of_gold_ids_are_kept_beside_texts() -> None:
-    record = {"id": 1, "query": "q", "gold": ["a", "b"], "gold_ids": {"g1": 0, "g2": 2}}
-    assert one(record).gold == (GoldPassage("g1", "a", grade=0), GoldPassage("g2", "b", grade=2))
-
-
-def test_grades_of_gold_passages_are_kept_beside_ids() -> None:
-    record = {"id": 1, "query": "q", "gold": [{"text": "a", "grade": 2}]}
-    assert one({**record, "gold_ids": ["g"]}).gold == (GoldPassage("g", "a", grade=2),)
-    with pytest.raises(InputError, match="has the grade 2, and 0 stands for it"):
-        one({**record, "gold_ids": {"g": 0}})
-
-
-def test_a_gold_passage_with_two_grades_is_an_error() -> None:
-    twice = [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]
-    with pytest.raises(InputError, match="'g' has the grades 2 and 0"):
-        one({"id": 1, "query": "q", "gold": twice})
-
-
-def test_citations_beside_the_text_of_an_answer_are_kept() -> None:
-    answer = Answer("A.", (Statement("A.", ("d1",)),))
-    assert one({"id": 1, "query": "q", "answer": {"text": "A.", "citations": ["d1"]}}).answer == (
-        answer
-    )
-
-
-def test_what_an_answer_holds_besides_is_told() -> None:
-    for answer in ({"text": "A.", "sources": ["d1"]}, [{"text": "A.", "sources": ["d1"]}]):
-        notes = Notes()
-        list(from_records([{"id": 1, "query": "q", "answer": answer}], notes=notes))
-        assert "answers with 'sources' in them: 1" in next(iter(notes))
 
 
 @pytest.mark.parametrize("name", ["input", "user_input", "messages", "conversation_history"])
@@ -414,86 +453,6 @@ def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> N
     assert sample.metadata == {"system_prompt": "be kind"}
 
 
-def test_the_turn_after_the_query_is_the_answer() -> None:
-    talk = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
-    assert one({"id": 1, "messages": talk}).answer == Answer("b")
-    assert one({"id": 1, "messages": talk, "response": "b"}).answer == Answer("b")
-    with pytest.raises(InputError, match="differs from the turn after its query"):
-        one({"id": 1, "messages": talk, "response": "c"})
-
-
-def test_a_query_that_also_ends_the_history_is_not_counted_twice() -> None:
-    talk = [{"role": "user", "content": "a"}, {"role": "user", "content": "q"}]
-    sample = one({"id": 1, "query": "q", "messages": talk})
-    assert sample.history == (Turn("user", "a"),)
-
-
-@pytest.mark.parametrize(
-    "talk",
-    ["user: hi", ["hi"], [{"role": "tool", "content": "x"}], [{"role": "user"}], [{"text": "x"}]],
-)
-def test_a_conversation_that_is_none_is_refused(talk: object) -> None:
-    with pytest.raises(InputError, match="line 1, field 'messages'"):
-        one({"id": 1, "messages": talk})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("answerability", "UNANSWERABLE"),
-        ("Answerability", ["UNANSWERABLE"]),
-        ("answerability", "unanswerable"),
-        ("answerable", False),
-        ("is_answerable", "false"),
-    ],
-)
-def test_the_answerability_label_is_found_in_every_spelling(name: str, value: object) -> None:
-    label = one({"id": 1, "query": "q", name: value}).answerability
-    assert label is Answerability.UNANSWERABLE
-
-
-def test_the_answerability_label_is_found_inside_the_turn() -> None:
-    turn = {
-        "speaker": "user",
-        "text": "q",
-        "enrichments": {"Answerability": ["PARTIAL"], "Question Type": ["Factoid"]},
-    }
-    sample = one({"task_id": "t", "input": [turn]})
-    assert sample.answerability is Answerability.PARTIAL
-    assert sample.metadata == {"Question Type": ["Factoid"]}
-
-
-def test_answerability_labels_that_disagree_are_an_error() -> None:
-    record = {"id": 1, "query": "q", "answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]}
-    with pytest.raises(InputError, match="labelled PARTIAL in one place and ANSWERABLE"):
-        one(record)
-
-
-@pytest.mark.parametrize("value", ["MAYBE", ["ANSWERABLE", "PARTIAL"], 3])
-def test_an_unknown_answerability_label_is_an_error_with_the_list(value: object) -> None:
-    with pytest.raises(InputError, match="field 'answerability'"):
-        one({"id": 1, "query": "q", "answerability": value})
-
-
-@pytest.mark.parametrize("value", [None, "", []])
-def test_an_empty_answerability_label_is_no_label(value: object) -> None:
-    assert one({"id": 1, "query": "q", "answerability": value}).answerability is None
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        (1700000000, 1700000000.0),
-        ("1700000000.5", 1700000000.5),
-        ("2023-11-14T22:13:20+00:00", 1700000000.0),
-        ("2023-11-14 22:13:20", 1700000000.0),
-        (None, None),
-    ],
-)
-def test_timestamps_are_seconds_or_iso_8601(value: object, seconds: float | None) -> None:
-    assert one({"id": 1, "query": "q", "timestamp": value}).timestamp == seconds
-
-
 def test_times_without_a_zone_are_counted_as_read_in_utc() -> None:
     times = ["2026-01-01T00:00:00", "2026-01-02", "2026-01-01T00:00:00Z", 1_700_000_000, None]
     records = [
@@ -503,57 +462,6 @@ def test_times_without_a_zone_are_counted_as_read_in_utc() -> None:
         list(from_records(records))
 
 
-@pytest.mark.parametrize("value", ["yesterday", 1700000000000, True])
-def test_a_timestamp_that_is_none_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match="no point in time"):
-        one({"id": 1, "query": "q", "timestamp": value})
-
-
-def test_runs_that_count_from_one_become_repeats_that_count_from_zero() -> None:
-    rows = [{"id": 1, "query": "q", "query_run": n} for n in (1, 2, "3")]
-    assert [s.repeat for s in from_records(rows)] == [0, 1, 2]
-
-
-def test_a_run_number_that_contradicts_the_repeat_is_an_error() -> None:
-    assert one({"id": 1, "query": "q", "repeat": 2, "query_run": 3}).repeat == 2
-    with pytest.raises(InputError, match="run number is 3, but repeat is 0"):
-        one({"id": 1, "query": "q", "repeat": 0, "query_run": 3})
-
-
-def test_metadata_that_a_field_of_the_record_replaces_is_told() -> None:
-    notes = Notes()
-    record = {"id": 1, "query": "q", "metadata": {"domain": "law"}, "domain": "tax"}
-    (sample,) = from_records([record], notes=notes)
-    assert sample.metadata == {"domain": "tax"}
-    assert "'domain' differs from that in their 'metadata': 1" in next(iter(notes))
-
-
-def test_unknown_fields_become_metadata_and_large_ones_are_told() -> None:
-    notes = Notes()
-    record = {"id": 1, "query": "q", "domain": "law", "tags": ["a"], "raw": {"x": 1}, "n": None}
-    (sample,) = from_records([record], notes=notes)
-    assert sample.metadata == {"domain": "law", "tags": ["a"], "n": None}
-    assert "unknown field 'raw'" in next(iter(notes))
-
-
-def test_metric_values_that_come_along_are_given() -> None:
-    sample = one({"task_id": 1, "query": "q", "metrics": {"RL_F": [0.5], "Length": [3]}})
-    assert sample.given == {"RL_F": [0.5], "Length": [3]}
-
-
-def test_given_values_know_who_gave_them_and_why_one_is_null() -> None:
-    beside = {
-        "metrics_judge": {"RL_F": "offline-lexical/1", "odd": 3},
-        "metrics_unscored": {"RB_llm": "undefined: nothing", "odd": None},
-    }
-    sample = one({"task_id": 1, "query": "q", "metrics": {"RL_F": [0.5], "RB_llm": None}, **beside})
-    assert sample.given_by == {"RL_F": "offline-lexical/1"}
-    assert sample.given_unscored == {"RB_llm": "undefined: nothing"}
-    assert sample.metadata == {}
-    other = one({"id": 1, "query": "q", "given by": "a donor", "given_unscored": None})
-    assert other.metadata == {"given by": "a donor"} and other.given_by == {}
-
-
 def test_columns_rename_fields_and_key_map_names_mean_the_same() -> None:
     record = {"nr": 1, "frage": "q", "gold": "ignored", "richtig": ["r"], "gesagt": "a"}
     named = {"id": "nr", "query": "frage", "references": "richtig", "answer": "gesagt"}
@@ -561,12 +469,6 @@ def test_columns_rename_fields_and_key_map_names_mean_the_same() -> None:
     sample = one(record, columns=named)
     assert (sample.id, sample.query, sample.references) == ("1", "q", ("r",))
     assert sample == one(record, columns=key_map)
-
-
-def test_columns_may_point_inside_an_object() -> None:
-    record = {"id": 1, "data": {"q": "q", "topic": "t"}}
-    sample = one(record, columns={"query": "data.q"})
-    assert sample.query == "q"
 
 
 def test_a_column_that_is_absent_is_an_error_with_the_nearest() -> None:
@@ -589,13 +491,6 @@ def test_a_field_that_does_not_exist_is_a_usage_error_with_the_nearest() -> None
         one({"id": 1}, columns={"anwser": "x"})
 
 
-def test_records_without_any_known_column_are_an_error_that_lists_them() -> None:
-    with pytest.raises(InputError, match=r"no column is known.*id, foo.*--columns query="):
-        one({"id": 1, "foo": "bar"})
-    with pytest.raises(InputError, match="no column is known"):
-        one({})
-
-
 def test_the_system_is_the_records_own_or_the_one_named() -> None:
     rows = [{"id": 1, "query": "q", "system": "A"}, {"id": 1, "query": "q", "system": None}]
     assert [s.system for s in from_records(rows, system="B")] == ["A", "B"]
@@ -615,15 +510,6 @@ def test_columns_called_nearly_like_a_field_are_told(tmp_path: Path) -> None:
         assert not [line for line in notes if "nearly like" in line]
     with pytest.raises(InputError, match=r"Perhaps: .*--columns query=qury.*answer=anser"):
         list(from_records([{"id": "a", "qury": "x", "anser": "y"}], notes=Notes()))
-
-
-def test_a_repeated_query_without_ids_is_told_as_one() -> None:
-    records = [{"query": "Who wrote Emma?", "answer": "Austen"}] * 2
-    with pytest.raises(InputError) as caught:
-        list(from_records(records, notes=Notes()))
-    said = str(caught.value)
-    assert "line 2: the query 'Who wrote Emma?' was already given in line 1" in said
-    assert "neither record has an id" in said and "q-" not in said
 
 
 @pytest.mark.parametrize("key", ["id", "ticket"])
@@ -717,14 +603,6 @@ def test_one_passage_may_stand_without_a_list(name: str) -> None:
     assert [one.id for one in getattr(two, name)] == ["d1", "d2"]
 
 
-def test_a_null_text_of_a_passage_hides_none_under_another_name() -> None:
-    (sample,) = mapped({"id": "1", "passages": [{"id": "p", "text": None, "content": "Emma."}]})
-    assert sample.passages == (Passage("Emma.", "p"),)
-
-
-TALK = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Ann."}]
-
-
 @pytest.mark.parametrize(
     ("record", "history", "answer"),
     [
@@ -742,11 +620,6 @@ def test_a_conversation_with_the_query_and_its_answer_is_no_history(
     (sample,) = mapped(record)
     assert tuple(turn.text for turn in sample.history) == history
     assert sample.query == record["question"] and sample.answer == Answer(answer)
-
-
-def test_a_conversation_with_another_answer_is_an_error() -> None:
-    with pytest.raises(InputError, match="differs from the turn after its query"):
-        mapped({"question": "Who?", "messages": TALK, "answer": "Bob."})
 
 
 @pytest.mark.parametrize("part", [{"score": 0}, {"score": 2}, {"label": 0}, {"is_relevant": False}])
@@ -844,7 +717,9 @@ def test_repeated_questions_without_ids_can_take_their_lines_for_ids(tmp_path: P
     rows = [{"question": "Who?", "answer": "A"}, {"question": "Who?", "answer": "B"}]
     path = tmp_path / "r.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(InputError, match="--columns id=@line"):
+    with pytest.raises(
+        InputError, match=r"line 2: the query 'Who\?' was already given in line 1.*id=@line"
+    ):
         load(path)
     for samples in (load(path, columns={"id": "@line"}),
                     list(from_records(rows, columns={"id": "@line"}))):  # fmt: skip

@@ -7,6 +7,12 @@ from .format import (
     all_formats as all_formats,
     get as get,
 )
+from .format_words import (
+    BY_FLAGS as BY_FLAGS,
+    Notes as Notes,
+    OptionWords as OptionWords,
+    kind as kind,
+)
 from .native import schema as schema, to_record as to_record
 from .nugget_bank_file import NuggetBank as NuggetBank
 from .placement import Placement as Placement, place as place
@@ -25,8 +31,6 @@ from .reading import (
 )
 from .records.aliases import folded as folded
 from .records.chosen_columns import Columns as Columns
-from .records.notes import Notes as Notes
-from .records.option_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords
 from .records.sample_records import Mapper as Mapper, MapperOptions as MapperOptions
 from .records.values import (
     answer_values as answer_values,
@@ -35,4 +39,3 @@ from .records.values import (
 )
 from .records.values.retrieved import LISTS as LISTS, are_names as are_names
 from .sources import encodings as encodings, opening as opening
-from .sources.kinds import kind as kind

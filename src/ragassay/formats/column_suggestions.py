@@ -30,11 +30,7 @@ _NUMBERED = re.compile(r"(?P<before>[^*+|\[]*?\D)\d+(?P<after>\D[^*+|\[]*)?")
 
 
 def of_every(path: str) -> str:
-    """A path that takes every item of the lists of whose first item it took something.
-
-    Args:
-        path: as `text_paths` gives them.
-    """
+    """A path that takes every item of the lists of whose first item it took something."""
     return path.replace("[0]", "[*]")
 
 
@@ -135,18 +131,8 @@ def _numbered(columns: Sequence[str]) -> dict[str, list[str]]:
 
 _SHORT = {
     "references": (
-        "gt",
-        "gts",
-        "ref",
-        "refs",
-        "truth",
-        "truths",
-        "correct",
-        "ideal",
-        "gold_answer",
-        "best_answer",
-        "chosen",
-        "preferred",
+        *("gt", "gts", "ref", "refs", "truth", "truths", "correct", "ideal", "gold_answer"),
+        *("best_answer", "chosen", "preferred"),
     ),
     "query": ("ask", "asked", "frage"),
     "answer": ("reply", "said", "antwort"),
@@ -223,7 +209,7 @@ def _likeness(path: str, wanted: str) -> float:
         return 0.95
     words = set(own.split("_"))
     matches = [name for name in names_of(wanted) if name in words and len(name) > 3]
-    return 0.9 if matches else likeness(own, wanted)
+    return 0.9 if matches else likeness(own, names_of(wanted))
 
 
 def _fits(wanted: str, values: Sequence[Any]) -> bool:

@@ -8,7 +8,7 @@ whose values no path can name (`traces.prepared`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, islice
@@ -19,15 +19,24 @@ from ragassay.base import package_files
 from ragassay.base.errors import InputError
 from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.base.sample import Sample
-from ragassay.formats import native
+from ragassay.formats import benchmark_files, evaluations, native
 from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.format_words import wrong
+from ragassay.formats.records.aliases import folded
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.records.values import field_values
-from ragassay.formats.records.values.retrieved import unpacked
+from ragassay.formats.records.sessions import with_earlier_turns
+from ragassay.formats.records.values.cells import opened, opened_print, unpacked
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.formats.traces import prepared, python_cells, served, step_contents
-from ragassay.formats.traces.request_spans import OTHER, RETRIEVAL, Span, kind_of
-from ragassay.formats.traces.trace_spans import samples, tell_unread_reference
+from ragassay.formats.table_files import parquet_rows
+from ragassay.formats.traces import prepared, served, step_contents
+from ragassay.formats.traces.trace_spans import (
+    OTHER,
+    RETRIEVAL,
+    Span,
+    kind_of,
+    samples,
+    tell_unread_reference,
+)
 
 Row = Mapping[str, Any]
 Places = Mapping[str, str]
@@ -68,17 +77,23 @@ class Export:
     Attributes:
         tool: its name, for errors.
         hint: what to do where steps are missing.
-        sample: a function of `traces.prepared` that every sample goes through.
+        items, record: names of the functions that read its files, where there are no shapes.
+        samples: the name of a function of `traces.prepared` that all samples go through.
+        fixed: whether columns cannot be chosen.
     """
 
+    name: str
     title: str
     suffixes: tuple[str, ...]
     signs: tuple[str, ...]
     shapes: tuple[Shape, ...] = ()
-    tool: str = ""
+    tool: str = "its tool"
     always: str = ""
     hint: str = ""
-    sample: str = ""
+    items: str = ""
+    record: str = ""
+    samples: str = ""
+    fixed: bool = False
 
     def sniff(self, head: Head) -> int:
         """How well a file fits."""
@@ -86,18 +101,23 @@ class Export:
         return SURE if fits else NO
 
     def read(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
-        """The samples of a file, one a request.
+        """The samples of a file, one a request."""
+        if self.fixed:
+            mapper.refuse_columns(self.name)
+        if self.shapes:
+            made = self._of_steps(path, mapper)
+        else:
+            made = self._of_items(path, mapper) if self.items else native.read(path, mapper)
+        yield from FUNCTIONS[self.samples](made) if self.samples else made
 
-        Args:
-            path: the file.
-            mapper: makes the samples.
+    def _of_items(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
+        record_of = FUNCTIONS[self.record]
+        for line, item in FUNCTIONS[self.items](path, mapper):
+            with opening.shaped(self.tool, path, line):
+                record, beside = record_of(item, line, mapper)
+            yield mapper.sample(record, line, beside)
 
-        Raises:
-            InputError: the file or a record cannot be read.
-        """
-        if not self.shapes:
-            yield from map(prepared.OF_SAMPLES[self.sample], native.read(path, mapper))
-            return
+    def _of_steps(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
         listed = rows(path, mapper)
         first = list(islice(listed, 1))
         about = _head(first[0][1]) if first else None
@@ -111,14 +131,23 @@ class Export:
             yield from samples([one], steps, self.tool, mapper)
 
 
-def _formats() -> list[Format]:
-    table = package_files.table("ragassay.formats", "exports.yaml")
+def formats_of(table: Mapping[str, dict[str, Any]]) -> list[Format]:
+    """The formats that the rows of a table describe."""
     made = []
     for name, row in table.items():
         shapes = tuple(Shape(**_fixed(one)) for one in row.pop("shapes", ()))
-        export = Export(shapes=shapes, **_fixed(row))
+        export = Export(name, shapes=shapes, **_fixed(row))
         made.append(Format(name, export.title, export.suffixes, export.sniff, export.read))
     return made
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "with_earlier_turns": with_earlier_turns,
+    **vars(prepared),
+    **vars(evaluations),
+    **vars(benchmark_files),
+}
+"""Functions that the table may name."""
 
 
 def _fixed(row: Row) -> dict[str, Any]:
@@ -137,8 +166,10 @@ def _says(sign: str, head: Head) -> bool:
     if sign[0] == "!":
         return not _says(sign[1:], head)
     if sign[0] == "=":
-        found = prepared.SIGNS.get(sign[1:])
-        return head.container == sign[1:] if found is None else found(head)
+        found = FUNCTIONS.get(sign[1:])
+        return sign[1:] in (head.container, head.suffix) if found is None else bool(found(head))
+    if sign[0] == "^":
+        return sign[1:] in map(folded, head.columns)
     if sign[0] == "~":
         return {*head.columns} <= {*sign[1:].split(",")}
     if sign[0] == "@":
@@ -153,14 +184,9 @@ def _says(sign: str, head: Head) -> bool:
 
 
 def first(places: str, record: Row, *, null: bool = False) -> tuple[str, Any]:
-    """What the first of some candidates that a record has leads to, and that candidate; an empty
-    one and ``None`` where there is none. JSON in a text is read.
-
-    Args:
-        places: names or paths, joined by ``|``.
-        record: plain values.
-        null: whether a null counts, too.
-    """
+    """What the first of some candidates (names or paths, joined by ``|``) that a record has leads
+    to, and that candidate; an empty one and ``None`` where there is none. JSON in a text is read.
+    With ``null``, a null counts, too."""
     for path in _paths(places):
         value = record[path.text] if path.text in record else path.reach(record, unpacked)
         if value is not NOTHING and (value is not None or null):
@@ -179,29 +205,19 @@ _UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "
 
 def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each record of JSON, CSV or Parquet with its line or number. Cells of CSV that hold lists or
-    objects are opened.
-
-    Args:
-        path: the file.
-        mapper: knows the encoding, and takes the notes.
-
-    Raises:
-        InputError: the file or a cell cannot be read.
-    """
+    objects are opened."""
     with opening.opened(path, mapper.encoding) as stream:
         start = stream.read(4)
     if start == b"PAR1":
-        from ragassay.formats.parquet import table_rows
-
-        yield from table_rows(path)
+        yield from parquet_rows(path)
     elif opening.is_json(path, mapper.encoding):
-        yield from json_files.json_records(path, mapper.note, mapper.encoding, nested=True)
+        yield from json_files.json_records(path, mapper.tell, mapper.encoding, nested=True)
     else:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in _UNREAD}
             with opening.placed(path, line):
-                opened = {name: python_cells.opened(cell, name) for name, cell in read.items()}
-            yield line, row | opened
+                cells = {name: opened_print(cell, name) for name, cell in read.items()}
+            yield line, row | cells
 
 
 class _Reader:
@@ -271,15 +287,15 @@ class _Reader:
             path.find(row, unpacked)
         except PathError as error:
             reason = f" ({error})"
-        problem = f"a list of spans is expected{reason}"
-        return InputError(problem, field=str(path.steps[0]), hint=self._export.hint)
+        missing = wrong("no_spans", field=str(path.steps[0]), reason=reason)
+        return missing.but(hint=self._export.hint)
 
     def _with_children(self, record: Row, line: int, above: str | None) -> Iterator[Span]:
         step = self._step(record, self._shape.span, line)
         lacking = [column for name, column in self._shape.needs.items() if not getattr(step, name)]
         if lacking:
-            problem = f"the record has no {' or no '.join(self._shape.needs)}"
-            raise InputError(problem, field=lacking[0], hint=self._export.hint)
+            names = " or no ".join(self._shape.needs)
+            raise wrong("span_lacks", field=lacking[0], names=names).but(hint=self._export.hint)
         yield step if step.parent is not None else replace(step, parent=above)
         for child in record.get(self._shape.child) or ():
             yield from self._with_children(child, line, step.id)
@@ -287,7 +303,8 @@ class _Reader:
     def _step(self, record: Row, places: Places, line: int) -> Span:
         """A step of its record."""
         of_span = self._shape.prepare if places is self._shape.span else ""
-        record = prepared.BY_NAME[places.get("prepare", of_span)](record, self._source)
+        if name := places.get("prepare", of_span):
+            record = FUNCTIONS[name](record, self._source)
         found = {name: first(one, record) for name, one in places.items() if name not in _NO_PATHS}
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", _NOTHING)
@@ -336,7 +353,7 @@ class _Reader:
         environment = found.get("environment", _NOTHING)[1]
         read = {place for name, (place, _) in found.items() if name.startswith("metadata.")}
         own = {
-            "tags": field_values.opened(found.get("tags", _NOTHING)[1]),
+            "tags": opened(found.get("tags", _NOTHING)[1]),
             "environment": None if environment == "default" else environment,
         }
         for place in reversed(places["own"].split("+") if "own" in places else ()):
@@ -425,5 +442,5 @@ def _beside(place: str, value: Any) -> dict[str, Any]:
     return {place: value} if place else {}
 
 
-FORMATS = _formats()
+FORMATS = formats_of(package_files.table("ragassay.formats", "exports.yaml"))
 """The format of each row of the table."""

@@ -1,12 +1,15 @@
-"""What a format is (a name, a way to recognise a file, and a way to read it), and all there are.
+"""What a format is (a name, a way to recognise a file, and a way to read it), all there are, and
+which one a file has.
 
-A format is one file in this package that defines ``FORMAT``, or a row of ``exports.yaml``.
+A format is one file in this package that defines ``FORMAT`` (or several, ``FORMATS``), or a row of
+``exports.yaml``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -15,8 +18,11 @@ from typing import Any
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.sources import delimited, json_files, opening, standard_input
+from ragassay.formats.sources.json_values import parse_json
 
 NO, CONTAINER, SURE = 0, 1, 2
 """How well a file fits a format: not at all; its container does (any JSON, any CSV); its fields
@@ -94,3 +100,62 @@ def get(name: str) -> Format:
         hint = did_you_mean(name, formats)
         raise UsageError(f"Unknown format {name!r}. {hint} There are: {', '.join(formats)}.")
     return formats[name]
+
+
+def detect(path: Path, encoding: str | None = None) -> Format:
+    """The format that fits a file or folder best, first by its content, then by its name.
+
+    Args:
+        path: the file or folder.
+        encoding: of its text, where that is not UTF-8.
+
+    Raises:
+        InputError: the file cannot be opened, or none fits.
+    """
+    formats = all_formats()
+    start = head(path, encoding)
+    ranked = ((one.sniff(start), start.suffix in one.suffixes, one) for one in formats.values())
+    fit, _, best = max(ranked, key=lambda item: item[:2])
+    if not fit:
+        if start.container == "folder":
+            raise opening.folder(path)
+        opening.demand_text(start.start, path)
+        if start.suffix in (".jsonl", ".ndjson"):  # what is no JSON in its first line is the reason
+            line, raw = next(opening.lines(path))
+            parse_json(raw, path, line)
+        raise wrong("no_format", path=path, formats=", ".join(formats))
+    if fit < SURE and (inner := json_files.inner_record(dict(start.record))) is not None:
+        # An object around a list of records says little: the first of them may say more.
+        start = replace(start, columns=tuple(inner), record=inner)
+        return next((one for one in formats.values() if one.sniff(start) == SURE), best)
+    return best
+
+
+def head(path: Path, encoding: str | None = None) -> Head:
+    """The beginning of a file, or the names in a folder, which detection looks at."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    suffix = suffixes[-1] if suffixes else ""
+    if path.is_dir():
+        return Head(path, suffix, "folder", tuple(sorted(one.name for one in path.iterdir())))
+    with opening.opened(path, encoding) as stream:
+        start = stream.read(1 << 16)
+    if start[:4] in opening.BINARY:
+        if start[:4] != b"PAR1":
+            return Head(path, suffix, "archive", start=start)
+        return Head(path, suffix, "parquet", _columns(path), start=start)
+    if start.lstrip()[:1] in (b"{", b"["):
+        record = json_files.first_record(path, encoding)
+        return Head(path, suffix, "json", tuple(record), record, start)
+    columns = delimited.header(path, encoding)
+    if not columns:
+        return Head(path, suffix, "other", start=start)
+    return Head(path, suffix, "table", columns, delimited.first_row(path, encoding), start)
+
+
+def _columns(path: Path) -> tuple[str, ...]:
+    """The columns of a Parquet file; none where it cannot be read: its reader gives the error."""
+    import polars as pl
+
+    with suppress(pl.exceptions.PolarsError, OSError):
+        return tuple(pl.read_parquet_schema(standard_input.on_disk(path)))
+    return ()

@@ -1,11 +1,13 @@
-"""Rows of data in memory: lists of mappings, frames, Arrow tables.
+"""Rows of data in memory: lists of mappings, frames, Arrow tables, and objects that hold a text
+(documents and messages of LangChain, nodes of LlamaIndex, whatever has the same attributes).
 
-Frames are recognised by their methods, so neither pandas nor polars is ever imported here.
+All are recognised by their methods and attributes, so no package of theirs is ever imported here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -13,41 +15,27 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
-from ragassay.formats.sources.json_files import cleaned, exact
-from ragassay.formats.sources.kinds import kind, unexpected
+from ragassay.formats.format_words import kind, wrong
+from ragassay.formats.sources.json_values import cleaned, exact
 from ragassay.formats.sources.opening import placed
-from ragassay.formats.text_holders import fields_of, held, text_of
 
 _SLICE = 2048
-_HOW = "Give a list of dicts, a frame or samples."
 
 
 def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | Sample]]:
-    """Each record with its number, as plain values.
-
-    Arrays become lists, and every kind of missing value becomes ``None``.
-
-    Args:
-        records: mappings, samples, a frame of pandas or polars, or an Arrow table.
-        first: the number of the first one.
-
-    Raises:
-        InputError: these are no records, or one holds an infinite number.
-    """
+    """Each record with its number, from ``first`` on, as plain values: arrays become lists, and
+    every kind of missing value becomes ``None``."""
     if isinstance(records, str | bytes):
-        raise InputError(
-            "a text was given where records are expected", hint="To read a file, use load."
-        )
+        raise wrong("text_for_records")
     for number, record in enumerate(_each(records), first):
         if isinstance(record, Sample):
             yield number, record
             continue
-        record = fields_of(record)
+        record = _fields_of(record)
         with placed(None, number):
             if not isinstance(record, Mapping):
-                raise unexpected(record, "a record", hint=_HOW)
+                raise wrong("no_record", kind=kind(record))
             row = {str(key): _cell(item, str(key)) for key, item in record.items()}
         yield number, row
 
@@ -56,7 +44,7 @@ def _cell(value: Any, key: str) -> Any:
     try:
         return plain(value, key)
     except RecursionError:
-        raise InputError("the value is nested too deeply", field=key) from None
+        raise wrong("deep_value", field=key) from None
 
 
 def _each(records: Any) -> Iterator[Any]:
@@ -84,7 +72,7 @@ def _each(records: Any) -> Iterator[Any]:
     ):
         yield from _of_columns(records)
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
-        raise InputError(f"{kind(records)} was given where records are expected", hint=_HOW)
+        raise wrong("no_records", kind=kind(records))
     else:
         yield from records
 
@@ -93,9 +81,7 @@ def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]
     lengths = {name: len(column) for name, column in columns.items()}
     if len({*lengths.values()}) > 1:
         listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
-        raise InputError(
-            f"the columns have different lengths ({listed})", hint="Give one value for each record."
-        )
+        raise wrong("ragged_lists", lengths=listed)
     for row in zip(*columns.values(), strict=True):
         yield dict(zip(columns, row, strict=True))
 
@@ -103,11 +89,7 @@ def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]
 def _distinct(names: list[str]) -> list[str]:
     for name in names:
         if names.count(name) > 1:
-            raise InputError(
-                f"there is more than one column {name!r}",
-                field=name,
-                hint="Rename or drop all but one.",
-            )
+            raise wrong("column_twice", field=name, name=name)
     return names
 
 
@@ -116,24 +98,13 @@ def _text(value: bytes, key: str) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise InputError(
-            f"{len(value):,} bytes that are no text in UTF-8 stand in the column",
-            field=key,
-            hint="Leave the column out, or write its texts as UTF-8.",
-        ) from None
+        raise wrong("bytes", field=key, n=len(value)) from None
 
 
 def plain(value: Any, key: str) -> Any:
     """A value of a frame as JSON has it: bytes in UTF-8, dates as texts; objects that hold a text
-    (messages, documents and nodes of LangChain and LlamaIndex) by what they hold.
-
-    Args:
-        value: of a cell.
-        key: its column.
-
-    Raises:
-        InputError: an infinite number, bytes that are no text, or an object that holds no text.
-    """
+    (messages, documents and nodes) by what they hold. Infinite numbers, bytes that are no text and
+    objects that hold none are errors."""
     if value is None or type(value) is bool:
         return value
     if type(value) is int:
@@ -149,7 +120,7 @@ def plain(value: Any, key: str) -> Any:
     if isinstance(value, Mapping):
         return {str(name): plain(item, str(name)) for name, item in value.items()}
     if isinstance(value, Sequence | Set):
-        return [plain(item if _is_plain(item) else held(item), key) for item in value]
+        return [plain(item if _is_plain(item) else _held(item), key) for item in value]
     if isinstance(value, datetime | date):
         return value.isoformat() if value == value else None  # NaT differs from itself
     if hasattr(value, "tolist"):  # numpy
@@ -158,15 +129,11 @@ def plain(value: Any, key: str) -> Any:
         return None
     if isinstance(value, _WRITTEN):
         return str(value)
-    found = text_of(value)
+    found = _text_of(value)
     if found is not value:
         return plain(found, key)
-    raise InputError(
-        f"an object of the class {type(value).__module__}.{type(value).__qualname__} stands where "
-        "text or data is expected",
-        field=key,
-        hint="Give its text, or what it holds as a dict.",
-    )
+    name = f"{type(value).__module__}.{type(value).__qualname__}"
+    raise wrong("unknown_object", field=key, name=name)
 
 
 def _is_plain(value: Any) -> bool:
@@ -175,3 +142,60 @@ def _is_plain(value: Any) -> bool:
 
 _WRITTEN = (Decimal, UUID, PurePath, time, timedelta, complex)
 """Values that are written as they are shown."""
+
+
+def _fields_of(value: Any) -> Any:
+    """An object of a data class or of pydantic as a mapping; any other value unchanged."""
+    if hasattr(value, "model_dump") and not isinstance(value, type):
+        return value.model_dump(mode="python")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    return value
+
+
+def _held(value: Any) -> Any:
+    """What an object holds: a document or node its text, metadata, id and score; a message (which
+    has a role or type) that and its content; a data class its fields. Any other value is returned
+    unchanged."""
+    message = _message(value)
+    return message or _document(value) or _fields_of(value)
+
+
+def _text_of(value: Any) -> Any:
+    """As `_held`, but of a message alone its text: as an answer or a query it has no role."""
+    message = _message(value)
+    return message["content"] if message else _held(value)
+
+
+def _document(value: Any) -> dict[str, Any] | None:
+    node = getattr(value, "node", value)
+    if isinstance(getattr(value, "page_content", None), str):
+        text = value.page_content
+    elif callable(getattr(node, "get_content", None)):
+        text = node.get_content()
+    else:
+        text = _first(value, "text", "content")
+    if not isinstance(text, str):
+        return None
+    parts = {
+        "id": _first(value, "id", "doc_id", "document_id") or _first(node, "node_id"),
+        "metadata": _first(node, "metadata", "meta"),
+        "score": _first(value, "score"),
+    }
+    return {"text": str(text)} | {name: one for name, one in parts.items() if one not in (None, {})}
+
+
+def _first(value: Any, *names: str) -> Any:
+    """The first of these attributes that an object has; ``None`` where it has none."""
+    return next((one for name in names if (one := getattr(value, name, None)) is not None), None)
+
+
+def _message(value: Any) -> dict[str, Any] | None:
+    content = getattr(value, "content", None)
+    role = _first(value, "role", "type")
+    if isinstance(content, list):  # parts of a message
+        texts = [one.get("text") if isinstance(one, Mapping) else one for one in content]
+        content = "".join(one for one in texts if isinstance(one, str))
+    if role is None or not isinstance(content, str) or callable(_first(value, "get_content")):
+        return None
+    return {"content": content, "role": str(getattr(role, "value", role))}

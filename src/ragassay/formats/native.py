@@ -22,23 +22,17 @@ from ragassay.base.errors import InputError
 from ragassay.base.files import atomic
 from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
 from ragassay.formats.format import CONTAINER, NO, Format, Head
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.sources import json_files, nested_lists
+from ragassay.formats.sources import json_files
+from ragassay.formats.sources.enclosed_records import list_in
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a JSON Lines file (or a JSON list), one by one.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a record cannot be read.
-    """
+    """The samples of a JSON Lines file (or a JSON list), one by one."""
     sample = mapper.sample
     records = json_files.json_records(
-        path, mapper.note, mapper.encoding, nested=True, is_record=mapper.reaches_into
+        path, mapper.tell, mapper.encoding, nested=True, is_record=mapper.reaches_into
     )
     for line, record in records:
         try:
@@ -50,16 +44,13 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputError:
     """An error about a record that is rather an object around the records: with what to do."""
-    name = nested_lists.list_in(record)
+    name = list_in(record)
     if name is None:
         return error
     is_plain = name.isidentifier() and name.isascii()
     path = f".{name}" if is_plain else f".[{orjson.dumps(name).decode()}]"
     command = f"jq {shlex.quote(path)} {shlex.quote(str(error.path))} > records.json"
-    return error.but(
-        hint=f"The object holds a list of objects in {name!r}. If these are the records, write "
-        f"that list alone to a file and give that, for example: {command}"
-    )
+    return error.but(hint=wrong("list_within", name=name, command=command).problem)
 
 
 def to_record(sample: Sample) -> dict[str, Any]:
@@ -87,7 +78,7 @@ def dump(sample: Sample) -> bytes:
     try:
         return orjson.dumps(to_record(sample), option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, orjson.JSONEncodeError) as error:
-        raise InputError(f"the sample {sample.id!r} cannot be written as JSON ({error})") from None
+        raise wrong("not_written", id=sample.id, why=error) from None
 
 
 def write(samples: Iterable[Sample], path: str | os.PathLike[str]) -> int:
@@ -154,12 +145,7 @@ _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
 
 @contextmanager
 def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
-    """A stream that compresses where the file's name ends in ``.gz``.
-
-    Args:
-        raw: the file's stream.
-        target: the file's name.
-    """
+    """A file's stream that compresses where its name ends in ``.gz``."""
     if target.suffix != ".gz":
         yield raw
         return

@@ -18,15 +18,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ragassay.base.errors import InputError
 from ragassay.base.files import atomic
 from ragassay.base.score import Reason, Unscored
 from ragassay.base.strict_json import dumps
+from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.values import field_values
 from ragassay.formats.records.values.field_values import folded_text
 from ragassay.formats.sources import json_files, opening
-from ragassay.formats.sources.kinds import unexpected
 
 Importance = Literal["vital", "okay"]
 _KEYS = (("qid", "query_id", "id", "topic_id"), ("query", "topic", "question"), ("nuggets",))
@@ -112,13 +111,8 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         own = self._entries[name].query if name in self._entries else None
         if not own or not query or folded_text(own) == folded_text(query):
             return
-        raise InputError(
-            f"the bank's query {name!r} is {own!r}, and that of the data is {query!r}",
-            path=self.path,
-            line=self._lines.get(name),
-            field="query",
-            hint="A nugget belongs to one query: take the bank of these queries, or mend the ids.",
-        )
+        place = {"path": self.path, "line": self._lines.get(name)}
+        raise wrong("other_query", field="query", name=name, own=own, query=query, **place)
 
     def write(self, path: str | Path) -> None:
         """Writes the bank as JSON Lines.
@@ -145,19 +139,11 @@ class NuggetBank(Mapping[str, QueryNuggets]):
             with opening.placed(source, line):
                 entry = _entry(record)
                 if entry.id in entries:
-                    raise InputError(
-                        f"the query {entry.id!r} stands twice in the bank",
-                        field="qid",
-                        hint="Put all its nuggets on one line.",
-                    )
+                    raise wrong("query_twice", field="qid", id=entry.id)
             entries[entry.id] = entry
             lines[entry.id] = line
         if not entries:
-            raise InputError(
-                "the nugget bank holds no query",
-                path=source,
-                hint="Leave --nuggets out, or let a run make a bank: --nuggets pooled.",
-            )
+            raise wrong("empty_bank", path=source)
         return cls(entries.values(), source, lines)
 
 
@@ -165,7 +151,7 @@ def _entry(record: dict[str, Any]) -> QueryNuggets:
     name_key, query_key, nuggets_key = pick(tuple(record), _KEYS)
     name = field_values.identifier(record[name_key], name_key) if name_key else None
     if not name:
-        raise InputError("the line names no query", field="qid", hint="Give its id as 'qid'.")
+        raise wrong("no_qid", field="qid")
     listed = record[nuggets_key] if nuggets_key else None
     if not isinstance(listed, list):
         raise field_values.not_a_list(listed, "nuggets", "{'text': ..., 'importance': 'vital'}")
@@ -173,9 +159,7 @@ def _entry(record: dict[str, Any]) -> QueryNuggets:
     seen: set[str] = set()
     for one in nuggets:
         if one.text.casefold() in seen:
-            raise InputError(
-                f"the nugget {one.text!r} stands twice", field="nuggets", hint="Keep one of them."
-            )
+            raise wrong("nugget_twice", field="nuggets", nugget=one.text)
         seen.add(one.text.casefold())
     query = field_values.text(record[query_key], query_key) if query_key else None
     return QueryNuggets(name, query, nuggets, _failure(record.get("failure")))
@@ -183,19 +167,15 @@ def _entry(record: dict[str, Any]) -> QueryNuggets:
 
 def _nugget(item: Any) -> Nugget:
     if not isinstance(item, dict):
-        hint = "Nuggets are {'text': ..., 'importance': 'vital' or 'okay'}."
-        raise unexpected(item, "a nugget", "nuggets", hint)
+        raise unexpected(item, "a nugget", "nuggets")
     (key,) = pick(tuple(item), (("text", "nugget"),))
     words = field_values.text(item[key], "nuggets.text") if key else None
     if not words or not words.strip():
-        raise InputError("a nugget has no text", field="nuggets.text", hint="Write it, or drop it.")
+        raise wrong("nugget_without_text", field="nuggets.text")
     label = str(item.get("importance")).strip().casefold()
     if label not in ("vital", "okay"):
-        raise InputError(
-            f"the nugget {words!r} has the importance {item.get('importance')!r}",
-            field="nuggets.importance",
-            hint="Write 'vital' (a good answer must hold it) or 'okay'.",
-        )
+        facts = {"nugget": words, "importance": item.get("importance")}
+        raise wrong("no_importance", field="nuggets.importance", **facts)
     return Nugget(" ".join(words.split()), cast(Importance, label))
 
 
@@ -205,8 +185,4 @@ def _failure(value: Any) -> Unscored | None:
     try:
         return Unscored(Reason(value["reason"]), str(value.get("detail") or ""))
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(
-            "'failure' is not {'reason': ..., 'detail': ...}",
-            field="failure",
-            hint="Take it out where the nuggets are there.",
-        ) from None
+        raise wrong("no_failure", field="failure") from None

@@ -14,9 +14,10 @@ from ragassay.base.sample import Sample
 from ragassay.formats import reading
 from ragassay.formats.column_suggestions import of_every, suggest
 from ragassay.formats.format import get
-from ragassay.formats.records.aliases import FieldKeys, clear_keys, folded
+from ragassay.formats.format_words import Notes
+from ragassay.formats.records.aliases import folded, keys_by_field
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.notes import Notes
+from ragassay.formats.records.column_plans import FieldKeys
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.records.texts_within import all_texts, text_paths, unread
 
@@ -140,12 +141,7 @@ class PlacingMapper(Mapper):
         super().left_out(beside, line)
 
     def unread(self, line: int, error: InputError) -> Sample:
-        """What stands for a record that cannot be read.
-
-        Args:
-            line: of the record.
-            error: what is wrong with it.
-        """
+        """What stands for the record of a line that cannot be read, for that reason."""
         return Sample(id=f"line {line}, which cannot be read")
 
     def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
@@ -153,7 +149,10 @@ class PlacingMapper(Mapper):
         try:
             field_keys = super().plan(record, chosen)
         except InputError:  # what is clear nevertheless
-            self.placed = {**clear_keys(record), **self.placed}
+            clear = {
+                field: names[0] for field, names in keys_by_field(record).items() if not names[1:]
+            }
+            self.placed = {**clear, **self.placed}
             raise
         labels = {"answerability": field_keys.labels[0]} if field_keys.labels else {}
         self.placed = {**field_keys.keys, **labels, **self.placed}

@@ -13,10 +13,9 @@ from typing import Any
 from ragassay.base.errors import InputError, RagassayError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.formats.format import Format
+from ragassay.formats.format_words import Notes, OptionWords, wrong
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
 from ragassay.formats.records.identities import has_made_id
-from ragassay.formats.records.notes import Notes
-from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.records.values.field_values import folded_text
 
@@ -47,17 +46,9 @@ class Questions:
             if first is one and one.query is not None:
                 by_query.setdefault(folded_text(one.query), []).append(one)
             elif any(getattr(first, name) != getattr(one, name) for name in _EXPECTED):
-                raise InputError(
-                    f"the question {one.id!r} stands in it twice, with different references, gold "
-                    "or labels",
-                    path=path,
-                    field="id",
-                    hint="Keep one of them.",
-                )
+                raise wrong("question_twice", path=path, field="id", id=one.id)
         self._by_query = {query: one for query, (one, *more) in by_query.items() if not more}
-        self.n_by_id = self.n_by_query = 0
-        self.n_unknown = 0
-        self.n_reworded = 0
+        self.n_by_id = self.n_by_query = self.n_unknown = self.n_reworded = 0
         self._met: set[str] = set()
 
     def __len__(self) -> int:
@@ -86,14 +77,8 @@ class Questions:
             question = same
         elif question.query is not None and asked not in (None, folded_text(question.query)):
             if same is not None:
-                raise InputError(
-                    f"the sample {sample.id!r} has the query of the question {same.id!r} there, "
-                    f"and the id of another one ({question.query[:80]!r})",
-                    path=self.path,
-                    field="id",
-                    hint="Give both files the same ids, or leave them out of one: then the queries "
-                    "join them.",
-                )
+                facts = {"id": sample.id, "other": same.id, "query": question.query[:80]}
+                raise wrong("two_questions", path=self.path, field="id", **facts)
             self.n_reworded += 1
         if question is None:
             self.n_unknown += 1
@@ -103,11 +88,7 @@ class Questions:
         self.n_by_id += by_id
         self.n_by_query += not by_id
         if mapper is not None:
-            mapper.note(
-                f"samples joined by {'id' if by_id else 'query'} with their questions in "
-                f"{self.path}",
-                "The references, gold and labels of those count.",
-            )
+            mapper.tell("joined", by="id" if by_id else "query", path=self.path)
         return _with_expected(sample, question)
 
     def tell_rest(self, mapper: Mapper) -> None:
@@ -116,18 +97,10 @@ class Questions:
         Args:
             mapper: takes the notes.
         """
-        if n := self.n_reworded:
-            mapper.note(
-                f"samples whose query differs from that of their question in {self.path}",
-                "Their ids join them; if these are of different questions, give them other ids.",
-                count=n,
-            )
-        if n := self.n_unknown:
-            mapper.note(
-                f"samples without a question in {self.path}", "They stay as they are.", count=n
-            )
-        if n := len(self.unmet):
-            mapper.note(f"questions in {self.path} without a sample", "They are left out.", count=n)
+        counts = {"reworded": self.n_reworded, "unknown": self.n_unknown, "unmet": len(self.unmet)}
+        for kind, n in counts.items():
+            if n:
+                mapper.tell(kind, count=n, path=self.path)
 
 
 def _with_expected(sample: Sample, question: Sample) -> Sample:
@@ -143,11 +116,7 @@ _BLANK = Sample(id="none")
 
 
 def is_question(sample: Sample) -> bool:
-    """Whether a sample has no system and no outputs of one, but references, gold or a label.
-
-    Args:
-        sample: any.
-    """
+    """Whether a sample has no system and no outputs of one, but references, gold or a label."""
     outputs = (sample.answer, sample.passages, sample.failure)
     if sample.system or sample.runs or any(one is not None for one in outputs):
         return False
@@ -206,7 +175,7 @@ class _LookingMapper(Mapper):
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
-        """Keeps the record. Arguments: as of `Mapper.sample`."""
+        """Keeps the record, with what stands beside it."""
         everything = {**record, **(beside or {})}
         excused = self.columns.excused(everything, made=beside is not None)
         if self.first is None or not excused:
@@ -286,16 +255,7 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
     """The samples of several files. Where some hold only questions with what is expected, and
     others the outputs of systems, the questions are joined to the samples of the others. Questions
     of a file that match no sample at all follow as samples of their own. Chosen columns count in
-    the files that have them.
-
-    Args:
-        files: each with its format.
-        mapper: makes the samples.
-        options: with which the mapper was made.
-
-    Raises:
-        InputError: a file cannot be read, or two samples have one identity.
-    """
+    the files that have them. The options are those with which the mapper was made."""
     if len(files) < 2:
         yield from mapper.of_files(files)
         return

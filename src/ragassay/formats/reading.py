@@ -11,8 +11,8 @@ from typing import Any, Unpack
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.formats import detection, frames, hf_dataset, question_files
-from ragassay.formats.format import Format, all_formats, get
+from ragassay.formats import format as formats, frames, question_files, table_files
+from ragassay.formats.format import Format, get
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.trec import trec_run
 from ragassay.formats.trec.trec_run import Qrels
@@ -32,7 +32,7 @@ def detect(path: Paths, encoding: str | None = None) -> Format:
     Raises:
         InputError: the file cannot be opened, or no format fits it.
     """
-    return detection.detect(files_of(path)[0], all_formats(), encoding)
+    return formats.detect(files_of(path)[0], encoding)
 
 
 def files_of(path: Paths) -> list[Path]:
@@ -131,21 +131,11 @@ def load(
         ('Who?', 'Ann', 'Ann did.')
 
     Args:
-        path: the file or folder; gzip is recognised by its content. Also a pattern
-            (``runs/*.jsonl``) or a list: their samples follow each other, and two of them with one
-            id, system and repeat are an error. What a file of questions alone expects
-            (references, gold) is given to the samples of the others, by id or by query.
-        format: a name from `all_formats`, where detection is not wanted.
-        limit: how many samples to read at most.
-        gold: relevance judgements that replace the gold passages of their queries.
-        **options: ``columns``, ``separator``, ``single_chunk``, ``refuse_joined``, ``system``,
-            ``encoding`` and ``notes``, as in `read`.
+        path, format, limit, gold, options: as of `read`.
 
     Raises:
-        InputError: the file, or a record in it, cannot be read, or no sample of a system is of a
-            query in ``gold``.
-        UsageError: an unknown format or field, a limit below 1, or ``single_chunk`` beside a
-            separator.
+        InputError: as of `read`.
+        UsageError: as of `read`.
     """
     return list(read(path, format=format, limit=limit, gold=gold, **options))
 
@@ -191,7 +181,7 @@ def map_records(
 
 def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
     if isinstance(records, Mapping) and records and all(map(_is_dataset, records.values())):
-        records = records[hf_dataset.chosen_split(list(records), None, mapper)]
+        records = records[table_files.chosen_split(list(records), None, mapper)]
     for number, record in frames.rows(records):
         if isinstance(record, Sample):
             mapper.claim(record, number)

@@ -9,9 +9,10 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.errors import did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.format_words import wrong
 from ragassay.formats.frames import plain
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
@@ -31,16 +32,7 @@ _PERCENT = re.compile(r"0(?:\.(?P<places>0+))?(?P<blank> ?)%")
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of the first sheet with records, or of the one that is named, one a row. Rows are
-    read one after the other.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a row cannot be read.
-        UsageError: openpyxl is not installed.
-    """
+    read one after the other."""
     mapper.cells = True
     for line, row in workbooks.guarded(_records(path, mapper), path):
         yield mapper.sample(row, line)
@@ -55,20 +47,13 @@ def _records(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]
         with_content = [sheet for sheet in with_content if sheet.title == mapper.sheet]
         if not with_content:
             names = [sheet.title for sheet in book.worksheets]
-            raise InputError(
-                f"no sheet {mapper.sheet!r} holds a header and a row",
-                path=path,
-                hint=f"{did_you_mean(mapper.sheet, names)} Sheets: {', '.join(names)}.",
-            )
+            facts = {"near": did_you_mean(mapper.sheet, names), "sheets": ", ".join(names)}
+            raise wrong("no_such_sheet", path=path, sheet=mapper.sheet, **facts)
     if not with_content:
-        raise InputError("no sheet holds a header and a row", path=path)
+        raise wrong("no_sheet", path=path)
     chosen, *others = with_content
     for sheet in others:
-        mapper.note(
-            f"further sheets ({sheet.title!r})",
-            f"They were left out: {chosen.title!r} is read, the first one with records. --sheet "
-            "names another one.",
-        )
+        mapper.tell("further_sheets", sheet=sheet.title, chosen=chosen.title)
 
     def formulas() -> Iterator[tuple[int, tuple[Any, ...]]]:
         yield from enumerate(workbooks.load(path, values=False)[chosen.title].iter_rows(), 1)
@@ -99,12 +84,9 @@ def _titles(sheet: Any) -> int:
 def _rows(
     sheet: Any, path: Path, mapper: Mapper, formulas: Iterator[tuple[int, tuple[Any, ...]]]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number and the values of each row below the header.
-
-    Args:
-        formulas: the rows of the sheet with their numbers, formulas in place of values; read only
-            where a cell may hold a formula whose value was not saved.
-    """
+    """The number and the values of each row below the header. ``formulas`` are the rows of the
+    sheet with their numbers, formulas in place of values; read only where a cell may hold a formula
+    whose value was not saved."""
     header: list[str] | None = None
     above, at = _titles(sheet), 1
     for line, row in enumerate(sheet.iter_rows(), 1):
@@ -113,11 +95,7 @@ def _rows(
             continue
         if above:
             above -= 1
-            mapper.note(
-                f"rows with one cell above the header of the sheet {sheet.title!r}",
-                "They were left out, as a title.",
-                line,
-            )
+            mapper.tell("title", line, sheet=sheet.title)
             continue
         if header is None:
             header, at = _checked(cells, path, line), line
@@ -126,11 +104,7 @@ def _rows(
         _tell_unsaved(row, line, header, formulas, mapper)
         with placed(path, line):
             if _filled(cell for cell, name in zip_longest(cells, header) if not name):
-                raise InputError(
-                    "a cell stands in a column without a name",
-                    hint=f"Name the column in the header, line {at} of the sheet {sheet.title!r}. "
-                    "If that is no header, delete the rows above it.",
-                )
+                raise wrong("unnamed_column", at=at, sheet=sheet.title)
             values = dict.fromkeys(filter(None, header))
             for name, cell in zip(header, row, strict=False):
                 if name and cell.value not in (None, ""):
@@ -148,19 +122,13 @@ class _ShownTexts:
     """
 
     def __init__(self, header: Iterable[str], mapper: Mapper) -> None:
-        self._note = mapper.note
+        self._tell = mapper.tell
         self._columns = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
-        self._consequences: dict[str, str] = {}
+        self._first: dict[str, Any] = {}
 
     def read(self, cell: Any, name: str, line: int) -> Any:
-        """The value of a cell: a date without a time as a date, and in columns of texts a
-        percentage as the text that is shown.
-
-        Args:
-            cell: that holds something.
-            name: of its column.
-            line: of its row.
-        """
+        """The value of a cell in a column and line: a date without a time as a date, and in columns
+        of texts a percentage as the text that is shown."""
         value = cell.value
         if isinstance(value, datetime) and value.time() == time():
             value = value.date()
@@ -174,14 +142,8 @@ class _ShownTexts:
                 value = f"{value * 100:.{places}f}{percent['blank']}%"
         elif not isinstance(value, date | time | timedelta):
             return value
-        consequence = self._consequences.setdefault(
-            name,
-            f"The first one is read as '{value}'. Where the sheet shows anything else, format the "
-            "cells as text and write what you mean.",
-        )
-        self._note(
-            f"cells of {name!r} that hold a number or a date, and no text", consequence, line
-        )
+        first = self._first.setdefault(name, value)
+        self._tell("no_text_cells", line, name=name, first=str(first))
         return value
 
 
@@ -200,17 +162,12 @@ def _tell_unsaved(
     written = next((cells for at, cells in formulas if at == line), ())
     for name, cell, formula in zip(header, row, written, strict=False):
         if name and cell.value is None and formula.data_type == "f":
-            mapper.note(
-                f"cells of {name!r} with a formula whose value was not saved",
-                "They count as empty. Open the workbook in a spreadsheet program and save it.",
-                line,
-            )
+            mapper.tell("unsaved_formula", line, name=name)
 
 
 def _checked(cells: tuple[Any, ...], path: Path, line: int) -> list[str]:
     names = ["" if cell is None else str(cell).strip() for cell in cells[:_MOST_COLUMNS]]
-    hint = "The first row names the columns."
-    delimited.refuse_repeated([*filter(None, names)], path, line, hint)
+    delimited.refuse_repeated([*filter(None, names)], path, line)
     return names
 
 

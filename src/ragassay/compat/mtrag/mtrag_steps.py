@@ -23,6 +23,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.compat.mtrag.given_values import GivenValues, KeptValues, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
+from ragassay.compat.mtrag.mtrag_records import Record, Tasks, extended
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config.metric_selection import with_options
 from ragassay.engine.config.run_config import make_config
@@ -32,7 +33,6 @@ from ragassay.engine.run.judge_session import signature, spending
 from ragassay.engine.run.recorded_warnings import record_warnings
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.formats import Mapper
-from ragassay.formats.benchmarks.mtrag_records import Record, Tasks, extended
 from ragassay.formats.native import packed
 from ragassay.formats.sources import json_files
 from ragassay.judges.asking import Asker

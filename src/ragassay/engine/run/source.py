@@ -20,7 +20,6 @@ from ragassay.base.strict_json import dumps
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run import expected_answers
-from ragassay.formats.benchmarks import mlcube
 from ragassay.formats.sources import standard_input
 
 Data = str | Path | Iterable[Any]
@@ -99,7 +98,8 @@ def format_of(data: Data, config: RunConfig) -> str:
         return config.format or formats.detect(paths, config.encoding).name
     first = data[0] if isinstance(data, list) and data else None
     names = first if isinstance(first, Mapping) else getattr(data, "columns", ())
-    return "mlcube" if mlcube.has_names(map(str, names)) else "memory"
+    head = formats.Head(Path(), "", "memory", tuple(map(str, names)))
+    return "mlcube" if formats.get("mlcube").sniff(head) else "memory"
 
 
 def open_source(

@@ -11,9 +11,11 @@ from typing import Any
 
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.json_paths import NOTHING, JsonPath, PathError
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.aliases import ALIASES, FIELD_OF, KEY_MAP, folded
 from ragassay.formats.records.texts_within import text_paths
-from ragassay.formats.records.values import field_values
+from ragassay.formats.records.values.cells import unpack
+from ragassay.formats.records.values.field_values import says_failure
 
 Columns = Mapping[str, str | Sequence[str]]
 """Field -> its column: a name, a path (``outputs.choices[0].message.content``), or several of them,
@@ -57,17 +59,13 @@ def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class JoinedColumns:
-    """Several columns whose values make a list: ``passage_*`` or ``first+second``.
-
-    Attributes:
-        patterns: of the columns, in their order; ``*`` stands for any text.
-    """
+class _JoinedColumns:
+    """Several columns whose values make a list: ``passage_*`` or ``first+second``."""
 
     patterns: tuple[re.Pattern[str], ...]
 
     @classmethod
-    def parse(cls, text: str) -> JoinedColumns | None:
+    def parse(cls, text: str) -> _JoinedColumns | None:
         """The columns that a text names; ``None`` where it can only be one."""
         names = [name.strip() for name in text.split("+")]
         # The star of a path into a list ([*]) is none of ours.
@@ -104,10 +102,7 @@ class ChosenColumns:
     """Finds in each record what the user's columns name.
 
     Args:
-        columns: the user's choice.
-
-    Raises:
-        UsageError: see `canonical`.
+        columns: the user's choice; `canonical` refuses what is none.
     """
 
     def __init__(self, columns: Columns | None) -> None:
@@ -120,7 +115,7 @@ class ChosenColumns:
         self._joined = {
             name: joined
             for name, field in self._fields.items()
-            if field in LIST_FIELDS and (joined := JoinedColumns.parse(name)) is not None
+            if field in LIST_FIELDS and (joined := _JoinedColumns.parse(name)) is not None
         }
         self._plain = {field: names[0] for field, names in self._candidates.items()}
 
@@ -135,10 +130,7 @@ class ChosenColumns:
 
         The key of such a value is the text of its path; the value is removed from where it was. A
         field of which the record has no column has its first candidate as its key, which then is
-        not in the record.
-
-        Args:
-            record: plain values; a path goes on into a text that holds an object or a list.
+        not in the record. A path goes on into a text that holds an object or a list.
         """
         if all(record.get(name) is not None for name in self._plain.values()):
             return record, self._plain
@@ -175,11 +167,7 @@ class ChosenColumns:
 
     def field_of(self, column: str) -> str | None:
         """The field that a column holds: the one it was chosen for, else that of its name, unless
-        another column was chosen for that; ``None`` where it holds none.
-
-        Args:
-            column: its name.
-        """
+        another column was chosen for that; ``None`` where it holds none."""
         if column in self._fields:
             return self._fields[column]
         field = FIELD_OF.get(folded(column), "")
@@ -192,20 +180,15 @@ class ChosenColumns:
 
     def excused(self, record: Mapping[str, Any], *, made: bool) -> frozenset[str]:
         """The fields whose columns a record may lack although the file has them. These are the
-        outputs of a system, where the record says that it failed; and the fields of paths that
-        begin in a field of ours which a format left out, because it found no value for it.
-
-        Args:
-            record: as `resolve` takes it.
-            made: whether a format made the record, with the names of our fields.
-        """
+        outputs of a system, where the record says that it failed; and, of a record that a format
+        made, the fields of paths that begin in a field of ours which it found no value for."""
         resolved, keys = self.resolve(record)
         lacking = {
             field: names for field, names in self._candidates.items() if keys[field] not in resolved
         }
         failed = any(
             (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
-            and field_values.says_failure(value)
+            and says_failure(value)
             for key, value in resolved.items()
         )
         return frozenset(
@@ -225,12 +208,8 @@ class ChosenColumns:
     def missing(
         self, record: Mapping[str, Any], excused: Collection[str] = ()
     ) -> Iterator[tuple[str, InputError]]:
-        """Each field whose columns a record lacks, unless they may be absent, and the error for it.
-
-        Args:
-            record: the first record, as `resolve` takes it.
-            excused: fields that it may lack (`excused`).
-        """
+        """Each field whose columns the first record lacks, unless they may be absent (`excused`),
+        and the error for it."""
         resolved, keys = self.resolve(record)
         for field, names in self._candidates.items():
             if field in excused:
@@ -248,23 +227,16 @@ class ChosenColumns:
                     reason = f": {error}"
             yield (
                 field,
-                InputError(
-                    f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
-                    f"(wanted as {field}){reason}",
-                    field=name,
-                    hint=f"{self._texts_near(name, record) or did_you_mean(name, record)} "
-                    f"Found: {', '.join(record)}.{may_lack}".strip(),
+                wrong(
+                    "chosen_column_missing", field=name, of=field, reason=reason, more=may_lack,
+                    names=" or ".join(map(repr, _alternatives(names))), found=", ".join(record),
+                    near=self._texts_near(name, record) or did_you_mean(name, record),
                 ),
-            )
+            )  # fmt: skip
 
     def with_texts_below(self, error: InputError, record: Mapping[str, Any]) -> InputError:
-        """An error about a chosen column, with the paths to the texts in it where it holds an
-        object.
-
-        Args:
-            error: about a field of the record.
-            record: as `resolve` takes it.
-        """
+        """An error about a chosen column of a record, with the paths to the texts in it where it
+        holds an object."""
         name = error.field or ""
         field = self._fields.get(name)
         hint = field and _texts_below(field, self._value(name, record), name)
@@ -330,7 +302,7 @@ def _parsed(name: str) -> JsonPath | None:
 
 def _opened(value: Any) -> Any:
     """The object or list in a text that holds one, for a path that goes on into it."""
-    return field_values.unpack(value, "")
+    return unpack(value, "")
 
 
 def _texts_below(field: str, value: Any, name: str) -> str:

@@ -2,18 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from ragassay.base.errors import InputError
-from ragassay.formats.records import aliases
-from ragassay.formats.records.aliases import FieldKeys, Keys, folded
-from ragassay.formats.records.notes import Notes
-from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.format_words import Notes, OptionWords, wrong
+from ragassay.formats.records.aliases import (
+    ALIASES,
+    ALIKE,
+    GIVEN,
+    SUBSTANCE,
+    folded,
+    keys_by_field,
+    likeness,
+    names_of,
+)
+
+_FIRST_WINS = frozenset(
+    {"id", "query", "system", "history", "timestamp", "language", "failure", "metadata", *GIVEN}
+)
+"""Fields where a second name does no harm: it stays in the metadata. For the others, choosing
+wrongly would give wrong numbers, so the user has to choose."""
+
+PAIRS: Mapping[str, tuple[str, str]] = {
+    "answer": ("answer", "references"),
+    "context": ("passages", "gold"),
+}
+"""Names that mean the first field where they stand alone, and the second one where the record has
+another name of the first. Two published habits: beside a ``prediction``, ``answer`` is the gold
+answer; beside ``retrieval_context``, ``context`` is the gold context."""
 
 _MAX_PLANS = 1000
 _MOST_LOOKED_AT = 100
 """Sets of keys in which mistyped names are looked for."""
+
+Keys = Mapping[str, str]
+"""Canonical field -> the key of a record that holds it."""
+
+
+class FieldKeys(NamedTuple):
+    """Which keys of a record hold what.
+
+    Attributes: keys: the key of each field that the record has, but for the label of
+    answerability. labels: every key that holds that label, since files have both spellings.
+    given: which of `GIVEN` are among the fields. rest: the keys left over. missing: the keys
+    that the user named and the record lacks. case_name: the key of the name of a test case
+    without an id; ``""`` where the record is none. contested: those of the keys for whose field
+    the record has further names: they hold it where these are null.
+    """
+
+    keys: Keys
+    labels: tuple[str, ...]
+    given: tuple[str, ...]
+    rest: tuple[str, ...]
+    missing: tuple[str, ...]
+    case_name: str = ""
+    contested: tuple[str, ...] = ()
+
+
+def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
+    """Decides which key holds which field.
+
+    Args:
+        keys: the record's keys.
+        columns: the user's choice, canonical field -> key; keys that are absent are skipped.
+        words: for how the user chooses.
+
+    Raises:
+        InputError: two keys could be the same field and the choice would change the numbers, or no
+            key is known.
+    """
+    all_keys = list(keys)
+    chosen = {field: key for field, key in columns.items() if key in all_keys}
+    by_field = keys_by_field(key for key in all_keys if key not in {*chosen.values()})
+    by_field = {field: names for field, names in by_field.items() if field not in columns}
+    for word, (field, other) in PAIRS.items():
+        beside = [key for key in by_field.get(field, ()) if folded(key) == word]
+        rest_of_field = [key for key in by_field.get(field, ()) if key not in beside]
+        if beside and rest_of_field:
+            if other in by_field or other in columns:
+                raise _ambiguous(field, [rest_of_field[0], *beside], words)
+            by_field[field], by_field[other] = rest_of_field, beside
+    labels = tuple(by_field.pop("answerability", ()))
+    if "answerability" in chosen:
+        labels = (chosen.pop("answerability"),)
+    chosen |= {field: _choose(field, names, words) for field, names in by_field.items()}
+    contested = tuple(chosen[field] for field, names in by_field.items() if len(names) > 1)
+    used = {*chosen.values(), *labels}
+    rest = tuple(key for key in all_keys if key not in used)
+    says_something = any(field in chosen for field in (*SUBSTANCE, "failure", "given"))
+    if not says_something and (rest or "id" not in chosen):
+        near = [words.columns(field, key) for key, field in mistyped(chosen, rest)]
+        example = f"Name them, for example {words.columns('query', '<your column>')}."
+        raise wrong(
+            "no_column_known",
+            names=", ".join(all_keys) or "there are none",
+            hint=f"Perhaps: {'; '.join(near)}." if near else example,
+        )
+    missing = tuple(key for key in columns.values() if key not in all_keys)
+    given = tuple(name for name in GIVEN if name in chosen)
+    return FieldKeys(chosen, labels, given, rest, missing, _case_name(chosen, rest), contested)
+
+
+def _case_name(chosen: Keys, rest: Iterable[str]) -> str:
+    """The key of the name of a test case (``input``, ``expected_output``) without an id."""
+    asked, expected = (folded(chosen.get(one, "")) for one in ("query", "references"))
+    if "id" in chosen or asked != "input" or expected != "expected_output":
+        return ""
+    return next((key for key in rest if folded(key) == "name"), "")
+
+
+_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "query": ("history",),
+    "answer": ("history",),
+    "references": ("reference_groups",),
+    "passages": ("passage_ids",),
+    "gold": ("gold_ids",),
+}
+"""Fields that may hold another one, too."""
+
+
+def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The keys left over that resemble the name of a field that the record lacks, each with that
+    field. Only names of as many words are compared."""
+    unread = list(rest)
+    for field, others in _ELSEWHERE.items():
+        if keys.keys().isdisjoint((field, *others)):
+            for key in unread:
+                n = folded(key).count("_")
+                names = [name for name in names_of(field) if name.count("_") == n]
+                if likeness(folded(key), names) >= ALIKE:
+                    yield key, field
+
+
+def _choose(field: str, candidates: list[str], words: OptionWords) -> str:
+    order = {name: rank for rank, name in enumerate((field, *ALIASES[field]))}
+    best = sorted(candidates, key=lambda key: order.get(folded(key), 0))
+    if len(best) > 1 and folded(best[0]) == folded(best[1]):
+        raise _ambiguous(field, best[:2], words)
+    if len(best) == 1 or folded(best[0]) == field or field in _FIRST_WINS:
+        return best[0]
+    raise _ambiguous(field, best, words)
+
+
+def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
+    names, choice = " and ".join(map(repr, keys)), words.columns(field, keys[0])
+    return wrong("ambiguous", field=keys[-1], names=names, of=field, choice=choice)
 
 
 class ColumnPlans:
@@ -35,53 +169,38 @@ class ColumnPlans:
         self._meanings: dict[str, str] = {}
 
     def of(self, record: Mapping[str, Any], chosen: Keys) -> FieldKeys:
-        """The key of the record that holds each field.
-
-        Args:
-            record: plain values.
-            chosen: the keys that the user chose.
-
-        Raises:
-            InputError: see `aliases.plan`; or a name means one field here and another one in an
-                earlier record of the file.
-        """
+        """The key of the record that holds each field, where the user chose some keys. A name that
+        means one field here and another one in an earlier record of the file is an error."""
         keys = (tuple(record), tuple(chosen.values()))
-        plan = self._plans.get(keys)
-        if plan is None:
+        found = self._plans.get(keys)
+        if found is None:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            plan = aliases.plan(keys[0], chosen, self._words)
-            self._check_meaning(plan)
-            self._plans[keys] = plan
+            found = plan(keys[0], chosen, self._words)
+            self._check_meaning(found)
+            self._plans[keys] = found
             if len(self._plans) <= _MOST_LOOKED_AT:
-                self._tell_mistyped(plan, record)
-        return plan
+                self._tell_mistyped(found, record)
+        return found
 
-    def _check_meaning(self, plan: FieldKeys) -> None:
+    def _check_meaning(self, found: FieldKeys) -> None:
         """Refuses a record in which a name of `PAIRS` means another field than in an earlier one: a
         system's answer would be read as the reference, or the reference as its answer."""
-        field_of = {folded(key): field for field, key in plan.keys.items()}
-        for word, fields in aliases.PAIRS.items():
+        field_of = {folded(key): field for field, key in found.keys.items()}
+        for word, fields in PAIRS.items():
             meaning = field_of.get(word)
-            if meaning not in fields or self._meanings.setdefault(word, meaning) == meaning:
-                continue
-            field, other = fields
-            raise InputError(
-                f"{word!r} holds {meaning} here and {self._meanings[word]} in an earlier record: "
-                f"it is {other} beside another column of {field}, and {field} where it stands "
-                "alone",
-                field=plan.keys[meaning],
-                hint=f"Say which it is: {self._words.columns(other, word)}, or "
-                f"{self._words.columns(field, word)}.",
-            )
+            if meaning in fields and self._meanings.setdefault(word, meaning) != meaning:
+                of, other = fields
+                ways = [self._words.columns(one, word) for one in (other, of)]
+                raise wrong(
+                    "two_meanings", field=found.keys[meaning], word=word, meaning=meaning,
+                    earlier=self._meanings[word], of=of, other=other, ways=", or ".join(ways),
+                )  # fmt: skip
 
-    def _tell_mistyped(self, plan: FieldKeys, record: Mapping[str, Any]) -> None:
-        """Notes columns that hold no field and resemble the name of one that the record lacks."""
-        for key, field in aliases.mistyped(plan.keys, plan.rest):
+    def _tell_mistyped(self, found: FieldKeys, record: Mapping[str, Any]) -> None:
+        for key, field in mistyped(found.keys, found.rest):
             fits = field not in ("query", "answer") or isinstance(record[key], str)
             if fits and (key, field) not in self._mistyped:
                 self._mistyped.add((key, field))
-                self._notes.add(
-                    f"columns that hold no field and are called nearly like one ({key!r})",
-                    f"If it holds {field}, say so: {self._words.columns(field, key)}.",
-                )
+                choice = self._words.columns(field, key)
+                self._notes.tell("mistyped", key=key, field=field, choice=choice)

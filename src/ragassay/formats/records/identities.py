@@ -10,7 +10,7 @@ import orjson
 
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample, Turn
-from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records.values.field_values import texts_of
 
 LINE = "@line"
@@ -28,15 +28,8 @@ class Identities:
         self._latest: dict[int, Sample] = {}
 
     def claim(self, sample: Sample, place: int | tuple[Path | None, int]) -> None:
-        """Registers a sample.
-
-        Args:
-            sample: the sample.
-            place: its line, or file and line.
-
-        Raises:
-            InputError: an earlier sample has the same id, system and repeat.
-        """
+        """Registers a sample by its line, or its file and line; one whose identity an earlier one
+        has is an error."""
         key = hash((sample.id, sample.system, sample.repeat))
         if key in self._places:
             raise self._repeated(key, sample)
@@ -46,52 +39,27 @@ class Identities:
             del self._latest[next(iter(self._latest))]
 
     def _repeated(self, key: int, sample: Sample) -> InputError:
-        """The error for a sample with the identity of an earlier one."""
         of = f" of system {sample.system!r}" if sample.system else ""
         earlier = self._places[key]
         where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
         query = sample.query or ""
         query = query if len(query) <= 80 else f"{query[:77]}..."
-        subject = f"the query {query!r}{of}"
         if _are_rows_of_passages(self._latest.get(key), sample):
-            return InputError(
-                f"{subject} was already given in line {where} with the same answer and another "
-                "passage or other texts: these look like one row a passage",
-                hint="Make one record of the rows of a query, with its passages in one list, "
-                'best first (in a cell as JSON, ["first", "second"]).',
-            )
+            return wrong("row_a_passage", query=query, of=of, where=where)
         if has_made_id(sample):
-            return InputError(
-                f"{subject} was already given in line {where}; neither record has an id, so each "
-                "has one that was made of its query",
-                hint="Give each record its own id, the name of its system (system), or the "
-                "number of its run (repeat 0, 1, 2 ...). To take their lines for ids: "
-                f"{OptionWords().columns('id', LINE)}.",
-            )
-        return InputError(
-            f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
-            f"{where}",
-            field="id",
-            hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
-        )
+            choice = OptionWords().columns("id", LINE)
+            return wrong("same_made_id", query=query, of=of, where=where, choice=choice)
+        facts = {"id": sample.id, "repeat": sample.repeat, "of": of, "where": where}
+        return wrong("same_identity", field="id", **facts)
 
 
 def has_made_id(sample: Sample) -> bool:
-    """Whether the id of a sample was made of its query, because its record has none.
-
-    Args:
-        sample: any.
-    """
+    """Whether the id of a sample was made of its query, because its record has none."""
     return sample.query is not None and sample.id == made_id(sample.query, sample.history)
 
 
 def made_id(query: str, history: tuple[Turn, ...]) -> str:
-    """An id for a record that has none: a hash of its query and the turns before it.
-
-    Args:
-        query: of the record.
-        history: the turns before it, oldest first.
-    """
+    """An id for a record that has none: a hash of its query and the turns before it."""
     content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
     return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
 

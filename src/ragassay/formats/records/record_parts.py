@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ragassay.base.errors import InputError
 from ragassay.base.sample import GoldPassage, Passage
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records import aliases
-from ragassay.formats.records.aliases import ALIASES, Keys
+from ragassay.formats.records.aliases import ALIASES
+from ragassay.formats.records.column_plans import Keys
 from ragassay.formats.records.values import answer_values, field_values, passages
 from ragassay.formats.records.values.times import timestamp
 
@@ -37,11 +38,7 @@ _ROOTS = frozenset(root for _, root, _ in _DOTTED)
 
 def with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The record with those nested values at the top that have a name of their own
-    (``inputs.question``).
-
-    Args:
-        record: plain values.
-    """
+    (``inputs.question``)."""
     if _ROOTS.isdisjoint(record):
         return record
     flat = dict(record)
@@ -57,11 +54,7 @@ def with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def are_runs(value: Any) -> bool:
     """Whether a value is what our own writer puts under ``runs``: a list of full records that have
-    only fields of ours.
-
-    Args:
-        value: plain values.
-    """
+    only fields of ours."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -72,31 +65,16 @@ def are_runs(value: Any) -> bool:
 
 def own_parts(record: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
     """Those parts of a sample that need nothing but their own values, by their fields. What the
-    record does not have is left out.
-
-    Args:
-        record: plain values.
-        keys: the key of each field.
-
-    Raises:
-        InputError: one of them cannot be read.
-    """
+    record does not have is left out."""
     parts = {field: _READ[field](record[key], key) for field, key in keys.items() if field in _READ}
     if "repeat" in keys or "query_run" in keys:
         parts["repeat"] = _repeat(parts.get("repeat"), parts.pop("query_run", None), keys)
-    if "references" in keys or "reference_groups" in keys:
-        parts["references"], parts["reference_groups"] = _references(record, keys)
+    for field in ("references", "reference_groups"):
+        if field in keys:
+            listed, groups = answer_values.references(record[keys[field]], keys[field])
+            parts["references"] = parts.get("references") or listed
+            parts["reference_groups"] = groups
     return parts
-
-
-def _references(record: Mapping[str, Any], keys: Keys) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    flat: tuple[str, ...] = ()
-    groups: tuple[Any, ...] = ()
-    for key in (keys.get("references"), keys.get("reference_groups")):
-        if key is not None:
-            listed, groups = answer_values.references(record[key], key)
-            flat = flat or listed
-    return flat, groups
 
 
 def _repeat(repeat: int | None, run: int | None, keys: Keys) -> int:
@@ -104,26 +82,16 @@ def _repeat(repeat: int | None, run: int | None, keys: Keys) -> int:
     if run is None:
         return repeat or 0
     if run < 1:
-        problem, hint = f"the run number is {run}", "Runs count from 1."
-    elif repeat not in (None, run - 1):
-        problem = f"the run number is {run}, but {keys['repeat']} is {repeat}"
-        hint = "Runs count from 1 and repeats from 0; keep one of them."
-    else:
-        return run - 1
-    raise InputError(problem, field=keys["query_run"], hint=hint)
+        raise wrong("run_below_1", field=keys["query_run"], run=run)
+    if repeat not in (None, run - 1):
+        facts = {"run": run, "key": keys["repeat"], "repeat": repeat}
+        raise wrong("run_and_repeat", field=keys["query_run"], **facts)
+    return run - 1
 
 
 def add_embeddings(parts: dict[str, Any], record: Mapping[str, Any], keys: Keys) -> None:
-    """Puts vectors under ``given``. Where the record has no texts, each vector makes a chunk.
-
-    Args:
-        parts: of the sample, by its fields; it is changed.
-        record: plain values.
-        keys: the key of each field.
-
-    Raises:
-        InputError: they are no list of vectors.
-    """
+    """Puts vectors under ``given`` of the parts of a sample. Where the record has no texts, each
+    vector makes a chunk."""
     chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
     for name, (field, chunk) in zip(aliases.EMBEDDINGS, chunks, strict=True):
         key = keys.get(name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Answerability, Turn
-from ragassay.formats.records.aliases import FIELD_OF, Keys, folded
+from ragassay.formats.format_words import wrong
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.column_plans import Keys
 from ragassay.formats.records.values import answer_values, field_values, messages
 
 
@@ -34,26 +35,15 @@ class Asked(NamedTuple):
 
 
 def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) -> Asked:
-    """The query of a record and what belongs to it.
-
-    Args:
-        record: plain values.
-        keys: the key of each field.
-        metadata: of the sample, to which the texts of system messages and what MT-RAG says of the
-            query are added.
-
-    Raises:
-        InputError: there are two conversations, or one that cannot be read.
-    """
+    """The query of a record and what belongs to it. The texts of system messages, and what the turn
+    of the query says beside its text, are added to the sample's metadata."""
     query = record[keys["query"]] if "query" in keys else None
     if type(query) is str and "history" not in keys:
         return Asked(field_values.text(query, keys["query"]))
     conversation = record[keys["history"]] if "history" in keys else None
     if isinstance(query, list):
         if conversation is not None:
-            raise InputError(
-                "the record has two conversations", field=keys["history"], hint="Keep one of them."
-            )
+            raise wrong("two_conversations", field=keys["history"])
         key, conversation, query = keys["query"], query, None
     else:
         query = field_values.text(query, keys.get("query", "query"))
@@ -86,20 +76,8 @@ def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) ->
 def agreed(
     label: Answerability | None, other: Answerability | None, key: str
 ) -> Answerability | None:
-    """The label that two places of a record give; ``None`` where neither gives one.
-
-    Args:
-        label: of one place.
-        other: of another one.
-        key: of the other one, for errors.
-
-    Raises:
-        InputError: they differ.
-    """
+    """The label that two places of a record give; ``None`` where neither gives one. The key is that
+    of the other place."""
     if label is not None and other is not None and label is not other:
-        raise InputError(
-            f"the record is labelled {label.name} in one place and {other.name} in another",
-            field=key,
-            hint="Keep the label that is right.",
-        )
+        raise wrong("two_labels", field=key, first=label.name, second=other.name)
     return other if label is None else label

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, Sample, Turn
+from ragassay.formats.format_words import Notes, OptionWords, wrong
 from ragassay.formats.records import aliases, record_parts
-from ragassay.formats.records.aliases import FieldKeys, Keys, folded
+from ragassay.formats.records.aliases import folded
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.column_plans import ColumnPlans
+from ragassay.formats.records.column_plans import ColumnPlans, FieldKeys, Keys
 from ragassay.formats.records.identities import LINE, Identities, made_id
-from ragassay.formats.records.notes import Notes
-from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.record_turns import agreed, asked_in
-from ragassay.formats.records.source_notes import SourceNotes
+from ragassay.formats.records.texts_within import text_paths
 from ragassay.formats.records.values import (
     answer_values,
     field_values,
@@ -24,6 +23,7 @@ from ragassay.formats.records.values import (
     passages,
     retrieved,
 )
+from ragassay.formats.records.values.cells import refuse_printed
 from ragassay.formats.records.values.joined_chunks import ContextSplitter
 from ragassay.formats.records.values.times import in_zone, lacks_zone
 
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
     from ragassay.formats.format import Format
 
 Record = Mapping[str, Any]
+
+_MOST_PATHS = 20
+"""Paths that are listed where no column is known."""
+
+_MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
+"""What programs write for a missing value, where the text holds nothing else."""
+
+_LONGEST_MISSING = 8
+"""Characters from which a text is none of these, with the blanks around it."""
 
 
 class MapperOptions(TypedDict, total=False):
@@ -51,7 +60,7 @@ class MapperOptions(TypedDict, total=False):
     queries_alone: bool
 
 
-class Mapper(SourceNotes):
+class Mapper:
     """Makes the samples of one source, by the user's columns and by what was read so far.
 
     Args:
@@ -76,6 +85,7 @@ class Mapper(SourceNotes):
     Attributes:
         from_tools: whether the results of tools become passages.
         span: the name of the steps of traces whose outputs become passages.
+        nothing_known: the error for a source whose every request was left out (`left_out`).
 
     Raises:
         UsageError: an unknown field or source of passages, or ``single_chunk`` beside a separator.
@@ -84,7 +94,9 @@ class Mapper(SourceNotes):
     def __init__(
         self, path: Path | None = None, *, cells: bool = False, **options: Unpack[MapperOptions]
     ) -> None:
-        super().__init__(options.get("notes"), options.get("words"))
+        notes = options.get("notes")
+        self._warns, self._notes = notes is None, Notes() if notes is None else notes
+        self._words = options.get("words") or OptionWords()
         self.path, self.cells = path, cells
         self.encoding, self.sheet = options.get("encoding"), options.get("sheet")
         self.delimiter, self.zone = options.get("delimiter"), options.get("zone")
@@ -106,9 +118,10 @@ class Mapper(SourceNotes):
             refused=options.get("refuse_joined", False),
             words=self._words,
         )
+        self.nothing_known: InputError | None = None
         self._plans = ColumnPlans(self._words, self._notes)
         self._names: set[str] = set()
-        self._has_begun = False
+        self._several = self._has_begun = False
         self._identities = Identities()
 
     def sample(self, record: Record, line: int, beside: Record | None = None) -> Sample:
@@ -166,18 +179,42 @@ class Mapper(SourceNotes):
         except InputError as error:
             raise error.at(path=self.path, line=line) from None
 
-    def without_zone(self, key: str, line: int) -> None:
-        """Notes that a record's time names no zone.
+    def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
+        """Adds a remark (see `Notes.add`), without its line where the source is several files.
 
         Args:
-            key: of the time.
-            line: where it stands.
+            fact: what occurs, in the plural.
+            consequence: what follows, as a sentence.
+            line: where it occurs.
+            count: how often it occurs.
         """
-        self.note(
-            f"times in {key!r} without a zone",
-            "They are read as UTC. End them with Z, or with +01:00.",
-            line,
-        )
+        self._notes.add(fact, consequence, line=None if self._several else line, count=count)
+
+    def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
+        """As `note`, of a kind that ``format_words.yaml`` has, with what its sentences show."""
+        self._notes.tell(kind, None if self._several else line, count=count, **facts)
+
+    def left_out(self, beside: Record, line: int) -> None:
+        """Notes that a request was left out, because no column of its inputs and outputs is
+        known."""
+        if self.nothing_known is None:
+            paths = [path for key in beside for path in text_paths([beside[key]], key)]
+            listed = ", ".join(paths[:_MOST_PATHS]) or "no texts"
+            query = next((path for path in paths if path.startswith("inputs")), "inputs.<your key>")
+            choice = self._words.columns("query", query)
+            self.nothing_known = wrong("no_text_known", line=line, paths=listed, choice=choice)
+        self.tell("left_out", line, why=self.nothing_known.problem, how=self.nothing_known.hint)
+
+    def fits_metadata(self, key: str, value: Any, line: int) -> bool:
+        """Whether the value of an unknown field stays in the metadata; notes where it does not."""
+        fits = field_values.is_small(value)
+        if not fits:
+            self.tell("large_value", line, key=key)
+        return fits
+
+    def without_zone(self, key: str, line: int) -> None:
+        """Notes that a record's time, under that key, names no zone."""
+        self.tell("no_zone", line, key=key)
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
@@ -192,12 +229,8 @@ class Mapper(SourceNotes):
             )
 
     def unchosen(self, record: Record) -> dict[str, Any]:
-        """The fields of a record that hold something, without those for which the user chose a
-        column.
-
-        Args:
-            record: values by names of our fields.
-        """
+        """The fields of a record (by our names) that hold something, without those for which the
+        user chose a column."""
         return {
             key: value
             for key, value in record.items()
@@ -206,11 +239,7 @@ class Mapper(SourceNotes):
 
     def reaches_into(self, record: Record) -> bool:
         """Whether a record has a column that the user chose for a query, an answer, passages or the
-        like.
-
-        Args:
-            record: plain values.
-        """
+        like."""
         return bool(self.columns) and not self.columns.fields_in(record).isdisjoint(
             aliases.SUBSTANCE
         )
@@ -223,7 +252,8 @@ class Mapper(SourceNotes):
             about: the source, for the warnings.
         """
         self.splitter.finish()
-        self.warn(about)
+        if self._warns:
+            self._notes.warn(about)
 
     def plan(self, record: Record, chosen: Keys) -> FieldKeys:
         """The key of the record that holds each field. Decided once for each set of keys.
@@ -233,8 +263,8 @@ class Mapper(SourceNotes):
             chosen: the keys that the user chose.
 
         Raises:
-            InputError: see `aliases.plan`; or a name means one field here and another one in an
-                earlier record of the file.
+            InputError: see `column_plans.plan`; or a name means one field here and another one in
+                an earlier record of the file.
         """
         field_keys = self._plans.of(record, chosen)
         empty = [key for key in field_keys.contested if record[key] is None]
@@ -254,26 +284,15 @@ class Mapper(SourceNotes):
             history: the turns before it.
             line: 1-based line or record number.
         """
-        if query is None:
-            self.note(
-                "records with neither an id nor a query",
-                "They are numbered, so two files agree only if their records stand in one order.",
-                line,
-            )
-            return f"row-{line}"
-        self.note(
-            "records without an id",
-            "Their ids are a hash of the query and the turns before it.",
-            line,
-        )
-        return made_id(query, history)
+        self.tell("no_id" if query is not None else "no_id_or_query", line)
+        return f"row-{line}" if query is None else made_id(query, history)
 
-    def _golden_id(self, name: Any, line: int) -> str | None:
-        """The name of a golden of deepeval, as its id; ``None`` where another one has it."""
+    def _case_id(self, name: Any, line: int) -> str | None:
+        """The name of a test case, as its id; ``None`` where another one has it."""
         if not isinstance(name, str) or not name or name in self._names:
             return None
         self._names.add(name)
-        self.note("goldens of deepeval", "Their names are their ids.", line)
+        self.tell("names_are_ids", line)
         return name
 
     def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
@@ -285,11 +304,11 @@ class Mapper(SourceNotes):
             record, chosen = self._with_chosen(record, beside, made=made)
         plan = self.plan(record, chosen)
         if self.cells:
-            record = packed_lists.unpacked(record, plan)
+            record = packed_lists.unpacked_cells(record, plan)
         else:
-            record = packed_lists.with_lists(record, plan, self.note, line)
+            record = packed_lists.with_lists(record, plan, self.tell, line)
         for column in plan.missing:
-            self.note(f"records without the column {column!r}", "It counts as not given.", line)
+            self.tell("no_column", line, column=column)
         keys = plan.keys
         # Only what the record holds; the rest are Sample's defaults.
         parts = record_parts.own_parts(record, keys)
@@ -307,7 +326,7 @@ class Mapper(SourceNotes):
         metadata = self._metadata(record, plan, line)
         asked = asked_in(record, keys, metadata)
         if asked.steps and not self.from_tools:
-            self.tell_tools(line)
+            self.tell("tools", line)
         if asked.results and self.from_tools and parts.get("passages") is None:
             documents = [one for result in asked.results for one in retrieved.documents(result)]
             parts["passages"] = passages.passages(documents, asked.key)
@@ -332,22 +351,18 @@ class Mapper(SourceNotes):
         if answer is not None and not answer.text and keys.get("failure", "failure") != "failure":
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
-        if own_id is None and plan.golden_name and answer is None:
-            own_id = self._golden_id(record[plan.golden_name], line)
+        if own_id is None and plan.case_name and answer is None:
+            own_id = self._case_id(record[plan.case_name], line)
             if own_id is not None:
-                parts["metadata"] = {
-                    key: one for key, one in metadata.items() if key != plan.golden_name
-                }
+                others = {key: one for key, one in metadata.items() if key != plan.case_name}
+                parts["metadata"] = others
         parts |= {"query": asked.query, "answer": answer}
-        self.tell_missing_words(parts, line)
+        self._tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
 
     def _with_chosen(self, record: Record, beside: Record, *, made: bool) -> tuple[Record, Keys]:
-        """The record with the values of chosen columns, and the key of each chosen field.
-
-        Raises:
-            InputError: the file lacks a column, as far as its first record shows that.
-        """
+        """The record with the values of chosen columns, and the key of each chosen field. A column
+        that the file lacks, as far as its first record shows that, is an error."""
         record = {**record, **beside}
         if not self._has_begun:
             excused = self.columns.excused(record, made=made)
@@ -373,11 +388,7 @@ class Mapper(SourceNotes):
             rest += (runs,) if runs is not None and not record_parts.are_runs(record[runs]) else ()
         for key in rest:
             if metadata.get(key, record[key]) != record[key]:
-                self.note(
-                    f"records whose {key!r} differs from that in their {plan.keys['metadata']!r}",
-                    "The record's own is kept.",
-                    line,
-                )
+                self.tell("two_values", line, key=key, metadata=plan.keys["metadata"])
             if self.fits_metadata(key, record[key], line):
                 metadata[key] = record[key]
         return metadata
@@ -391,18 +402,14 @@ class Mapper(SourceNotes):
         value = record[key]
         if isinstance(value, list) and folded(key) == "predictions":
             if len(value) > 1:
-                self.note("records with several predictions", "The first one is used.", line)
+                self.tell("several_predictions", line)
             value = value[0] if value else None
         own = answer_values.answer(value, key)
         for name in answer_values.unknown(value):
-            self.note(f"answers with {name!r} in them", "It was left out.", line)
+            self.tell("part_of_answer", line, name=name)
         if own is None or answer_after is None or own.text == answer_after.text:
             return answer_after if own is None else own
-        raise InputError(
-            "the record's answer differs from the turn after its query",
-            field=key,
-            hint="Keep one of them.",
-        )
+        raise wrong("two_answers", field=key)
 
     def _chunks(self, field: str, record: Record, keys: Keys, line: int) -> Any:
         """The retrieved or gold passages, with the ids of another column."""
@@ -410,14 +417,29 @@ class Mapper(SourceNotes):
         listed = None
         if (key := keys.get(field)) is not None:
             value = record[key]
-            field_values.refuse_printed(value, key)
+            refuse_printed(value, key)
             if isinstance(value, str):
                 cut = field == "passages"
                 value = self.splitter.cut(value, key, line) if cut else self.splitter.pieces(value)
             listed = read(value, key)
         if (key := keys.get(ids)) is not None:
-            field_values.refuse_printed(record[key], key)
+            refuse_printed(record[key], key)
             listed = join(listed, record[key], key)
         if field == "passages" and (key := keys.get("passage_scores")) is not None:
             return passages.with_scores(listed, record[key], key)
         return listed
+
+    def _tell_missing_words(self, parts: Record, line: int) -> None:
+        """Notes texts that hold only what programs write for a missing value. They stay texts: an
+        answer may be ``None``."""
+        texts_of = {
+            "queries": [parts["query"]],
+            "answers": [parts["answer"] and parts["answer"].text],
+            "references": parts.get("references", ()),
+            "passages": [one.text for one in parts.get("passages") or ()],
+            "gold passages": [one.text for one in parts.get("gold") or ()],
+        }
+        for subject, texts in texts_of.items():
+            for text in texts:
+                if text and len(text) < _LONGEST_MISSING and text.strip().casefold() in _MISSING:
+                    self.tell("missing_words", line, subject=subject)

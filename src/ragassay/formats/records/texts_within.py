@@ -10,6 +10,9 @@ from ragassay.base.json_paths import EVERY, JsonPath
 _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
 
+_OF_DOCUMENTS = ("text", "content", "page_content")
+"""Keys that hold the text of a document: a list of one such object is a list of documents."""
+
 _Steps = tuple[str | int, ...]
 
 
@@ -42,11 +45,9 @@ def is_list_of_texts(value: Any) -> bool:
 
 def _texts(value: Any) -> Any:
     """A text, or the texts of a list; ``None`` where there are none."""
-    if isinstance(value, str):
-        return value
     if isinstance(value, list):
         return [one for one in value if isinstance(one, str)] or None
-    return None
+    return value if isinstance(value, str) else None
 
 
 def _paths(
@@ -76,17 +77,9 @@ def _paths(
                 yield inner, further
 
 
-_OF_DOCUMENTS = ("text", "content", "page_content")
-"""Keys that hold the text of a document: a list of one such object is a list of documents."""
-
-
 def unread(value: Any, texts: set[str]) -> Any:
-    """What is left of a value without the texts that were read from it; ``None`` where no text is.
-
-    Args:
-        value: inputs or outputs of a system.
-        texts: those that were read.
-    """
+    """What is left of inputs or outputs without the texts that were read from them; ``None`` where
+    no text is."""
     if isinstance(value, str):
         return None if value.strip() in texts or not value.strip() else value
     if isinstance(value, dict):
@@ -113,11 +106,7 @@ def _without_type(item: Any, texts: set[str]) -> Any:
 
 
 def all_texts(value: Any) -> Iterator[str]:
-    """Every text in a value.
-
-    Args:
-        value: plain values.
-    """
+    """Every text in a value."""
     if isinstance(value, str):
         yield value.strip()
     elif isinstance(value, dict | list):

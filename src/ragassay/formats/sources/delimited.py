@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from ragassay.base.errors import InputError
+from ragassay.formats.format_words import wrong
 from ragassay.formats.sources import opening, unpacking
 
 Row = dict[str, str | None]
@@ -27,12 +28,8 @@ def rows(
     """Every row with a cell that is not empty, with the line that it begins in.
 
     A row maps column to cell, ``None`` where the cell is empty. A delimiter that is not given is
-    found from the header, or named by a line ``sep=;`` above it, as Excel writes it.
-
-    Raises:
-        InputError: the header is unusable, a row has another number of cells, or the quotes do not
-            match.
-    """
+    found from the header, or named by a line ``sep=;`` above it, as Excel writes it. A header that
+    is none, a row with another number of cells and quotes that do not match are errors."""
     csv.field_size_limit(min(2**31 - 1, unpacking.most_of_a_piece()))
     lines = opening.text_lines(path, encoding)
     first, declared = _opening(lines)
@@ -57,20 +54,10 @@ def rows(
                     row = {key: cell or None for key, cell in zip(columns, cells, strict=True)}
                     yield number, row
             elif cells:
-                raise InputError(
-                    f"the row has {len(cells)} cells, the header {width}",
-                    path=path,
-                    line=number,
-                    hint='Put cells that hold a delimiter or a line break in "quotes".',
-                )
+                raise wrong("row_width", path=path, line=number, n=len(cells), width=width)
             number = reader.line_num + 1 + above
     except csv.Error as error:
-        raise InputError(
-            f"this is no valid table ({error})",
-            path=path,
-            line=number,
-            hint='Put cells with line breaks in "quotes", and double the quotes inside them.',
-        ) from None
+        raise wrong("no_table", path=path, line=number, why=error) from None
 
 
 def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
@@ -81,18 +68,10 @@ def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
         columns: the columns.
         path: the file.
         wanted: how a person would list them, for the error's hint.
-
-    Raises:
-        InputError: one is not there.
     """
-    for column in columns:
-        if column not in row:
-            raise InputError(
-                f"there is no column {column!r}",
-                path=path,
-                field=column,
-                hint=f"Found: {', '.join(row)}. Wanted: {wanted}.",
-            )
+    if lacking := [column for column in columns if column not in row]:
+        facts = {"column": lacking[0], "found": ", ".join(row), "wanted": wanted}
+        raise wrong("no_such_column", path=path, field=lacking[0], **facts)
 
 
 def header(path: Path, encoding: str | None = None) -> tuple[str, ...]:
@@ -125,25 +104,13 @@ def _delimiter(header_line: str) -> str:
 
 def _checked(columns: list[str], path: Path, line: int) -> list[str]:
     names = [name.strip() for name in columns]
-    hint = "The first line names the columns."
-    refuse_repeated(names, path, line, hint)
+    refuse_repeated(names, path, line)
     if not any(names):
-        raise InputError("there is no header", path=path, line=line, hint=hint)
+        raise wrong("no_header", path=path, line=line)
     return names
 
 
-def refuse_repeated(names: Sequence[str], path: Path, line: int, hint: str) -> None:
-    """Refuses a header that names a column twice.
-
-    Args:
-        names: in the header.
-        path, line: where it stands.
-        hint: what a header is.
-
-    Raises:
-        InputError: it does.
-    """
+def refuse_repeated(names: Sequence[str], path: Path, line: int) -> None:
+    """Refuses a header that names a column twice."""
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        listed = ", ".join(map(repr, repeated))
-        problem = f"the header names {listed} more than once"
-        raise InputError(problem, path=path, line=line, hint=hint)
+        raise wrong("repeated_names", path=path, line=line, names=", ".join(map(repr, repeated)))

@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 from typing import IO
 
-from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.formats.format_words import wrong
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -90,11 +91,7 @@ _FIRST = {"gbk": (0xB0, 0xD7), "big5": (0xA4, 0xC6)}
 def likely(text: bytes) -> str:
     """The encoding that bytes which are not UTF-8 are most likely in: one of East Asia, or of
     another alphabet than Latin, where they read well in it, else ``cp1252``. Where several read
-    equally well: ``cp1251 or cp1253``.
-
-    Args:
-        text: a line of a file, or its beginning.
-    """
+    equally well: ``cp1251 or cp1253``."""
     for least, encodings in _LIKELY:
         read = {name: _n_letters(text, name, letters, share) for name, letters, share in encodings}
         if (most := max(read.values())) >= least:
@@ -119,28 +116,12 @@ def _n_letters(text: bytes, encoding: str, letters: str, share: float) -> int:
 
 
 def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
-    """The stream in UTF-8. It cannot be read twice.
-
-    Args:
-        stream: text in another encoding.
-        encoding: its encoding.
-        path: the file, for errors.
-
-    Raises:
-        InputError: while it is read, where the text is not in that encoding.
-    """
-    return io.BufferedReader(Recoded(stream, encoding, path), _BLOCK)
+    """A stream in another encoding as one in UTF-8, which cannot be read twice. Text that is not in
+    that encoding is an error while it is read."""
+    return io.BufferedReader(_Recoded(stream, encoding, path), _BLOCK)
 
 
-class Recoded(io.RawIOBase):
-    """Bytes of UTF-8, made of a stream in another encoding.
-
-    Args:
-        source: the stream.
-        encoding: its encoding.
-        path: the file, for errors.
-    """
-
+class _Recoded(io.RawIOBase):
     def __init__(self, source: IO[bytes], encoding: str, path: Path) -> None:
         self.source, self._encoding, self._path = source, encoding, path
         self._decoder = codecs.getincrementaldecoder(encoding)()
@@ -160,11 +141,8 @@ class Recoded(io.RawIOBase):
             try:
                 text = self._decoder.decode(block, self._ended)
             except UnicodeError as error:
-                raise InputError(
-                    f"the file is not in the encoding {self._encoding} ({error})",
-                    path=self._path,
-                    hint="Name the right one (encoding, --encoding), or save the file as UTF-8.",
-                ) from None
+                facts = {"encoding": self._encoding, "why": error}
+                raise wrong("other_encoding", path=self._path, **facts) from None
             self._ready = text.removeprefix(self._mark).encode("utf-8", "surrogatepass")
             self._mark = ""  # elsewhere the character is a part of the text
         piece = self._ready[: len(buffer)]

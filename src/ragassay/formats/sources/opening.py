@@ -13,6 +13,7 @@ from typing import IO, cast
 
 from ragassay.base.errors import InputError, did_you_mean, first_line
 from ragassay.base.problem_words import system_problem
+from ragassay.formats.format_words import wrong
 from ragassay.formats.sources import encodings, standard_input, unpacking
 
 _BOM = b"\xef\xbb\xbf"
@@ -31,7 +32,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
 
     Args:
         path: the file.
-        encoding: the encoding of its text; where left out, that of its byte order mark, else UTF-8.
+        encoding: of its text; where left out, that of its byte order mark, else UTF-8.
 
     Raises:
         InputError: it is missing, a folder, a pipe, empty, unreadable, not UTF-8 by its first
@@ -40,52 +41,44 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
     try:
         file = standard_input.on_disk(path)
         if file.is_fifo():  # opening one may wait for ever
-            raise _pipe(path)
+            raise wrong("pipe", path=path)
         raw: IO[bytes] = file.open("rb")
     except FileNotFoundError:
-        raise InputError("there is no such file", path=path, hint=_nearby(path)) from None
+        raise wrong("no_file", path=path, near=_nearby(path)) from None
     except IsADirectoryError:
         raise folder(path) from None
     except OSError as error:
-        raise InputError(f"cannot be opened ({system_problem(error)})", path=path) from None
+        raise wrong("not_opened", path=path, why=system_problem(error)) from None
     with raw:
         if not raw.seekable():
-            raise _pipe(path)
+            raise wrong("pipe", path=path)
         first = raw.read(2)
         raw.seek(0)
         if not first:
-            raise InputError("the file is empty", path=path)
+            raise wrong("empty_file", path=path)
         stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if first == _GZIP else raw
         try:
             start = stream.read(_HEAD)
             if not start:
-                raise InputError("the compressed file holds nothing", path=path)
+                raise wrong("empty_gzip", path=path)
             wanted = None if start.startswith(BINARY) else encodings.checked(encoding)
             wanted = wanted or encodings.by_mark(start)
             is_wide = 0 in start[:2]
             if (is_wide if wanted is None else encoding is None) and not _is_utf16(start):
-                raise _no_text(path)
+                raise wrong("no_text_file", path=path)
             if wanted is not None:
                 stream.seek(0)
                 yield encodings.recoded(stream, wanted, path)
                 return
             if is_wide:
-                raise InputError(
-                    "the file is UTF-16 without a byte order mark",
-                    path=path,
-                    hint="Name its encoding (--encoding utf-16-le), or save it as UTF-8.",
-                )
+                raise wrong("no_byte_order_mark", path=path)
             rest = unpacking.blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
-                raise InputError("the file is empty: it holds only blank lines", path=path)
+                raise wrong("blank_file", path=path)
             stream.seek(len(_BOM) if start.startswith(_BOM) else 0)
             yield stream
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(
-                f"the gzip file is damaged or cut off ({error})",
-                path=path,
-                hint="Fetch or write it again.",
-            ) from None
+            raise wrong("damaged_gzip", path=path, why=error) from None
 
 
 def _is_utf16(head: bytes) -> bool:
@@ -100,31 +93,9 @@ def _is_utf16(head: bytes) -> bool:
     return False
 
 
-def _no_text(path: Path | None) -> InputError:
-    return InputError(
-        "this is no text file",
-        path=path,
-        hint="Give JSON lines, JSON, CSV or TSV, Parquet, or XLSX.",
-    )
-
-
 def folder(path: Path) -> InputError:
     """The error for a folder where a file is expected."""
-    if (path / "run.yaml").is_file():
-        return InputError(
-            "this is a run folder, which was evaluated already",
-            path=path,
-            hint="Show it with 'ragassay report' or 'ragassay compare', or name a data file.",
-        )
-    return InputError("this is a folder", path=path, hint="Name a file in it.")
-
-
-def _pipe(path: Path) -> InputError:
-    return InputError(
-        "this is a pipe, and the data is read more than once",
-        path=path,
-        hint="Save it to a file first, or give it as standard input: ragassay run - < PIPE.",
-    )
+    return wrong("run_folder" if (path / "run.yaml").is_file() else "folder", path=path)
 
 
 def lines(path: Path, encoding: str | None = None) -> Generator[tuple[int, bytes]]:
@@ -136,17 +107,13 @@ def lines(path: Path, encoding: str | None = None) -> Generator[tuple[int, bytes
 
 
 def text_lines(path: Path, encoding: str | None = None) -> Generator[str]:
-    """Each line as text, with its line ending.
-
-    Raises:
-        InputError: a line is not UTF-8; the error names the line and the byte.
-    """
+    """Each line as text, with its line ending. One that is not UTF-8 is an error, with the byte."""
     with opened(path, encoding) as stream:
         for number, line in enumerate(unpacking.lines(stream, path), 1):
             try:
                 yield line.decode()
             except UnicodeDecodeError as error:
-                raise not_utf8(error, path, number) from None
+                raise _not_utf8(error, path, number) from None
 
 
 def is_json(path: Path, encoding: str | None = None) -> bool:
@@ -163,15 +130,8 @@ def read_all(path: Path, encoding: str | None = None) -> bytes:
 
 @contextmanager
 def by_polars(path: Path, kind: str) -> Iterator[None]:
-    """Turns the errors of polars that are raised within into an `InputError` about a file.
-
-    Args:
-        path: the file.
-        kind: of the file, for errors: ``Parquet``.
-
-    Raises:
-        InputError: see `opened`; or it is no file of that kind.
-    """
+    """Turns the errors of polars that are raised within into an `InputError` about a file of some
+    kind (``Parquet``)."""
     import polars as pl
 
     with opened(path):
@@ -181,81 +141,46 @@ def by_polars(path: Path, kind: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # A panic is no Exception, and its traceback is on standard error by now.
         problem = first_line(error)
-        raise InputError(f"this is no readable {kind} file ({problem})", path=path) from None
+        raise wrong("unreadable", path=path, kind=kind, why=problem) from None
 
 
-def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:
-    """The error for a byte that is not UTF-8, or for what is no text at all.
-
-    Args:
-        error: the decoder's error.
-        path: the file.
-        line: its line; ``None`` where the position counts from the beginning of the file.
-    """
+def _not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:
+    """The error for a byte that is not UTF-8, or for what is no text at all. Without a line, the
+    position counts from the beginning of the file."""
     if _CONTROLS.search(error.object):
-        return _no_text(path)
-    byte = error.object[error.start]
-    where = "of the line" if line is not None else "of the file"
-    likely = encodings.likely(error.object)
-    return InputError(
-        f"byte 0x{byte:02x} at position {error.start + 1} {where} is not UTF-8",
-        path=path,
-        line=line,
-        hint=f"Save the file as UTF-8, or name its encoding: --encoding {likely}.",
-    )
+        return wrong("no_text_file", path=path)
+    where = {"at": error.start + 1, "of": "of the file" if line is None else "of the line"}
+    byte, likely = error.object[error.start], encodings.likely(error.object)
+    return wrong("not_utf8", path=path, line=line, byte=byte, likely=likely, **where)
 
 
 def demand_text(start: bytes, path: Path) -> None:
-    """Refuses what is no text in UTF-8.
-
-    Args:
-        start: the beginning of the file.
-        path: the file.
-
-    Raises:
-        InputError: it holds bytes that no text, or no UTF-8, holds.
-    """
+    """Refuses a file whose beginning is no text in UTF-8."""
     with placed(path):
         codecs.getincrementaldecoder("utf-8")().decode(start)
     if _CONTROLS.search(start):
-        raise _no_text(path)
+        raise wrong("no_text_file", path=path)
 
 
 @contextmanager
 def shaped(tool: str, path: Path | None, line: int) -> Iterator[None]:
     """Turns the errors of Python that a record of an unexpected shape causes (a number in place of
-    an object, for example) into an `InputError`.
-
-    Args:
-        tool: the tool's name.
-        path: the file.
-        line: 1-based line or record number.
-    """
+    an object, for example) into an `InputError` that names the tool that wrote it."""
     try:
         with placed(path, line):
             yield
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"the record has not the shape in which {tool} writes it ({error})",
-            path=path,
-            line=line,
-            hint="Export it again, or force another format (--format jsonl) and name its columns.",
-        ) from None
+        raise wrong("other_shape", path=path, line=line, tool=tool, why=error) from None
 
 
 @contextmanager
 def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
     """Adds the file and the line to each `InputError` that is raised within and names none. A
-    `UnicodeDecodeError` becomes an `InputError`.
-
-    Args:
-        path: the file.
-        line: its line; ``None`` where the file is read as a whole.
-    """
+    `UnicodeDecodeError` becomes an `InputError`."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise not_utf8(error, path, line) from None
+        raise _not_utf8(error, path, line) from None
     except InputError as error:
         raise error.at(path=path, line=line) from None
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import IO, TextIO, cast
 
-from ragassay.base.errors import InputError
+from ragassay.formats.format_words import wrong
 
 NAME = "/dev/stdin"
 """How standard input is called; a command line may also say ``-``."""
@@ -19,23 +19,12 @@ _files: list[IO[bytes]] = []
 
 def keep(text: TextIO | None) -> None:
     """Takes what stands on standard input as the data called `NAME`, up to its end. Only the
-    command line calls this.
-
-    Args:
-        text: standard input; ``None`` where it is closed.
-
-    Raises:
-        InputError: it is a terminal, or closed.
-    """
+    command line calls this. A terminal, and one that is closed (``None``), are errors."""
     if text is None:
-        raise InputError("is closed", path=NAME, hint="Pipe data into the command, or name a file.")
+        raise wrong("stdin_closed", path=NAME)
     stream = text.buffer
     if stream.isatty():
-        raise InputError(
-            "nothing is piped into standard input",
-            path=NAME,
-            hint="Pipe data into the command (... | ragassay run -), or name a file.",
-        )
+        raise wrong("stdin_terminal", path=NAME)
     file = tempfile.NamedTemporaryFile(prefix="ragassay-")  # noqa: SIM115  # deleted at the end
     shutil.copyfileobj(stream, file)
     file.flush()

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, cast
 
-from ragassay.base.errors import InputError
+from ragassay.formats.format_words import wrong
 
 _STEP = 1 << 25
 """Bytes that are read before the first check; this much fits any memory."""
@@ -45,15 +45,8 @@ def most_of_a_piece() -> int:
 
 
 def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """Each line, with its ending.
-
-    Args:
-        stream: the file's bytes, decompressed as they are read.
-        path: the file, for errors.
-
-    Raises:
-        InputError: a line unpacks to far more than it was, or is too long (`pieces_within`).
-    """
+    """Each line of a file's bytes, decompressed as they are read, with its ending. One that unpacks
+    to far more than it was, or is too long (`pieces_within`), is an error."""
     step = min(_STEP, _most.get())
     while line := stream.readline(step):
         if len(line) == step and line[-1:] != b"\n":
@@ -62,15 +55,8 @@ def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
 
 
 def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """All bytes that are left, in blocks.
-
-    Args:
-        stream: the file's bytes, decompressed as they are read.
-        path: the file, for errors.
-
-    Raises:
-        InputError: they unpack to far more than they were.
-    """
+    """All bytes that are left, in blocks. Some that unpack to far more than they were are an
+    error."""
     size = 0
     while block := stream.read(_STEP):
         yield block
@@ -88,11 +74,7 @@ def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
         yield block
         size += len(block)
         if size > _most.get():
-            raise InputError(
-                f"a line is longer than {_most.get() // 1024**2:,} MB",
-                path=path,
-                hint="Shorten the record, or upload it without its longest field.",
-            )
+            raise wrong("long_line", path=path, most=_most.get() // 1024**2)
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
@@ -101,8 +83,4 @@ def _check(stream: IO[bytes], size: int, path: Path) -> None:
         return
     packed = cast("IO[bytes]", source.fileobj).tell()
     if size > _MOST_PACKED * packed:
-        raise InputError(
-            f"the gzip file unpacks to more than {_MOST_PACKED} times its size in one piece",
-            path=path,
-            hint="It is damaged, or made to fill the memory: unpack it and look.",
-        )
+        raise wrong("large_gzip", path=path, most=_MOST_PACKED)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from xml.etree import ElementTree
 
 from ragassay.base.errors import InputError, RagassayError, extra_needed
+from ragassay.formats.format_words import wrong
 from ragassay.formats.sources import opening, standard_input
 
 _MOST_PACKED = 100
@@ -30,10 +31,6 @@ def load(path: Path, *, values: bool) -> Any:
     Args:
         path: the file.
         values: whether a formula is read as the value that was saved with it, in place of its text.
-
-    Raises:
-        InputError: it cannot be opened, or unpacks to more than memory may hold.
-        UsageError: openpyxl is not installed.
     """
     with extra_needed("To read XLSX, install the extra 'excel'", "excel"):
         import openpyxl
@@ -50,15 +47,7 @@ def load(path: Path, *, values: bool) -> Any:
 
 
 def guarded(rows: Iterator[T], path: Path) -> Iterator[T]:
-    """The rows of a workbook.
-
-    Args:
-        rows: that read it.
-        path: the file, for errors.
-
-    Raises:
-        InputError: the workbook is damaged, in one sentence whatever the library raises.
-    """
+    """The rows of a workbook. What the library raises becomes one error about the file."""
     while True:
         with _damage(path):
             row = next(rows, _END)
@@ -85,12 +74,7 @@ def _damage(path: Path) -> Iterator[None]:
 
 
 def _unreadable(path: Path, why: str) -> InputError:
-    return InputError(
-        f"this is no readable XLSX file ({why})",
-        path=path,
-        hint="It is damaged or cut short. Open it in a spreadsheet program and save it again, or "
-        "save the sheet as CSV.",
-    )
+    return wrong("damaged_workbook", path=path, why=why)
 
 
 def _check_parts(path: Path) -> None:
@@ -100,11 +84,7 @@ def _check_parts(path: Path) -> None:
         parts = archive.infolist()
         size = sum(part.file_size for part in parts)
         if size > max(_LARGE, _MOST_PACKED * sum(part.compress_size for part in parts)):
-            raise InputError(
-                f"the workbook unpacks to more than {_MOST_PACKED} times its size",
-                path=path,
-                hint="It is damaged, or made to fill the memory: save it as CSV and look.",
-            )
+            raise wrong("large_workbook", path=path, most=_MOST_PACKED)
         there = {part.filename for part in parts}
         for one in ElementTree.fromstring(archive.read("[Content_Types].xml")):
             part = one.get("PartName", "").lstrip("/")

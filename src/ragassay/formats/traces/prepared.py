@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from ragassay.base.errors import InputError
 from ragassay.base.sample import Passage, Sample
 from ragassay.formats.format import Head
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.records.values.retrieved import unpacked
+from ragassay.formats.records.values.cells import opened_print, unpacked
 from ragassay.formats.sources.opening import placed
-from ragassay.formats.traces import python_cells, served, step_contents
+from ragassay.formats.traces import served, step_contents
 
 Row = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def attributes(record: Row, source: Source) -> Row:
     written: by dotted names, as OTLP's list of keys and values, in columns ``attributes.NAME``."""
     written = unpacked(record.get("attributes")) or {}
     if not isinstance(written, dict | list):
-        raise InputError("a list is expected", field="attributes")
+        raise wrong("no_attributes", field="attributes")
     if isinstance(written, list):
         written = {str(item.get("key")): _value(item.get("value")) for item in written}
     columns = {key: one for key, one in record.items() if key.startswith("attributes.")}
@@ -166,10 +166,7 @@ def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -
             made.append(one)
             continue
         if own not in (None, address):
-            mapper.note(
-                "passages with an id beside the doc_uri by which gold is named",
-                "The doc_uri counts as their id.",
-            )
+            mapper.tell("doc_uri")
         made.append({**one, "id": address})
     return passages if passages is None else made
 
@@ -217,19 +214,10 @@ def experiment(record: Row, source: Source) -> Row:
     # Outputs with documents come from a system: what is expected holds none.
     answered = step_contents.passages(_grouped(source.first).get("outputs")) is not None
     if may_be and answered and "references" not in mapper.columns:
-        mapper.note(
-            "outputs that hold documents",
-            "They count as what a system answered and retrieved. If they are what is expected "
-            "(examples of a data set), say so: --columns references=outputs.answer, by the key "
-            "that holds it.",
-        )
+        mapper.tell("outputs_with_documents")
     elif row.get("reference_outputs") is None and (of_set or may_be):
         if not of_set:
-            mapper.note(
-                "examples of a data set",
-                "Their outputs are what is expected (references). If a system gave them, say so: "
-                "--columns answer=outputs.answer, by the key that holds it.",
-            )
+            mapper.tell("examples")
         expected = None if "answer" in mapper.columns else row.get("outputs")
         made |= {"answered": None, "outputs": expected}
     return made
@@ -265,31 +253,18 @@ def langsmith_table(head: Head) -> bool:
         return False
     cell = head.record.get(inputs[0]) or ""
     with placed(head.path, 2):
-        first = python_cells.opened(cell[:_MOST_LOOKED_AT], inputs[0])
+        first = opened_print(cell[:_MOST_LOOKED_AT], inputs[0])
     return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
 
 
-def ties_by_id(sample: Sample) -> Sample:
-    """A sample of MT-RAG with its passages of one score in descending order of their ids, as in the
-    benchmark's own evaluation of retrieval."""
-    ordered: list[Passage] = []
-    for score, tied in groupby(sample.passages or (), key=lambda one: one.score):
-        passages = list(tied)
-        if score is not None:
-            passages.sort(key=lambda one: one.id or "", reverse=True)
-        ordered += passages
-    return replace(sample, passages=tuple(ordered)) if ordered else sample
-
-
-OF_SAMPLES: Mapping[str, Callable[[Sample], Sample]] = {
-    "": lambda sample: sample,
-    "ties_by_id": ties_by_id,
-}
-
-BY_NAME: Mapping[str, Callable[[Row, Source], Row]] = {
-    "": lambda record, source: record,
-    **{one.__name__: one for one in (attributes, usage_in_tokens, assessed, addresses, experiment)},
-}
-
-SIGNS: Mapping[str, Callable[[Head], bool]] = {"langsmith_table": langsmith_table}
-"""Signs of files that only a function finds."""
+def ties_by_id(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Samples with passages of one score in descending order of their ids, as in MT-RAG's own
+    evaluation of retrieval."""
+    for sample in samples:
+        ordered: list[Passage] = []
+        for score, tied in groupby(sample.passages or (), key=lambda one: one.score):
+            passages = list(tied)
+            if score is not None:
+                passages.sort(key=lambda one: one.id or "", reverse=True)
+            ordered += passages
+        yield replace(sample, passages=tuple(ordered)) if ordered else sample

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragassay.formats.records.values import field_values, messages, retrieved
-from ragassay.formats.records.values.retrieved import unpacked
+from ragassay.formats.records.values.cells import unpacked
+from ragassay.formats.records.values.field_values import EXACT
 
 _QUESTION = (
     *("question", "query", "user_input", "input", "user_query", "user_message", "message"),
@@ -55,18 +56,12 @@ def answer(value: Any) -> str | None:
     content = _content(value, _ANSWER, _last_agent)
     if content is None:
         parsed = unpacked(value)
-        values = [parsed.get(name) for name in _ANSWER] if isinstance(parsed, Mapping) else [parsed]
-        content = next((field_values.text(one, "") for one in values if _is_number(one)), None)
+        values: list[Any] = [parsed]
+        if isinstance(parsed, Mapping):
+            values = [parsed.get(name) for name in _ANSWER]
+        numbers = (one for one in values if field_values.is_number(one) and abs(one) < EXACT)
+        content = next((field_values.text(one, "") for one in numbers), None)
     return content if isinstance(content, str) else None
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a value is a number whose digits are known."""
-    return field_values.is_number(value) and abs(value) < _EXACT
-
-
-_EXACT = 2**53
-"""From here on, a float has lost digits."""
 
 
 def passages(*values: Any) -> list[Any] | None:

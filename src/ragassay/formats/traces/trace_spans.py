@@ -1,4 +1,5 @@
-"""From the spans of traces to samples, one for each trace."""
+"""From the spans of traces (steps of requests, whichever tool recorded them) to samples, one for
+each trace."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragassay.base.errors import InputError
@@ -16,7 +17,68 @@ from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import retrieved
 from ragassay.formats.sources.opening import shaped
 from ragassay.formats.traces import served, step_contents
-from ragassay.formats.traces.request_spans import MODEL, OTHER, RERANK, RETRIEVAL, TOOL, Span
+
+RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
+
+_KINDS = {
+    **dict.fromkeys(("retriever", "retrieval", "vector_search"), RETRIEVAL),
+    **dict.fromkeys(("reranker", "rerank"), RERANK),
+    **dict.fromkeys(("tool", "execute_tool", "function"), TOOL),
+    **dict.fromkeys(("llm", "chat", "chat_model", "generation", "text_completion"), MODEL),
+    **dict.fromkeys(("generate_content", "completion"), MODEL),
+}
+
+
+def kind_of(name: Any) -> str:
+    """The kind of a span, by the name that a tool gives it, in any case, also in quotes."""
+    return _KINDS.get(str(name or "").strip('"').casefold(), OTHER)
+
+
+@dataclass(frozen=True)
+class Span:
+    """One step of a request.
+
+    Attributes:
+        line: 1-based line or record number in the file.
+        id: of the step.
+        parent: id of the step that it is part of; ``None`` for the request itself.
+        trace: id of the request; empty where only ``parent`` says which one it is.
+        kind: one of `RETRIEVAL`, `RERANK`, `TOOL`, `MODEL`, `OTHER`.
+        name: what it is called.
+        start: when it began, as the tool writes it.
+        inputs, outputs: its inputs and outputs.
+        documents: what it retrieved, where the tool stores that apart from ``outputs``.
+        error: why it failed.
+        fields: further fields of the request's record, by our names.
+        clock: what the tool calls its ``timestamp``, for errors.
+        metadata: of the request.
+        served: what it took (`served.measured`).
+        own: metadata and tags that the makers of the system gave the step, by their own names.
+        beside: further values that only chosen columns may read, as ``inputs`` and ``outputs``.
+    """
+
+    line: int
+    id: str
+    parent: str | None = None
+    trace: str = ""
+    kind: str = OTHER
+    name: str = ""
+    start: Any = None
+    inputs: Any = None
+    outputs: Any = None
+    documents: Any = None
+    error: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    clock: str = "timestamp"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    served: Mapping[str, float] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        above = None if self.parent is None or self.parent == "" else str(self.parent)
+        object.__setattr__(self, "parent", above)
+
 
 SpansOf = Callable[[Mapping[str, Any], int], Iterable[Span]]
 """Gives the spans of a record and its line."""
@@ -33,9 +95,6 @@ def samples(
         spans: gives the spans of a record and its line; what it raises gets their place.
         tool: that wrote the records.
         mapper: makes the samples.
-
-    Raises:
-        InputError: a record cannot be read.
     """
     listed: list[Span] = []
     for line, row in rows:
@@ -124,11 +183,11 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     models = [one for one in ordered if one.kind == MODEL]
     asked, answered = step_contents.asked(root.inputs), step_contents.answer(root.outputs)
     if not asked and models and (asked := step_contents.asked(models[0].inputs)):
-        mapper.note("traces whose first step has no question", "Its first model call has one.")
+        mapper.tell("question_of_model")
     if answered is None and root.error is None and models:
         answered = step_contents.answer(models[-1].outputs)
         if answered is not None:
-            mapper.note("traces whose first step has no answer", "Its last model call has one.")
+            mapper.tell("answer_of_model")
     passages = _passages(root, ordered, mapper)
     record: dict[str, Any] = {"id": name or None, **asked}
     error = root.error
@@ -156,19 +215,9 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
 
 def tell_unread_reference(mapper: Mapper, column: str, line: int | None = None) -> None:
     """Notes that a column of expected outputs holds no reference under a known name, unless the
-    user chose a column for references.
-
-    Args:
-        mapper: takes the note.
-        column: its name.
-        line: where it stands.
-    """
+    user chose a column for references."""
     if "references" not in mapper.columns:
-        mapper.note(
-            f"records whose {column} hold no reference under a name that is known",
-            f"They have none. Name the key that holds it: --columns references={column}.KEY.",
-            line,
-        )
+        mapper.tell("unread_reference", line, column=column)
 
 
 _OF_REQUEST = ("conversation_id", "user_id")
@@ -187,11 +236,7 @@ def _with_own(
         if value in (None, "", [], {}):
             continue
         if metadata.get(name, value) != value:
-            mapper.note(
-                f"traces whose own metadata hold {name!r}, which is the name of something else",
-                "What they hold there was left out.",
-                root.line,
-            )
+            mapper.tell("taken_name", root.line, name=name)
         elif mapper.fits_metadata(name, value, root.line):
             metadata[name] = value
     return metadata
@@ -213,7 +258,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     if mapper.span is not None:
         chosen = [one for one in ordered if one.name == mapper.span]
         if not chosen:
-            mapper.note(f"traces without a step {mapper.span!r}", "They have no passages.")
+            mapper.tell("no_step", span=mapper.span)
         return _documents_of(chosen, mapper) if chosen else None
     retrievals = [one for one in ordered if one.kind == RETRIEVAL]
     steps = [one for one in ordered if one.kind == OTHER and one.id != root.id]
@@ -225,27 +270,19 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     reranked = [one for one in outer if one.kind == RERANK]
     used = reranked[-1:] or outer
     if len(used) > 1:
-        mapper.note("traces with several retrievals", "Their passages follow each other in time.")
+        mapper.tell("several_retrievals")
     tools = [one for one in ordered if one.kind == TOOL]
     if tools and mapper.from_tools:
         used = [*used, *tools]
     elif tools and not used:
-        mapper.note(
-            "traces with tools and without retrieval",
-            "Nothing counts as retrieved. --passages-from tools (passages_from='tools') makes "
-            "passages of what the tools gave.",
-        )
+        mapper.tell("tools_alone")
     passages = _documents_of(used, mapper, reranked=bool(reranked))
     if passages is None:
         passages = step_contents.passages(root.outputs, root.inputs)
     if passages is None and with_documents:
         name = with_documents[0].name
-        mapper.note(
-            f"traces whose step {name!r} gave what may be documents",
-            f"They were not read; --passages-from {shlex.quote(f'span:{name}')} "
-            f"(passages_from='span:{name}') reads them.",
-            with_documents[0].line,
-        )
+        choice = shlex.quote(f"span:{name}")
+        mapper.tell("maybe_documents", with_documents[0].line, name=name, choice=choice)
     return passages
 
 
@@ -282,13 +319,8 @@ def _note_other_documents(outer: Span, inner: list[Span], mapper: Mapper) -> Non
         return
     names = list(dict.fromkeys(one.name for one in inner if one.name != outer.name))
     choices = " or ".join(shlex.quote(f"span:{name}") for name in names if name)
-    mapper.note(
-        f"traces whose step {outer.name!r} gave other passages, or another order, than the "
-        "retrieval within it",
-        "What the outer step gave counts."
-        + (f" --passages-from {choices} reads what the inner one gave." if choices else ""),
-        outer.line,
-    )
+    more = f" --passages-from {choices} reads what the inner one gave." if choices else ""
+    mapper.tell("other_passages", outer.line, name=outer.name, more=more)
 
 
 def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
@@ -296,10 +328,7 @@ def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -
     holds those of none."""
     documented = [one for one in used if _documents(one) is not None]
     if len(documented) < len(used):
-        mapper.note(
-            "retrieval steps without their documents",
-            "They say nothing about what was retrieved. Export the traces with their content.",
-        )
+        mapper.tell("no_documents")
         # A reranking without documents hides what it left of the retrieval.
         documented = [] if reranked else documented
     return _joined(documented) if documented else None

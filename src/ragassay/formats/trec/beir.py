@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ragassay.base.errors import InputError
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
 from ragassay.formats.sources.opening import placed
@@ -23,25 +23,11 @@ _OTHERS = frozenset({".jsonl", ".json", ".md", ".tsv", ".gz", ".yaml"})
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """A sample for each judged query and run, with the texts of queries and passages. The texts of
     all passages that a run retrieved are held in memory. Where there is no run and queries alone
-    are wanted, a sample for each judged query.
-
-    Args:
-        path: the folder.
-        mapper: takes the notes, and refuses a sample that two runs have.
-
-    Raises:
-        InputError: a file cannot be read, or the folder holds no run.
-        UsageError: columns were chosen.
-    """
+    are wanted, a sample for each judged query."""
     mapper.refuse_columns("beir")
     runs = _runs(path)
     if not runs and not mapper.queries_alone:
-        raise InputError(
-            "the BEIR folder holds no run of a system",
-            path=path,
-            hint="Put a TREC run (six columns) into it, for example as run.trec, or name one: "
-            f"ragassay run RUN --qrels {path}.",
-        )
+        raise wrong("beir_without_run", path=path, folder=path)
     samples = [one for run in runs for one in trec_run.judged_samples(run, path, mapper)]
     if not runs:
         judged = qrels_and_runs.read_qrels_by_query(path)
@@ -54,7 +40,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     corpus = _texts(path, "corpus", wanted)
     for number, sample in enumerate(samples, 1):
         if sample.id not in queries:
-            mapper.note("judged queries without a text in queries.jsonl", "They have ids only.")
+            mapper.tell("query_without_text")
         filled = replace(
             sample,
             query=queries.get(sample.id),
@@ -71,7 +57,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 def _filled(one: P, corpus: dict[str, str], mapper: Mapper) -> P:
     text = corpus.get(one.id or "")
     if text is None:
-        mapper.note("passages that corpus.jsonl lacks", "They have ids only.")
+        mapper.tell("not_in_corpus")
         return one
     return replace(one, text=text)
 
@@ -86,7 +72,7 @@ def _texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, str]:
     for line, record in json_files.json_records(path):
         key = record.get("_id", record.get("id"))
         if not isinstance(key, str | int) or isinstance(key, bool):
-            raise InputError("there is no id", path=path, line=line, field="_id")
+            raise wrong("id_missing", path=path, line=line, field="_id")
         if str(key) in wanted:
             parts = [record.get("title"), record.get("text")]
             texts[str(key)] = "\n".join(part for part in parts if isinstance(part, str) and part)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragassay.base.errors import InputError
+from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.sources import json_files, opening, standard_input
-from ragassay.formats.sources.kinds import unexpected
+from ragassay.formats.sources.json_values import parse_json, whole_object
 from ragassay.formats.sources.opening import opened
 
 if TYPE_CHECKING:
@@ -27,12 +28,8 @@ _NAMES = {
 
 
 def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
-    """The columns of query, document and number among these names; ``None`` where one is missing.
-
-    Args:
-        names: of all columns.
-        number: ``score`` or ``grade``.
-    """
+    """The columns of query, document and number (``score`` or ``grade``) among these names;
+    ``None`` where one is missing."""
     known = {name.casefold(): name for name in names}
     found = {
         part: next((known[name] for name in _NAMES[part] if name in known), "")
@@ -57,15 +54,7 @@ def is_mapping(value: Any) -> bool:
 
 def read_other(path: Path, number: str) -> pl.DataFrame | None:
     """A frame of ``query``, ``document`` and the number, in the order of the file; ``None`` where
-    the file is text with columns.
-
-    Args:
-        path: the file.
-        number: ``score``, or ``grade``, which is a whole number.
-
-    Raises:
-        InputError: the file cannot be read, or a number is not one.
-    """
+    the file is text with columns. The number is a ``score``, or a ``grade``, which is whole."""
     with opened(path) as stream:
         start = stream.read(64).lstrip()
     if start[:4] == b"PAR1":
@@ -80,21 +69,17 @@ def read_other(path: Path, number: str) -> pl.DataFrame | None:
             for line, record in json_files.json_records(path)
         )
     elif is_mapping(first):
-        rows = _of_mapping(json_files.whole_object(path), path)
+        rows = _of_mapping(whole_object(path), path)
     else:
-        json_files.parse_json(opening.read_all(path), path)
-        raise InputError(
-            f"this JSON is neither {{query: {{document: {number}}}}} nor records with "
-            f"{', '.join(_NAMES['query'][2:3] + _NAMES['document'][3:4] + (number,))}",
-            path=path,
-        )
+        parse_json(opening.read_all(path), path)
+        raise wrong("no_trec_json", path=path, number=number)
     return _frame(rows, number, path)
 
 
 def _of_mapping(value: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str, str, Any]]:
     for query, documents in value.items():
         if not isinstance(documents, Mapping):
-            raise InputError("there are no documents with numbers", path=path, field=query)
+            raise wrong("no_documents", path=path, field=query)
         for document, number in documents.items():
             yield 0, query, document, number
 
@@ -106,11 +91,8 @@ def _of_parquet(path: Path, number: str) -> pl.DataFrame:
         frame = pl.read_parquet(standard_input.on_disk(path), glob=False)
     names = chosen(frame.columns, number)
     if names is None:
-        raise InputError(
-            f"the columns are {', '.join(frame.columns)}; none of them, or only some, are called "
-            f"query-id, corpus-id and {number}",
-            path=path,
-        )
+        columns = ", ".join(frame.columns)
+        raise wrong("no_trec_columns", path=path, columns=columns, number=number)
     rows = frame.select(names.values()).iter_rows()
     return _frame(((at, *row) for at, row in enumerate(rows, 1)), number, path)
 
@@ -123,13 +105,13 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
         place: dict[str, Any] = {"path": path, "line": at or None}
         for name, one in (("query", query), ("document", document)):
             if not isinstance(one, str | int) or isinstance(one, bool) or one == "":
-                raise InputError(f"{one!r} is no id", field=name, **place)
+                raise wrong("no_id", field=name, id=one, **place)
         if (fault := _fault(value, number)) is not None:
             where = f"query {query!r}, document {document!r}"
             raise fault.but(problem=f"{where}: {fault.problem}", **place)
         kept.append((str(query), str(document), value))
     if not kept:
-        raise InputError("the file holds no query", path=path)
+        raise wrong("no_query", path=path)
     kind = pl.Int64() if number == "grade" else pl.Float64()
     columns = cast("Any", {"query": pl.String(), "document": pl.String(), number: pl.Float64()})
     return pl.DataFrame(kept, schema=columns, orient="row", strict=False).cast({number: kind})
@@ -137,8 +119,7 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
 
 def _fault(value: Any, number: str) -> InputError | None:
     if not _is_number(value):
-        hint = "Write numbers without quotes; leave out documents whose number is null or NaN."
-        return unexpected(value, "a finite number", number, hint)
+        return unexpected(value, "a finite number", number)
     is_broken = number == "grade" and value != int(value)
     return not_whole(str(value)) if is_broken else None
 
@@ -149,13 +130,5 @@ def _is_number(value: Any) -> bool:
 
 
 def not_whole(shown: str) -> InputError:
-    """The error for a grade that is no whole number, as trec_eval's measures need them.
-
-    Args:
-        shown: what stands there.
-    """
-    return InputError(
-        f"{shown!r} is not a whole number",
-        field="grade",
-        hint="Grades are whole numbers: multiply all of them, for example by 2.",
-    )
+    """The error for a grade that is no whole number, as trec_eval's measures need them."""
+    return wrong("broken_grade", field="grade", shown=shown)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragassay.base.counts import share
 from ragassay.base.errors import InputError, called, warn_user
+from ragassay.formats.format_words import wrong
 from ragassay.formats.sources.opening import opened
 from ragassay.formats.trec.json_and_parquet import read_other
 from ragassay.formats.trec.trec_tables import NUMBER, Layout, fields_of, read_table, second_line
@@ -39,14 +40,8 @@ _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 
 
 def read_run(path: Path) -> TrecRun:
-    """A TREC run in the order of its lines. Repeated documents are not checked for.
-
-    Where the rank column contradicts the scores, a `RagassayWarning` says so.
-
-    Raises:
-        InputError: the file cannot be read, a line has not six columns or is not UTF-8, or a
-            score is not a finite number.
-    """
+    """A TREC run in the order of its lines. Repeated documents are not checked for. Where the rank
+    column contradicts the scores, a `RagassayWarning` says so."""
     tag = path.stem
     if (frame := read_other(path, "score")) is None:
         frame = read_table(path, _RUN)
@@ -103,10 +98,6 @@ def read_qrels(path: Path) -> pl.DataFrame:
 
     ``path`` may be a BEIR folder: its ``qrels/test.tsv``, or its only file in ``qrels``, is read;
     where ``test.tsv`` is one of several, a `RagassayWarning` says so.
-
-    Raises:
-        InputError: the file cannot be read, a line has other columns or is not UTF-8, a grade is
-            not a whole number, or a folder does not say which file is meant.
     """
     if path.is_dir():
         path = _beir_file(path)
@@ -118,16 +109,13 @@ def read_qrels(path: Path) -> pl.DataFrame:
     layout = _beir_layout(path) or _QRELS
     _, fields = next(fields_of(path, layout), (0, []))
     if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and NUMBER.fullmatch(fields[4]):
-        raise InputError("this is a run, not qrels", path=path, hint="Name the qrels first.")
+        raise wrong("run_for_qrels", path=path)
     return read_table(path, layout).select("query", "document", "grade")
 
 
 def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
-    """The grade of each document, by query, in the order of the file.
-
-    Raises:
-        InputError: see `read_qrels`; also a document that is judged twice for one query.
-    """
+    """The grade of each document, by query, in the order of the file. A document that is judged
+    twice for one query is an error."""
     by_query: dict[str, dict[str, int]] = {}
     frame = read_qrels(path)
     for query, document, grade in frame.iter_rows():
@@ -139,39 +127,18 @@ def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
 
 
 def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
-    """The error for a document that occurs twice for one query in a run or qrels file, with the
-    line of the second occurrence.
-
-    Args:
-        path: the file.
-        query: the query's id.
-        document: the document's id.
-        run: whether the file is a run; else it is qrels.
-    """
+    """The error for a document that occurs twice for one query in a run or else in qrels, with the
+    line of the second occurrence."""
     if not run and path.is_dir():
         path = _beir_file(path)
     layout = _RUN if run else _beir_layout(path) or _QRELS
-    return InputError(
-        f"document {document!r} occurs a second time for query {query!r}",
-        path=path,
-        line=second_line(path, layout, {"query": query, "document": document}),
-        hint="Keep one line for each query and document.",
-    )
+    key = {"query": query, "document": document}
+    return wrong("document_twice", path=path, line=second_line(path, layout, key), **key)
 
 
 def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputError:
-    """The error for a run none of whose queries is judged.
-
-    Args:
-        in_run: the id of a query of the run.
-        in_qrels: the id of a query of the qrels.
-        path: the run's file.
-    """
-    return InputError(
-        f"no query of the run is judged (the run has {in_run!r}, the qrels have {in_qrels!r})",
-        path=path,
-        hint="Check that run and qrels belong together and spell query ids alike.",
-    )
+    """The error for a run none of whose queries is judged, with the id of a query of each."""
+    return wrong("none_judged", path=path, in_run=in_run, in_qrels=in_qrels)
 
 
 def _beir_layout(path: Path) -> Layout | None:
@@ -192,9 +159,6 @@ def _beir_file(folder: Path) -> Path:
         if len(test or files) == 1:
             return (test or files)[0]
         if files:
-            raise InputError(
-                f"this folder has several qrels: {', '.join(file.name for file in files)}",
-                path=place,
-                hint="Name one of these files.",
-            )
-    raise InputError("this folder has no qrels/*.tsv", path=folder, hint="Name a qrels file.")
+            names = ", ".join(file.name for file in files)
+            raise wrong("several_qrels", path=place, names=names)
+    raise wrong("no_qrels", path=folder)

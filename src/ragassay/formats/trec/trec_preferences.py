@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragassay.base.errors import InputError
+from ragassay.formats.format_words import wrong
 from ragassay.formats.sources.opening import lines, placed
 from ragassay.formats.trec.trec_tables import Layout, read_table, second_line
 
@@ -27,26 +27,15 @@ _PREFERENCES = Layout(
 
 
 def read_grouped_qrels(path: Path) -> pl.DataFrame:
-    """Qrels of several groups: a frame of ``query``, ``group``, ``document`` and ``grade``.
-
-    Raises:
-        InputError: see `read_table`; or a document that a group judged
-            twice for one query.
-    """
+    """Qrels of several groups: a frame of ``query``, ``group``, ``document`` and ``grade``. A
+    document that a group judged twice for one query is an error."""
     return _distinct(path, _GROUPED)
 
 
 def read_preferences(path: Path, *, qrels: bool = False) -> pl.DataFrame:
-    """Preferences: a frame of ``query``, ``group``, ``subgroup``, ``document`` and ``level``.
-
-    Args:
-        path: the file.
-        qrels: it is a qrels file; each group then has one sub-group.
-
-    Raises:
-        InputError: see `read_table`; or a document to which a sub-group
-            gives two levels.
-    """
+    """Preferences: a frame of ``query``, ``group``, ``subgroup``, ``document`` and ``level``. Of a
+    qrels file each group has one sub-group. A document to which a sub-group gives two levels is an
+    error."""
     import polars as pl
 
     if not qrels:
@@ -62,13 +51,9 @@ def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
     repeated = keys.filter(keys.is_duplicated())
     if len(repeated):
         row = repeated.row(0, named=True)
-        raise InputError(
-            f"document {row['document']!r} occurs a second time in group "
-            f"{row['group']!r} of query {row['query']!r}",
-            path=path,
-            line=second_line(path, layout, row),
-            hint=f"Keep one line for each {', '.join(key[:-1])} and {key[-1]}.",
-        )
+        once = f"{', '.join(key[:-1])} and {key[-1]}"
+        line = second_line(path, layout, row)
+        raise wrong("document_twice_in_group", path=path, line=line, once=once, **row)
     return frame
 
 
@@ -80,14 +65,8 @@ class Moments(NamedTuple):
 
 
 def read_scales(path: Path) -> Mapping[tuple[str, str], Moments]:
-    """A z-score file, as `Moments` by query and measure.
-
-    A line has a query, a measure, a mean and a standard deviation.
-
-    Raises:
-        InputError: the file cannot be read, or a line has other than four columns, a number that
-            is none, a negative deviation or a pair that stood before.
-    """
+    """A z-score file, as `Moments` by query and measure. A line has a query, a measure, a mean and
+    a standard deviation."""
     scales: dict[tuple[str, str], Moments] = {}
     for number, raw in lines(path):
         fields = raw.decode(errors="replace").split()
@@ -95,18 +74,15 @@ def read_scales(path: Path) -> Mapping[tuple[str, str], Moments]:
             continue
         with placed(path, number):
             if len(fields) != 4:
-                raise InputError(
-                    f"{len(fields)} columns stand where a z-score file has 4",
-                    hint="The columns are query, measure, mean, standard deviation.",
-                )
+                raise wrong("z_score_columns", n=len(fields))
             query, measure, *numbers = fields
             try:
                 scale = Moments(*map(float, numbers))
             except ValueError:
                 scale = Moments(np.nan, np.nan)
             if not np.isfinite(scale).all() or scale.deviation < 0:
-                raise InputError(f"{' '.join(numbers)!r} are not a mean and a standard deviation")
+                raise wrong("no_moments", shown=" ".join(numbers))
             if (query, measure) in scales:
-                raise InputError(f"measure {measure!r} occurs a second time for query {query!r}")
+                raise wrong("measure_twice", measure=measure, query=query)
             scales[query, measure] = scale
     return scales

@@ -13,10 +13,12 @@ from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError, warn_user
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import opened
+from ragassay.formats.trec import qrels_and_runs
 from ragassay.formats.trec.json_and_parquet import chosen, is_mapping
+from ragassay.formats.trec.trec_tables import NUMBER
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Query id -> document id -> grade."""
@@ -38,13 +40,8 @@ def with_gold(
         samples: of other files; not read where all files are TREC runs and ``gold`` is a path.
         mapper: takes the notes.
         gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
-
-    Raises:
-        InputError: a file cannot be read, or no sample of a system is of a judged query.
     """
-    from ragassay.formats.trec import qrels_and_runs
-
-    if files and all(one is FORMAT for one, _ in files) and not isinstance(gold, Mapping):
+    if files and all(one is RUN for one, _ in files) and not isinstance(gold, Mapping):
         for _, path in files:
             yield from judged_samples(path, Path(gold), mapper)
         return
@@ -53,9 +50,6 @@ def with_gold(
     else:
         path = Path(gold)
         yield from _judged(samples, qrels_and_runs.read_qrels_by_query(path), path, mapper)
-
-
-_ABSENT = ("judged queries that the data lacks", "They count as retrieving nothing.")
 
 
 def _judged(
@@ -75,7 +69,7 @@ def _judged(
     for system, queries in asked.items():
         for query, grades in qrels.items():
             if query not in queries:
-                mapper.note(*_ABSENT)
+                mapper.tell("absent_query")
                 yield Sample(id=query, system=system, passages=(), gold=judged_documents(grades))
 
 
@@ -84,36 +78,27 @@ def _none_judged(
 ) -> InputError:
     """The error for samples none of which is of a judged query."""
     of = f"samples of system {system!r}" if system else "samples that name no system"
-    return InputError(
-        f"no judged query is among the {'samples' if system is None else of}, by id (the samples "
-        f"have {min(queries)!r}, the qrels have {next(iter(qrels))!r})",
+    return wrong(
+        "no_sample_judged",
         path=path,
-        hint="Check that qrels and data belong together and spell query ids alike. Where another "
-        "column of the data holds the ids of the qrels, name it: "
-        f"{OptionWords().columns('id', '<your column>')}.",
+        of="samples" if system is None else of,
+        in_data=min(queries),
+        in_qrels=next(iter(qrels)),
+        choice=OptionWords().columns("id", "<your column>"),
     )
 
 
 def judged_samples(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of `read_run_samples`; the mapper's notes count the queries that the run lacks.
-
-    Args:
-        path: the TREC run.
-        gold: its qrels, or a BEIR folder.
-        mapper: takes the notes.
-    """
+    """The samples of `read_run_samples`; the mapper's notes count the queries that the run
+    lacks."""
     for sample in read_run_samples(path, gold):
         if not sample.passages:
-            mapper.note(*_ABSENT)
+            mapper.tell("absent_query")
         yield sample
 
 
 def judged_documents(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
-    """The judged documents of a query, by their ids.
-
-    Args:
-        grades: by document.
-    """
+    """The judged documents of a query, by their ids."""
     return tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
 
 
@@ -122,18 +107,8 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
 
     A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
     left out, with a `RagassayWarning`. Passages are in trec_eval's order: score, then document id,
-    both descending.
-
-    Args:
-        run_path: the TREC run.
-        qrels_path: its qrels.
-
-    Raises:
-        InputError: see `qrels_and_runs`; also a document that occurs twice for one
-            query, or no query in common.
+    both descending. A document that occurs twice for one query, or no query in common, is an error.
     """
-    from ragassay.formats.trec import qrels_and_runs
-
     judged = qrels_and_runs.read_qrels_by_query(qrels_path)
     run = qrels_and_runs.read_run(run_path)
     in_run = run.frame["query"].unique()
@@ -172,20 +147,8 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """Refuses the file: a run can only be evaluated with its judgements, by `with_gold`.
-
-    Args:
-        path: the file.
-        mapper: not used.
-
-    Raises:
-        InputError: always.
-    """
-    raise InputError(
-        "this is a TREC run or its judgements, and needs the other",
-        path=path,
-        hint="Give the run, with its qrels.",
-    )
+    """Refuses the file: a run can only be evaluated with its judgements, by `with_gold`."""
+    raise wrong("run_alone", path=path)
 
 
 def is_run(path: Path) -> bool:
@@ -194,7 +157,7 @@ def is_run(path: Path) -> bool:
         return _begins_like_run(stream.read(1 << 12))
 
 
-def _sniff(head: Head) -> int:
+def _is_run(head: Head) -> int:
     if head.container in ("json", "parquet"):
         table = len(head.columns) < 6 and chosen(head.columns, "score")
         return SURE if table or is_mapping(head.record) else NO
@@ -208,19 +171,49 @@ def _begins_like_run(start: bytes) -> bool:
         len(fields) >= 6
         and len(fields[1]) <= _LONGEST_Q0
         and _INTEGER.fullmatch(fields[3])
-        and _NUMBER.fullmatch(fields[4])
+        and NUMBER.fullmatch(fields[4])
     )
 
 
 _LONGEST_Q0 = 8
 _INTEGER = re.compile(rb"-?\d+")
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-FORMAT = Format(
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?|True")
+_QRELS_LINE = re.compile(rb"\S+[ \t]+\S+[ \t]+\S.*[ \t]+[+-]?\d{1,3}(\.0*)?\s*")
+
+
+def _read_qrels(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """Refuses the file, saying what it holds: judgements belong beside a run."""
+    frame = qrels_and_runs.read_qrels(path)
+    grades = ", ".join(map(str, sorted(frame["grade"].unique())[:8]))
+    twice = int(frame.select("query", "document").is_duplicated().sum())
+    held = [
+        plural(frame["query"].n_unique(), "query"),
+        plural(frame["document"].n_unique(), "document"),
+        f"grades {grades}",
+        *([f"{plural(twice, 'line')} of documents that are judged twice"] if twice else []),
+    ]
+    raise wrong("qrels", path=path, held=", ".join(held), file=path)
+
+
+def _is_qrels(head: Head) -> int:
+    known = chosen(head.columns, "grade")
+    if known and len(head.columns) <= 4:
+        # A column called score may hold a run's; Parquet shows no value here.
+        shown = head.record.get(known["grade"], known["grade"] != "score")
+        return SURE if _WHOLE.fullmatch(str(shown)) else NO
+    lines = [one for one in head.start.split(b"\n") if one.strip() and not one.startswith(b"#")]
+    is_qrels = head.container in ("table", "other") and len(lines) > 0
+    return SURE if is_qrels and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
+
+
+RUN = Format(
     name="trec_run",
     title="TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels",
     suffixes=(".run", ".txt", ".trec"),
-    sniff=_sniff,
+    sniff=_is_run,
     read=read,
 )
+_JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
+FORMATS = [Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels), RUN]

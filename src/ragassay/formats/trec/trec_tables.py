@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragassay.base.errors import InputError
+from ragassay.formats.format_words import wrong
 from ragassay.formats.sources import standard_input, unpacking
 from ragassay.formats.sources.opening import opened, placed, read_all
 from ragassay.formats.trec.json_and_parquet import not_whole
@@ -60,19 +60,8 @@ class Layout:
 
 
 def read_table(path: Path, layout: Layout) -> pl.DataFrame:
-    """The kept columns of a file, in the order of its lines.
-
-    Args:
-        path: the file.
-        layout: its columns.
-
-    Returns:
-        A frame of the kept columns: texts, and the column of numbers.
-
-    Raises:
-        InputError: the file cannot be read or has no lines, a line has other columns or is not
-            UTF-8, or a number is not one.
-    """
+    """A frame of the kept columns of a file, texts and the column of numbers, in the order of its
+    lines. A file without lines, lines with other columns and numbers that are none are errors."""
     import polars as pl
 
     with opened(path):
@@ -89,7 +78,7 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
         with placed(path, line):
             rows.append(_checked_row(fields, layout))
     if not rows:
-        raise InputError(f"the {layout.what} has no lines but comments", path=path)
+        raise wrong("no_lines", path=path, what=layout.what)
     types = {name: pl.String() for name in layout.results} | {layout.number: _number_type(layout)}
     return pl.DataFrame(rows, schema=types, orient="row")
 
@@ -141,10 +130,8 @@ def _separator(line: bytes, layout: Layout) -> bytes:
 
 def _plain(path: Path, layout: Layout) -> tuple[bytes, int, int] | None:
     """Separator, number of separators and number of lines of a file whose lines have fields with
-    one space (or one tab) between them.
-
-    ``None`` where the file has to be tidied (or decompressed) first.
-    """
+    one space (or one tab) between them; ``None`` where it has to be tidied (or decompressed)
+    first."""
     n_separators = n_lines = 0
     with path.open("rb", buffering=0) as raw:
         block = raw.read(_BLOCK)
@@ -185,15 +172,7 @@ def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
 
 
 def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
-    """The number and fields of each line, without comments, blank lines and the header.
-
-    Args:
-        path: the file.
-        layout: its columns.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """The number and fields of each line, without comments, blank lines and the header."""
     number, header = 0, layout.header
     with opened(path) as stream:
         for raw in unpacking.lines(stream, path):
@@ -222,22 +201,20 @@ def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]
     """The kept fields of a line, which is checked."""
     names = ", ".join(name.lstrip("_") for name in layout.columns)
     if len(fields) != len(layout.columns):
-        raise InputError(
-            f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
-            hint=f"The columns are {names}.",
-        )
+        facts = {"what": layout.what, "wanted": len(layout.columns), "names": names}
+        raise wrong("trec_columns", n=len(fields), **facts)
     row: list[str | int | float] = []
     for name, raw in zip(layout.columns, fields, strict=True):
         if name == layout.number:
-            row.append(_number(raw, layout, f"The columns are {names}."))
+            row.append(_number(raw, layout, names))
         elif not name.startswith("_"):
             if not raw:
-                raise InputError("the field is empty", field=name)
+                raise wrong("empty_field", field=name)
             row.append(raw.decode())
     return row
 
 
-def _number(raw: bytes, layout: Layout, hint: str) -> int | float:
+def _number(raw: bytes, layout: Layout, names: str) -> int | float:
     pattern = _WHOLE_NUMBER if layout.whole_numbers else NUMBER
     fits = pattern.fullmatch(raw)
     if fits and layout.whole_numbers:
@@ -245,25 +222,16 @@ def _number(raw: bytes, layout: Layout, hint: str) -> int | float:
     if fits and np.isfinite(float(raw)):
         return float(raw)
     shown = raw.decode(errors="replace")
-    if layout.whole_numbers:
-        decimal = NUMBER.fullmatch(raw)
-        raise (
-            not_whole(shown)
-            if decimal
-            else InputError(f"{shown!r} is not a whole number", field=layout.number, hint=hint)
-        )
+    if layout.whole_numbers and NUMBER.fullmatch(raw):
+        raise not_whole(shown)
     kind = "a finite number" if fits or _NO_NUMBER.fullmatch(raw) else "a number"
-    raise InputError(f"{shown!r} is not {kind}", field=layout.number, hint=hint)
+    kind = "a whole number" if layout.whole_numbers else kind
+    raise wrong("no_number", field=layout.number, shown=shown, kind=kind, names=names)
 
 
 def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | None:
-    """The number of the second line that has these values; ``None`` where there is none.
-
-    Args:
-        path: the file.
-        layout: its columns.
-        wanted: a value by the name of its column.
-    """
+    """The number of the second line that has these values, by the names of their columns; ``None``
+    where there is none."""
     values = {layout.columns.index(name): value.encode() for name, value in wanted.items()}
     lines = (
         number

@@ -11,7 +11,8 @@ from ragassay.base.counts import few, plural
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Answerability, Identity, Sample
 from ragassay.formats import Columns, Mapper, field_values, folded
-from ragassay.formats.records.aliases import FIELD_OF, FieldKeys
+from ragassay.formats.records.aliases import FIELD_OF
+from ragassay.formats.records.column_plans import FieldKeys
 from ragassay.golden.golden_item import negatives_in, tags_in
 
 _TEXTS = (

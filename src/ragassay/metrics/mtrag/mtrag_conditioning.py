@@ -32,7 +32,6 @@ from typing import ClassVar, NamedTuple
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.formats.benchmarks.mtrag_records import METRICS_RULE
 from ragassay.metrics.core.metric import Metric, missing, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
@@ -55,6 +54,10 @@ from ragassay.metrics.mtrag.mtrag_judged import (
     UnderspecifiedEval,
 )
 from ragassay.models.weights.weight_files import BY_MODEL
+
+METRICS_RULE = "metrics_rule"
+"""Beside a record's ``metrics``: the rule of IDK conditioning, where it is not the paper's
+table."""
 
 _CONTRADICTED = (
     "{n} given {value contradicts|values contradict} the label or another value of the same "

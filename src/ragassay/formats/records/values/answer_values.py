@@ -1,4 +1,4 @@
-"""Answers, references and labels from their shapes in files."""
+"""Answers, references and labels from their shapes in files; ``field`` is their name there."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Answerability, Statement
+from ragassay.formats.format_words import kind, unexpected, wrong
 from ragassay.formats.records.aliases import pick
+from ragassay.formats.records.values.cells import opened, refuse_object
 from ragassay.formats.records.values.field_values import (
     is_number,
     needed_identifier,
     not_a_list,
-    opened,
-    refuse_object,
     text,
 )
-from ragassay.formats.sources.kinds import kind, unexpected
 
 _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
 
 
 def answer(value: Any, field: str) -> Answer | None:
     """An answer from a text, from statements with citations, or from an object with either.
-
-    ``predictions`` (MT-RAG) is a list of answers; the caller has taken the first.
 
     Args:
         value: what the record holds.
@@ -47,9 +43,7 @@ def answer(value: Any, field: str) -> Answer | None:
     if isinstance(value, dict):
         text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
         if text_key is None and parts_key is None:
-            raise InputError(
-                f"the answer has no text among {', '.join(map(repr, value))}", field=field
-            )
+            raise wrong("answer_without_text", field=field, names=", ".join(map(repr, value)))
         words = text(value[text_key], field) if text_key else None
         parts = value[parts_key] if parts_key else None
         if words is None and parts is None:
@@ -61,17 +55,12 @@ def answer(value: Any, field: str) -> Answer | None:
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         stated = _statements(value, field)
         return Answer(_joined(stated), stated)
-    hint = "Give one text, or a list of {'text': ..., 'citations': [...]}."
-    raise unexpected(value, "an answer", field, hint)
+    raise unexpected(value, "an answer", field)
 
 
 def statements_in(cell: Any) -> Any:
     """The answer with statements and citations, as our own records have it, in the text of a cell;
-    ``None`` where it is any other text, also JSON: a system may have answered so.
-
-    Args:
-        cell: what a cell holds.
-    """
+    ``None`` where it is any other text, also JSON: a system may have answered so."""
     if type(cell) is not str or not _STATED.match(cell):
         return None
     parsed = opened(cell)
@@ -91,29 +80,18 @@ def unknown(value: Any) -> list[str]:
     """The keys of an answer and its statements that `answer` does not read."""
     if not isinstance(value, dict | list):
         return []
-    keys: dict[str, None] = {}
+    keys: set[str] = set()
     parts: Any = value
     if isinstance(value, dict):
         text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
-        keys.update(dict.fromkeys(value.keys() - {text_key, parts_key, "citations", "speaker"}))
+        keys |= value.keys() - {text_key, parts_key, "citations", "speaker"}
         parts = value[parts_key] if parts_key else None
-    for item in parts or ():
-        keys.update(dict.fromkeys(item.keys() - {"text", "citations"}))
-    return sorted(keys)
+    return sorted(keys.union(*(item.keys() - {"text", "citations"} for item in parts or ())))
 
 
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Reference answers and, where they came as a list of lists, their groups.
-
-    A single text is one reference.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Raises:
-        InputError: the value has another shape, or a reference is null.
-    """
+    """Reference answers and, where they came as a list of lists, their groups. A single text is one
+    reference."""
     if value is None:
         return (), ()
     if isinstance(value, str):
@@ -126,38 +104,25 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
     if list not in map(type, value):
         return tuple([_reference(item, field) for item in value]), ()
     if {*map(type, value)} != {list}:
-        raise InputError("references mix texts and lists", field=field)
+        raise wrong("mixed_references", field=field)
     groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
     return tuple(one for group in groups for one in group), groups
 
 
 def answerability(value: Any, field: str) -> Answerability | None:
-    """A label from its name in any case, alone or in a list of one, or from a flag.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Returns:
-        The label; ``None`` where there is none.
-
-    Raises:
-        InputError: it is no label, or there are several.
-    """
+    """A label from its name in any case, alone or in a list of one, or from a flag; ``None`` where
+    there is none."""
     if isinstance(value, list):
         labels = {answerability(item, field) for item in value} - {None}
         if len(labels) > 1:
-            raise InputError(f"there are several labels: {', '.join(map(str, value))}", field=field)
+            raise wrong("several_labels", field=field, labels=", ".join(map(str, value)))
         return next(iter(labels), None)
     if value is None or value == "" or value != value:
         return None
     label = _LABELS.get(str(value).strip().casefold().replace(" ", "_"))
     if label is None:
-        raise InputError(
-            f"{kind(value)} is no answerability label",
-            field=field,
-            hint=f"Labels are {', '.join(item.name for item in Answerability)}.",
-        )
+        labels_known = ", ".join(item.name for item in Answerability)
+        raise wrong("no_label", field=field, value=kind(value), labels=labels_known)
     return label
 
 
@@ -178,9 +143,7 @@ def _statements(value: Any, field: str) -> tuple[Statement, ...]:
     for item in value:
         words = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
         if words is None:
-            raise InputError(
-                "a statement has no text", field=field, hint="Give {'text': ..., 'citations': []}."
-            )
+            raise wrong("statement_without_text", field=field)
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise not_a_list(cited, f"{field}.citations", "passage ids")
@@ -198,5 +161,5 @@ def _reference(item: Any, field: str) -> str:
         item = item[key] if key else item
     words = text(item, field)
     if words is None:
-        raise InputError("a reference is null", field=field, hint="Leave it out of the list.")
+        raise wrong("null_reference", field=field)
     return words

@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from ragassay.base.errors import InputError, UsageError
-from ragassay.formats.records.notes import Notes
-from ragassay.formats.records.option_words import OptionWords
+from ragassay.base.errors import UsageError
+from ragassay.formats.format_words import Notes, OptionWords, wrong
 
 
 def _runs(signs: str, least: int) -> str:
@@ -58,9 +57,6 @@ class ContextSplitter:
             alone is accepted. Otherwise it is a note; a text with blank lines alone causes none.
         notes: collects remarks about the contexts.
         words: how errors name the options that say how such a text is read.
-
-    Raises:
-        UsageError: a separator, and ``single``.
     """
 
     def __init__(
@@ -85,16 +81,8 @@ class ContextSplitter:
         self._has_cut = False
 
     def cut(self, text: str, field: str, line: int) -> list[str]:
-        """The chunks of a context, including empty ones; an empty text has none.
-
-        Args:
-            text: the context.
-            field: its name, for errors.
-            line: its line, for notes.
-
-        Raises:
-            InputError: it seems to hold several chunks that nothing cuts, where that is refused.
-        """
+        """The chunks of a context, including empty ones; an empty text has none. One that seems to
+        hold several chunks, which nothing cuts, is an error where that is refused."""
         pieces = self.pieces(text)
         if len(pieces) > 1:
             self._has_cut = True
@@ -112,11 +100,7 @@ class ContextSplitter:
     def finish(self) -> None:
         """Notes, after the last context, that none of them had the separator."""
         if self.separator and self._uncut and not self._has_cut:
-            self._notes.add(
-                f"contexts without the separator {self.separator!r}",
-                "None has it, so each counts as one chunk. Is it the right one?",
-                count=self._uncut,
-            )
+            self._notes.tell("no_separator", count=self._uncut, separator=self.separator)
 
     def _check_uncut(self, text: str, field: str, line: int) -> None:
         mark = _between(_MARK, _HEADING.sub(lambda line: line[0].replace("#", " "), text))
@@ -129,17 +113,8 @@ class ContextSplitter:
             return
         other = f", not by the separator {self.separator!r}" if self.separator else ""
         if self._refused:
-            raise InputError(
-                f"the context seems to hold several chunks, {by}{other}, and chunks are counted "
-                "from 1 in the order given",
-                field=field,
-                hint=self._ways_out(mark),
-            )
-        self._notes.add(
-            f"contexts that seem to hold several chunks, {by}{other}",
-            f"Each counts as one; name the separator ('{mark}') to cut it.",
-            line=line,
-        )
+            raise wrong("joined_chunks", field=field, how=by + other, ways=self._ways_out(mark))
+        self._notes.tell("joined_chunks", line, how=by + other, mark=mark)
 
     def _ways_out(self, mark: str) -> str:
         ways = [self._words.separator(mark), self._words.single_chunk()]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Turn
+from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.values.field_values import text
-from ragassay.formats.sources.kinds import unexpected
 
 _TURN_PARTS = (
     ("text", "content", "parts", "output"),
@@ -28,8 +27,6 @@ _PICTURES = frozenset({"image", "image_url", "input_image", "image_file"})
 _FILES = frozenset({"input_audio", "audio", "video", "file", "input_file", "blob", "uri"})
 _RESULTS = frozenset({"tool_result", "tool_call_response"})
 _STEPS = frozenset({"tool_use", "tool_call", "thinking", "redacted_thinking", "reasoning"})
-_WHO = "Speakers are user and agent (also human, assistant, ai, bot)."
-_HOW = "Turns are {'speaker': 'user' or 'agent', 'text': ...}."
 
 
 class Conversation(NamedTuple):
@@ -49,31 +46,23 @@ class Conversation(NamedTuple):
 
 
 def conversation(value: Any, field: str) -> Conversation:
-    """The turns of a conversation, and what stands between them.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Raises:
-        InputError: it is no list of turns, a turn has no text, its speaker is unknown, or it holds
-            an image or another file.
-    """
+    """The turns of a conversation, and what stands between them. An image or another file in it is
+    an error."""
     if not isinstance(value, list):
-        raise unexpected(value, "a list of turns", field, _HOW)
+        raise unexpected(value, "a list of turns", field)
     turns: list[Turn] = []
     rules: list[str] = []
     results: list[Any] = []
     steps = 0
     for item in _turns_of(value) if are_pairs(value) else value:
         if not isinstance(item, dict):
-            raise unexpected(item, "a turn", field, _HOW)
+            raise unexpected(item, "a turn", field)
         message = _unwrapped(item)
         text_key, speaker_key, calls_key = pick(tuple(message), _TURN_PARTS)
         name = message[speaker_key] if speaker_key else None
         speaker = _SPEAKERS.get(str(name).casefold())
         if speaker is None:
-            raise InputError(f"a turn has the speaker {name!r}", field=field, hint=_WHO)
+            raise wrong("speaker", field=field, name=name)
         content = message[text_key] if text_key else None
         if speaker == "tool":
             results.append(content)
@@ -85,7 +74,7 @@ def conversation(value: Any, field: str) -> Conversation:
         if speaker == "step" or (speaker == "agent" and calls) or (words is None and tool_results):
             steps += 1
         elif words is None:
-            raise InputError("a turn has no text", field=field, hint=_WHO)
+            raise wrong("turn_without_text", field=field)
         elif speaker == "system":
             rules.append(words)
         else:
@@ -93,17 +82,13 @@ def conversation(value: Any, field: str) -> Conversation:
                 results = []
             turns.append(Turn(speaker, words))
     if steps and not (turns or rules):
-        raise InputError("no turn is of a user or an agent", field=field, hint=_WHO)
+        raise wrong("no_turn", field=field)
     return Conversation(turns, rules, results, steps)
 
 
 def are_pairs(value: list[Any]) -> bool:
     """Whether a list holds pairs of texts, as LangChain writes a history: a question and its
-    answer, or a speaker and what it said.
-
-    Args:
-        value: plain values.
-    """
+    answer, or a speaker and what it said."""
     return bool(value) and all(
         isinstance(one, list | tuple)
         and len(one) == 2
@@ -143,11 +128,7 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
         kind = str(part.get("type") or "text")
         if kind in _PICTURES or kind in _FILES or part.get("image_url") is not None:
             called = "an image" if kind not in _FILES else f"a part of the type {kind!r}"
-            raise InputError(
-                f"a message holds {called}, and ragassay reads text only",
-                field=field,
-                hint="Leave the record out, or put a description of it into the message as text.",
-            )
+            raise wrong("no_text_message", field=field, called=called)
         if kind in _RESULTS:
             results.append(part.get("content", part.get("response")))
         elif kind in _STEPS:
@@ -172,9 +153,6 @@ def split_at_query(
         query: the record's own query.
         field: the name of the conversation, for errors.
         may_hold_query: whether it may hold the query and its answer, also where ``query`` is given.
-
-    Raises:
-        InputError: several agent turns follow the last user turn.
     """
     last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
     if last is None:
@@ -185,11 +163,7 @@ def split_at_query(
         return query, tuple(turns), None
     after = turns[last + 1 :]
     if len(after) > 1:
-        raise InputError(
-            f"{len(after)} agent turns follow the last user turn",
-            field=field,
-            hint="End the conversation with the query, or with the query and its answer.",
-        )
+        raise wrong("turns_after_query", field=field, n=len(after))
     return turns[last].text, tuple(turns[:last]), Answer(after[0].text) if after else None
 
 

@@ -1,4 +1,4 @@
-"""Retrieved and gold passages from the shapes that files hold."""
+"""Retrieved and gold passages from the shapes that files hold; ``field`` is their name there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError
 from ragassay.base.sample import GoldPassage, Passage
+from ragassay.formats.format_words import OptionWords, kind, unexpected, wrong
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.values.field_values import (
     identifier,
     is_number,
@@ -22,13 +22,10 @@ from ragassay.formats.records.values.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.sources.kinds import kind, unexpected
+from ragassay.formats.sources.json_values import SCORES as SCORES
 
 P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]
-
-SCORES = ("score", "relevance_score", "similarity")
-"""What the score of a passage is called."""
 
 _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
     "text": (
@@ -84,35 +81,22 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
 def _in_order(
     listed: tuple[Passage, ...], ranks: Sequence[int | None], field: str
 ) -> tuple[Passage, ...]:
-    """The passages in the order of their ranks.
-
-    Raises:
-        InputError: a passage has none, or two have the same.
-    """
+    """The passages in the order of their ranks, of which each has its own."""
     by_rank: dict[int, Passage] = {}
     for at, (passage, rank) in enumerate(zip(listed, ranks, strict=True), 1):
         if rank is None:
-            problem = f"passage {at} of {len(ranks)} has no rank, and others have one"
-        elif rank in by_rank:
-            problem = f"passages {ranks.index(rank) + 1} and {at} both have the rank {rank}"
-        else:
-            by_rank[rank] = passage
-            continue
-        raise InputError(problem, field=field, hint=_HOW_RANKED)
+            raise wrong("no_rank", field=field, at=at, n=len(ranks))
+        if rank in by_rank:
+            raise wrong("same_rank", field=field, at=at, first=ranks.index(rank) + 1, rank=rank)
+        by_rank[rank] = passage
     return tuple(by_rank[rank] for rank in sorted(by_rank))
-
-
-_HOW_RANKED = (
-    "Give each passage a whole number of its own as rank, or leave out all ranks: then the order "
-    "given counts."
-)
 
 
 def _rank(item: Any, field: str) -> int | None:
     try:
         return _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
     except InputError as error:
-        raise error.but(hint=_HOW_RANKED) from None
+        raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
 
 
 def _each(
@@ -140,17 +124,11 @@ def with_ids(
     """Passages from texts and ids in two columns, joined by rank; by id only where there are no
     texts.
 
-    A list has ids, best first. A mapping from id to score is ranked as in TREC: score descending,
-    then id descending.
-
     Args:
         listed: the passages of the column of texts; ``None`` where there is none.
-        ids: what the column of ids holds.
+        ids: of the other column: a list, best first, or a mapping from id to score, ranked as in
+            TREC: score descending, then id descending.
         field: the name of the column of ids, for errors.
-
-    Raises:
-        InputError: the ids have another shape, a score is missing, the numbers differ, the order
-            cannot be known, or a passage has two ids.
     """
     if ids is None:
         return listed
@@ -160,34 +138,21 @@ def with_ids(
         scored = [(score(item, field), str(key)) for key, item in ids.items()]
         lacking = next((key for number, key in scored if number is None), None)
         if lacking is not None:
-            raise InputError(f"the passage {lacking!r} has no score", field=field)
+            raise wrong("id_without_score", field=field, id=lacking)
         ranked = [Passage(id=key, score=number) for number, key in sorted(scored, reverse=True)]
     else:
         raise not_a_list(ids, field, "ids")
     made = _joined(listed, ranked, ("id", "score"), "passage", field)
     if listed is not None and isinstance(ids, dict) and [*map(str, ids)] != [p.id for p in ranked]:
-        raise InputError(
-            "the ids stand in another order than their scores, so nobody can tell which passage "
-            "each is of",
-            field=field,
-            hint="Put 'id' and 'score' into each passage.",
-        )
+        raise wrong("ids_in_another_order", field=field)
     return made
 
 
 def with_scores(
     listed: tuple[Passage, ...] | None, scores: Any, field: str
 ) -> tuple[Passage, ...] | None:
-    """Passages with the scores of another column, joined by rank.
-
-    Args:
-        listed: the passages; ``None`` where there are none.
-        scores: what the column of scores holds.
-        field: its name, for errors.
-
-    Raises:
-        InputError: it is no list of numbers, the numbers differ, or a passage has another score.
-    """
+    """Passages with the scores of another column, a list, joined by rank. Arguments: as of
+    `with_ids`."""
     if scores is None or listed is None:
         return listed
     if not isinstance(scores, list):
@@ -198,48 +163,32 @@ def with_scores(
 
 def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     """Gold passages from a list of texts or objects, from one object, or from a mapping id -> grade
-    or id -> text.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Returns:
-        The gold passages; ``None`` where the value is ``None``.
-
-    Raises:
-        InputError: the value has another shape, or a passage has two grades.
-    """
+    or id -> text; ``None`` where the value is ``None``. A passage with two grades is an error."""
     if value is None:
         return None
     if is_number(value):
         value = [text(value, field)]
-    return _without_conflicts(_each(value, field, _gold, _gold_of_entry), field)
+    listed = _each(value, field, _gold, _gold_of_entry)
+    grades: dict[str, int] = {}
+    for one in listed:
+        if one.id is None or one.text is not None or one.document is not None:
+            continue
+        if (first := grades.setdefault(one.id, one.grade)) != one.grade:
+            raise wrong("two_grades", field=field, id=one.id, first=first, second=one.grade)
+    return listed
 
 
 def _gold_of_entry(key: Any, item: Any, field: str) -> GoldPassage:
     if isinstance(item, dict | list):
-        raise _no_gold(str(key), item, field)
+        columns, inner = OptionWords().columns, f"{field}.{key}"
+        ways = {name: columns(name, inner) for name in ("references", "gold")}
+        raise wrong("no_gold", field=field, value=kind(item), key=str(key), **ways)
     if isinstance(item, str):
         return GoldPassage(id=str(key), text=passage_text(item, field))
     grade = whole_number(item, field)
     if grade is None:
-        raise InputError("a gold passage has no grade", field=field)
+        raise wrong("no_grade", field=field)
     return GoldPassage(id=str(key), grade=grade)
-
-
-def _no_gold(key: str, item: Any, field: str) -> InputError:
-    """The error for an object that is no gold, by one of its keys and what it holds."""
-    words = OptionWords()
-    inner = f"{field}.{key}"
-    return InputError(
-        f"{kind(item)} stands in {key!r}, where a gold passage's grade or text is expected",
-        field=field,
-        hint="Gold is a list of passages (texts, or objects with id, text and grade), one of them, "
-        "or an object from id to grade or to text. If that holds accepted answers, say so: "
-        f"{words.columns('references', inner)}; if it holds gold passages: "
-        f"{words.columns('gold', inner)}.",
-    )
 
 
 def gold_with_ids(
@@ -248,29 +197,21 @@ def gold_with_ids(
     """Gold passages from texts and ids in two columns, joined one by one; by id only where there
     are no texts.
 
-    The ids are a list (nested lists are flattened), one id, or id -> grade; then the grades are
-    used.
-
     Args:
         listed: the passages of the column of texts; ``None`` where there is none.
-        ids: what the column of ids holds.
+        ids: of the other column: a list (nested lists are flattened), one id, or id -> grade; then
+            the grades are used.
         field: the name of the column of ids, for errors.
-
-    Raises:
-        InputError: the ids have another shape, the numbers differ, or a passage has two ids, texts
-            or grades.
     """
     if ids is None:
         return listed
     if isinstance(ids, dict):
-        return _joined(listed, gold(ids, field) or (), ("id", "text", "grade"), _CALLED, field)
+        given = gold(ids, field) or ()
+        return _joined(listed, given, ("id", "text", "grade"), "gold passage", field)
     listed_ids = ids if isinstance(ids, list) else [ids]
     rows = [one if isinstance(one, list) else [one] for one in listed_ids]
     from_ids = [GoldPassage(id=needed_identifier(item, field)) for row in rows for item in row]
-    return _joined(listed, from_ids, ("id",), _CALLED, field)
-
-
-_CALLED = "gold passage"
+    return _joined(listed, from_ids, ("id",), "gold passage", field)
 
 
 def _joined(
@@ -281,20 +222,14 @@ def _joined(
     field: str,
     of: str = "id",
 ) -> tuple[P, ...]:
-    """The passages of one column with those parts that another column has for them, one by one.
-
-    Raises:
-        InputError: the numbers differ, or a passage has another value of its own.
-    """
+    """The passages of one column with those parts that another column has for them, one by one."""
     if listed is None:
         return tuple(others)
     if len(listed) != len(others):
-        raise InputError(
-            f"there {either(len(others), 'is', 'are')} {plural(len(others), of)} for "
-            f"{plural(len(listed), called)}",
-            field=field,
-            hint=f"Give one {of} for each {called}.",
-        )
+        n = len(others)
+        many = {"are": either(n, "is", "are"), "n": plural(n, of)}
+        passages_there = plural(len(listed), called)
+        raise wrong("other_number", field=field, of=of, called=called, there=passages_there, **many)
     joined: list[P] = []
     for passage, other in zip(listed, others, strict=True):
         values = {part: getattr(other, part) for part in parts}
@@ -305,28 +240,9 @@ def _joined(
             if value is None:
                 values[part] = own
             elif own not in (None, value):
-                raise InputError(
-                    f"a passage has the {part} {own!r}, and {value!r} stands for it in this list",
-                    field=field,
-                    hint="Keep the one that is right.",
-                )
+                raise wrong("other_part", field=field, part=part, own=own, value=value)
         joined.append(replace(passage, **values))
     return tuple(joined)
-
-
-def _without_conflicts(listed: tuple[GoldPassage, ...], field: str) -> tuple[GoldPassage, ...]:
-    """The gold passages, after a check that none of them has two grades."""
-    grades: dict[str, int] = {}
-    for one in listed:
-        if one.id is None or one.text is not None or one.document is not None:
-            continue
-        if grades.setdefault(one.id, one.grade) != one.grade:
-            raise InputError(
-                f"the gold passage {one.id!r} has the grades {grades[one.id]} and {one.grade}",
-                field=field,
-                hint="Keep the one that is right.",
-            )
-    return listed
 
 
 def _is_one(value: Mapping[str, Any]) -> bool:
@@ -355,12 +271,6 @@ def _entries(
     )
 
 
-_FLAT = (
-    "A record has one flat list of its passages, as texts or as objects with text and id: "
-    '["first", "second"]. Of lists within a list, make one list, or one record of each.'
-)
-
-
 def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[str, Any]:
     entries = _entries(tuple(item), wanted, field)
     return {part: read(item[key], where) for part, key, read, where in entries}
@@ -370,7 +280,7 @@ def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
         return Passage(passage_text(item, field))
     if not isinstance(item, dict):
-        raise unexpected(item, "a passage", field, _FLAT)
+        raise unexpected(item, "a passage", field)
     parts = _parts(item, _PASSAGE, field)
     has_name = "text" in parts or "id" in parts
     if has_name and parts.get("text", "") is None:  # another name may hold it
@@ -378,11 +288,7 @@ def _passage(item: Any, field: str) -> Passage:
         parts["text"] = _parts(others, frozenset({"text"}), field).get("text")
     parts |= _in_metadata(item, parts, _NESTED, field)
     if not has_name and parts.get("id") is None and parts.get("document") is None:
-        raise InputError(
-            f"a passage has neither text nor id; it has {', '.join(map(repr, item)) or 'no keys'}",
-            field=field,
-            hint="Call them 'text' and 'id'.",
-        )
+        raise wrong("bare_passage", field=field, names=", ".join(map(repr, item)) or "no keys")
     return Passage(**parts, names=_names(item, parts))
 
 
@@ -410,31 +316,22 @@ def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]
     return tuple(dict.fromkeys(name for name in found if name not in others))
 
 
+_LIKE_GRADES = ("label", "score", "relevant", "is_relevant", "judgement", "judgment")
+"""Names under which a gold passage may have its grade: read without, its grade would be 1, also
+where it was judged not relevant. Scores of systems are seldom whole."""
+
+
 def _gold(item: Any, field: str) -> GoldPassage:
     if type(item) is str:
         return GoldPassage(text=passage_text(item, field))
     if not isinstance(item, dict):
-        hint = "Gold is one flat list: put ids into gold_ids, and texts in quotes."
-        raise unexpected(item, "a gold passage", field, hint)
+        raise unexpected(item, "a gold passage", field)
     parts = _parts(item, _GOLD, field)
     if parts.get("grade", 1) is None:
         del parts["grade"]
     if "grade" not in parts:
-        _refuse_other_grade(item, field)
+        (key,) = pick(tuple(item), (_LIKE_GRADES,))
+        if key is not None and isinstance(item[key], int) and item[key] != 1:
+            raise wrong("other_grade", field=f"{field}.{key}", key=key, value=item[key])
     parts |= _in_metadata(item, parts, _GOLD_NESTED, field)
     return GoldPassage(**parts)
-
-
-_LIKE_GRADES = ("label", "score", "relevant", "is_relevant", "judgement", "judgment")
-
-
-def _refuse_other_grade(item: Mapping[str, Any], field: str) -> None:
-    """Refuses a gold passage without a grade that may have one by another name: without it, the
-    grade is 1, also of what was judged not relevant. Scores of systems are seldom whole."""
-    (key,) = pick(tuple(item), (_LIKE_GRADES,))
-    if key is not None and isinstance(item[key], int) and item[key] != 1:
-        raise InputError(
-            f"a gold passage has the {key} {item[key]}, and no grade",
-            field=f"{field}.{key}",
-            hint=f"If it is its grade (0: not relevant), call it 'grade'; else remove {key!r}.",
-        )

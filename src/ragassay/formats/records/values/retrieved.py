@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import orjson
+
+from ragassay.formats.records.values.cells import unpacked
 
 LISTS = (
     *("documents", "source_documents", "retrieved_documents", "retrieved_contexts", "contexts"),
@@ -19,21 +20,9 @@ LISTS = (
 _TEXTS = ("text", "content", "page_content", "pageContent", "passage", "chunk", "snippet")
 
 
-def unpacked(value: Any) -> Any:
-    """The JSON that a text holds; any other value unchanged."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
-        with suppress(orjson.JSONDecodeError):
-            return orjson.loads(value)
-    return value
-
-
 def unwrapped(value: Any) -> Any:
     """The output of a step, without the object ``{"output": ...}`` that LangSmith puts around an
-    output that is no object.
-
-    Args:
-        value: an output, also as JSON in a text.
-    """
+    output that is no object."""
     value = unpacked(value)
     while isinstance(value, Mapping) and [*value] == ["output"]:
         value = unpacked(value["output"])
@@ -41,11 +30,8 @@ def unwrapped(value: Any) -> Any:
 
 
 def documents(value: Any) -> list[Any]:
-    """The documents in an output, each as a text or an object that `passages` reads.
-
-    Args:
-        value: a list, an object that holds one, JSON of either, or a text, which is one document.
-    """
+    """The documents in an output, each as a text or an object that `passages` reads: of a list, an
+    object that holds one, JSON of either, or a text, which is one document."""
     value = unwrapped(value)
     if value is None or value == "":
         return []
@@ -59,11 +45,7 @@ def documents(value: Any) -> list[Any]:
 
 def are_documents(value: Any) -> bool:
     """Whether an output has the shape of documents: a list of texts or of objects with a text, or
-    an object with such a list. Messages have none.
-
-    Args:
-        value: the output.
-    """
+    an object with such a list. Messages have none."""
     value = unwrapped(value)
     if isinstance(value, Mapping):
         listed = [unpacked(value.get(name)) for name in LISTS]
@@ -83,33 +65,22 @@ def _is_document(item: Any) -> bool:
 
 
 def within(value: Any) -> list[Any] | None:
-    """The documents that an object holds in a list; ``None`` where it holds no such list.
-
-    Args:
-        value: an output.
-    """
+    """The documents that an object holds in a list; ``None`` where it holds no such list."""
     value = unwrapped(value)
     name = name_of_list(value)
     return None if name is None else _listed(unpacked(value[name]), name)
 
 
 def name_of_list(value: Any) -> str | None:
-    """Under which name an object holds documents in a list; ``None`` where it holds no such list.
-
-    Args:
-        value: plain values.
-    """
+    """Under which name an object holds documents in a list; ``None`` where it holds no such
+    list."""
     if not isinstance(value, Mapping):
         return None
     return next((name for name in LISTS if isinstance(unpacked(value.get(name)), list)), None)
 
 
 def text_and_id(document: Any) -> tuple[Any, Any]:
-    """The text and the id of a document, by which it is compared with others.
-
-    Args:
-        document: one of `documents`.
-    """
+    """The text and the id of a document, by which it is compared with others."""
     if not isinstance(document, dict):
         return document, None
     text = next((document[name] for name in _TEXTS if document.get(name) is not None), None)

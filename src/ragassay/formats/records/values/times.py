@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import UsageError
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.values.field_values import is_number
 
 FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
@@ -31,19 +32,11 @@ def timestamp(value: Any, field: str) -> float | None:
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if is_number(value) and FIRST_TIME <= value <= LAST_TIME:
         return float(value)
-    raise InputError(
-        "this is no point in time",
-        field=field,
-        hint="Give seconds since 1970 or ISO 8601, for example 2026-01-31T09:30:00Z.",
-    )
+    raise wrong("no_time", field=field)
 
 
 def lacks_zone(value: Any) -> bool:
-    """Whether a value is a date or time that names no zone.
-
-    Args:
-        value: as of `timestamp`.
-    """
+    """Whether a value (as of `timestamp`) is a date or time that names no zone."""
     moment = _moment(value)
     return isinstance(moment, datetime) and moment.tzinfo is None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragassay.base.errors import InputError
 from ragassay.formats import kind
-from ragassay.formats.sources import json_files
+from ragassay.formats.sources import json_values
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Cell:
         if self.text is None or self.text.strip().casefold() in ("", "nan", "none", "null"):
             return None
         try:
-            return json_files.parse_json(self.text.encode())
+            return json_values.parse_json(self.text.encode())
         except InputError as error:
             raise self.error(
                 error.problem, "The cell should hold JSON: write the file again from its run."

@@ -14,6 +14,7 @@ from typing import Any
 from ragassay.base.errors import InputError
 from ragassay.base.score import Outcome, Unscored
 from ragassay.formats.sources import json_files, opening
+from ragassay.metrics.mtrag.mtrag_conditioning import METRICS_RULE
 
 Record = dict[str, Any]
 
@@ -23,9 +24,6 @@ UNSCORED = "metrics_unscored"
 
 JUDGE = "metrics_judge"
 """Beside ``metrics``: who was asked for a field, as ``{"RL_F": "offline-lexical/1"}``."""
-
-METRICS_RULE = "metrics_rule"
-"""Beside ``metrics``: the rule of IDK conditioning, where it is not the paper's table."""
 
 _OF_THE_TASK = ("input", "targets")
 """What a prediction repeats of its task, if anything: the same texts."""

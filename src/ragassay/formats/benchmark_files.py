@@ -1,0 +1,321 @@
+"""Files of published benchmarks, as far as no path names their values: functions that rows of
+``exports.yaml`` name. The items of a file come from one function, and each item's record, by our
+names, from another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from ragassay.formats.evaluations import Items, Made
+from ragassay.formats.format_words import wrong
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import field_values
+from ragassay.formats.sources import delimited, json_files, opening
+from ragassay.formats.sources.delimited import Row
+from ragassay.formats.sources.json_values import whole_object
+
+# InspectorRAGet's JSON: tasks, documents, models and evaluations in one object. Each evaluation is
+# a sample: one model's response to one task. Values computed by an algorithm become given metrics;
+# people's labels become metadata['annotations'], by metric and annotator.
+
+_Table = Mapping[str, dict[str, Any]]
+_COMPUTED = ("system", "composite")
+_CONDITIONED = {"rb_agg": "rb_agg_idk", "rb_llm": "rb_llm_idk", "rl_f": "rl_f_idk"}
+"""MT-RAG's analytics call values after IDK conditioning by the names of the raw metrics."""
+
+
+def evaluations(path: Path, mapper: Mapper) -> Items:
+    """Each evaluation with the tables of tasks and documents that it refers to."""
+    content = whole_object(path, mapper.encoding)
+    with opening.placed(path):
+        documents = _by(content, "documents", "document_id")
+        tasks = _by(content, "tasks", "task_id")
+        rows = _objects(content, "evaluations")
+    for number, one in enumerate(rows, 1):
+        yield number, (one, tasks, documents)
+
+
+def evaluation_record(
+    item: tuple[dict[str, Any], _Table, _Table], line: int, mapper: Mapper
+) -> Made:
+    """The record of an evaluation: of its task, with what the model said."""
+    evaluation, tasks, documents = item
+    name = evaluation.get("task_id")
+    task = tasks.get(str(name))
+    if task is None:
+        raise wrong("no_task", field="evaluations.task_id", task=name)
+    computed: dict[str, Any] = {}
+    annotations: dict[str, Any] = deepcopy(task.get("annotations") or {})
+    for metric, by_author in (evaluation.get("annotations") or {}).items():
+        if not isinstance(by_author, dict):
+            raise wrong("no_annotators", field="evaluations.annotations", metric=metric)
+        for author, entry in by_author.items():
+            value = entry.get("value") if isinstance(entry, dict) else entry
+            if author in _COMPUTED:
+                computed[_CONDITIONED.get(metric, metric)] = value
+            else:
+                annotations.setdefault(metric, {})[author] = value
+    record = {key: value for key, value in task.items() if key not in ("annotations", "contexts")}
+    if (contexts := task.get("contexts")) is not None:
+        record["contexts"] = [_context(item, documents) for item in contexts]
+    record |= {
+        "passages_prescribed": True,  # they belong to the task, so that all models have the same
+        "model_id": evaluation.get("model_id"),
+        "model_response": evaluation.get("model_response"),
+        "metrics": computed,
+    }
+    if annotations:
+        record["metadata"] = {**(task.get("metadata") or {}), "annotations": annotations}
+    return record, None
+
+
+def _context(item: Any, documents: _Table) -> dict[str, Any]:
+    own = item if isinstance(item, dict) else {}
+    if "text" in own:
+        return own
+    name = str(own.get("document_id") if own is item else item)
+    if name not in documents:
+        raise wrong("no_document", field="tasks.contexts", document=name)
+    return {**documents[name], **own}
+
+
+def _by(content: dict[str, Any], table: str, key: str) -> _Table:
+    entries: dict[str, dict[str, Any]] = {}
+    lines: dict[str, int] = {}
+    for number, row in enumerate(_objects(content, table), 1):
+        place: dict[str, Any] = {"line": number, "field": f"{table}.{key}"}
+        if row.get(key) is None:
+            raise wrong("entry_without_key", number=number, table=table, key=key, **place)
+        name = str(row[key])
+        if name in entries:
+            facts = {"key": key, "name": name, "table": table, "first": lines[name]}
+            raise wrong("entry_twice", number=number, **facts, **place)
+        entries[name], lines[name] = row, number
+    return entries
+
+
+def _objects(content: dict[str, Any], table: str) -> list[dict[str, Any]]:
+    rows = content.get(table)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise wrong("no_objects", field=table)
+    return rows
+
+
+# ML cube's rows: a prediction stands in a column MODEL@VERSION; a row with those of several models
+# makes a sample for each. The chunks of a context are joined by the task's separator.
+
+
+def model_rows(path: Path, mapper: Mapper) -> Items:
+    """Each row, once for each model that answered in it."""
+    mapper.cells = True
+    rows: Iterator[tuple[int, Any]] = (
+        json_files.json_records(
+            path, mapper.tell, mapper.encoding, nested=True, is_record=mapper.reaches_into
+        )
+        if opening.is_json(path, mapper.encoding)
+        else delimited.rows(path, mapper.encoding)
+    )
+    for line, row in rows:
+        models = [key for key in row if all(key.partition("@"))]
+        shared = {key: value for key, value in row.items() if key not in models}
+        if not models:
+            yield line, shared
+        for other in shared if models else ():
+            if FIELD_OF.get(folded(other)) in ("answer", "system"):
+                place: dict[str, Any] = {"path": path, "line": line, "field": other}
+                raise wrong("two_models", other=other, model=models[0], **place)
+        for model in models:
+            yield line, {**shared, "system": model, "answer": row[model]}
+
+
+def own_record(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
+    """The item itself."""
+    return item, None
+
+
+# Results of Open RAG Eval's connectors: a row a passage. The rows of one query and run are in rank
+# order, mostly together; one of them holds the answer. NO_ANSWER means that the system answered
+# with nothing, API_ERROR that it failed.
+
+_COLUMNS = ("query", "passage_id", "passage", "generated_answer")
+_OPTIONAL = ("query_id", "query_run")
+_KNOWN = frozenset({*_COLUMNS, *_OPTIONAL})
+_NO_ANSWER, _API_ERROR = "NO_ANSWER", "API_ERROR"
+_NO_PASSAGE = ("NA", "ERROR")
+"""What ``passage_id`` holds where no passage was recorded, beside NO_ANSWER or API_ERROR."""
+
+Numbered = tuple[int, Row]
+_Key = tuple[str | None, str | None, str | None]
+
+
+def runs_of_queries(path: Path, mapper: Mapper) -> Items:
+    """The rows of each query and run. The file is read twice: first to find the last row of each
+    group, so that only incomplete groups are held in memory."""
+    last = {_group_key(one): one[0] for one in _passage_rows(path, mapper.encoding)}
+    begun: dict[_Key, list[Numbered]] = {}
+    for one in _passage_rows(path, mapper.encoding):
+        key = _group_key(one)
+        begun.setdefault(key, []).append(one)
+        if one[0] == last[key]:
+            rows = begun.pop(key)
+            yield rows[0][0], rows
+
+
+def _passage_rows(path: Path, encoding: str | None) -> Iterator[Numbered]:
+    for line, row in delimited.rows(path, encoding):
+        delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
+        if row["query"] is None:
+            raise wrong("empty_query", path=path, line=line, field="query")
+        yield line, row
+
+
+def _group_key(numbered: Numbered) -> _Key:
+    """The group of a row: its id and run, or its query and run where it has no id."""
+    _, row = numbered
+    name = row.get("query_id")
+    return name, None if name else row["query"], row.get("query_run")
+
+
+def run_of_query(rows: list[Numbered], line: int, mapper: Mapper) -> Made:
+    """The record of the rows of a query and run, and what is worth knowing of them."""
+    first = rows[0][1]
+    for other, row in rows[1:]:
+        if row["query"] != first["query"]:
+            raise wrong("other_query_of_run", line=other, field="query", first=line)
+    answer = _answer_in(rows)
+    for column in first:
+        if column not in _KNOWN and any(row[column] != first[column] for _, row in rows):
+            mapper.tell("rows_differ", line, column=column)
+    failed, silent = answer == _API_ERROR, answer == _NO_ANSWER
+    if silent:
+        mapper.tell("no_answer", line)
+    if failed:
+        mapper.tell("api_error", line)
+    metadata: dict[str, Any] = {
+        key: cell for key, cell in first.items() if key not in _KNOWN and cell is not None
+    }
+    if silent:
+        metadata["no_answer"] = True
+    if failed and first["passage_id"] in _NO_PASSAGE and first["passage"]:
+        metadata["failure_detail"] = first["passage"]
+    record = {
+        "id": first.get("query_id"),
+        "query": first["query"],
+        "query_run": first.get("query_run"),
+        "passages": _passages_in(rows, mapper),
+        "answer": None if failed else "" if silent else answer,
+        "failure": _API_ERROR if failed else None,
+        "metadata": metadata,
+    }
+    return {key: value for key, value in record.items() if value is not None}, None
+
+
+def _answer_in(rows: list[Numbered]) -> str | None:
+    lines = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
+    if len(lines) > 1:
+        raise wrong("answers_of_run", line=list(lines.values())[1], field="generated_answer")
+    return next(iter(lines), None)
+
+
+def _passages_in(rows: list[Numbered], mapper: Mapper) -> list[dict[str, Any]] | None:
+    """Passages in rank order; ``None`` where ``NA`` or ``ERROR`` replaces all of them."""
+    passages, seen = [], set()
+    for line, row in rows:
+        name, words = row["passage_id"], row["passage"]
+        if name in _NO_PASSAGE and row["generated_answer"] in (_NO_ANSWER, _API_ERROR):
+            continue
+        if name is None and words is None:
+            continue
+        if words is None:
+            mapper.tell("no_passage_text", line)
+        if name is not None and name in seen:
+            mapper.tell("passage_twice", line)
+        seen.add(name)
+        passages.append({"id": name, "text": words})
+    if not passages and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
+        return None
+    return passages
+
+
+# Answers of the TREC RAG tracks of 2024 and 2025: sentences with citations. A citation is an index,
+# from 0, into the list of references, which are ids of passages. The topic is in the record (2024)
+# or in its metadata (2025).
+
+_TOPIC_ID = ("topic_id", "narrative_id")
+_TOPIC = ("topic", "narrative", "title")
+
+
+def topic_answers(path: Path, mapper: Mapper) -> Items:
+    """Each answer to a topic."""
+    return json_files.json_records(path, mapper.tell, mapper.encoding, nested=True)
+
+
+def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
+    """The record of an answer to a topic."""
+    inner, about = item.get("metadata"), dict(item)
+    if isinstance(inner, dict):
+        del about["metadata"]
+        about = {**inner, **about}
+    listed = about.pop("references", None)
+    if not isinstance(listed, list):
+        raise field_values.not_a_list(listed, "references", "passage ids")
+    cited = [_reference(one) for one in listed]
+    answer = _sentences(about.pop("answer", None), [one["id"] for one in cited])
+    record = {
+        "query": field_values.text(_first(about, _TOPIC), "topic"),
+        "id": field_values.identifier(_first(about, _TOPIC_ID), "topic_id"),
+        "system": field_values.identifier(about.pop("run_id", None), "run_id"),
+        "passages": cited,
+        "answer": answer,
+        "metadata": {
+            key: one for key, one in about.items() if mapper.fits_metadata(key, one, line)
+        },
+    }
+    return {key: value for key, value in record.items() if value is not None}, None
+
+
+def _first(about: dict[str, Any], names: Sequence[str]) -> Any:
+    """Removes the first of these names from the record and gives its value."""
+    return next((about.pop(name) for name in names if name in about), None)
+
+
+def _reference(item: Any) -> dict[str, Any]:
+    if isinstance(item, dict):
+        name = field_values.needed_identifier(item.get("id", item.get("docid")), "references.id")
+        return {"id": name, "text": field_values.text(item.get("text"), "references.text")}
+    return {"id": field_values.needed_identifier(item, "references")}
+
+
+def _sentences(value: Any, references: Sequence[str]) -> list[dict[str, Any]] | None:
+    if value is None:
+        return None
+    sentences = []
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(value, list) or not isinstance(item, dict):
+            raise field_values.not_a_list(item, "answer", "{'text': ..., 'citations': [...]}")
+        if "text" not in item:
+            names = ", ".join(map(repr, item)) or "no keys"
+            raise wrong("sentence_without_text", field="answer", names=names)
+        cited = item.get("citations") or []
+        if not isinstance(cited, list):
+            raise field_values.not_a_list(cited, "answer.citations", "indices")
+        ids = dict.fromkeys(_citation(one, references) for one in cited)
+        words = field_values.text(item["text"], "answer.text") or ""
+        sentences.append({"text": words, "citations": [*ids]})
+    return sentences
+
+
+def _citation(value: Any, references: Sequence[str]) -> str:
+    """A citation's passage id. A text is an id already, even of a passage that was never
+    retrieved."""
+    if isinstance(value, str):
+        return value
+    index = field_values.whole_number(value, "answer.citations")
+    if index is None or not 0 <= index < len(references):
+        n = len(references)
+        raise wrong("citation_outside", field="answer.citations", value=value, n=n)
+    return references[index]

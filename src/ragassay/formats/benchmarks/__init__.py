@@ -1,1 +1,0 @@
-"""Files of published benchmarks and evaluators, one reader a format."""

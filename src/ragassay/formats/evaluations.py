@@ -1,0 +1,354 @@
+"""Results of other tools' evaluations, as far as no path names their values: functions that rows of
+``exports.yaml`` name. The items of a file come from one function, and each item's record, by our
+names, from another one; what stands beside a record is for chosen columns only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay.formats.format_words import OptionWords, wrong
+from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.column_plans import plan
+from ragassay.formats.records.sample_records import Mapper
+from ragassay.formats.records.values import retrieved
+from ragassay.formats.records.values.cells import opened, unpacked
+from ragassay.formats.sources import delimited, json_files, opening
+from ragassay.formats.sources.json_values import parse_json
+from ragassay.formats.traces import served
+
+Row = Mapping[str, Any]
+Items = Iterator[tuple[int, Any]]
+"""Items of a file, each with its line or number."""
+
+Made = tuple[dict[str, Any], Row | None]
+"""A record, and what stands beside it."""
+
+
+# Test runs and results, datasets in CSV, and conversational test cases of deepeval. Plain lists of
+# test cases need no format of their own: their names are known.
+
+_CASES = (
+    *("testCases", "test_cases", "conversationalTestCases", "conversational_test_cases"),
+    *("test_results", "testResults"),
+)
+_JOINED = ("retrieval_context", "context")
+_RETRIEVED = frozenset({"retrievalContext", "retrieval_context", "passages"})
+_LEFT_OUT = (
+    *("metricsData", "metrics_data", "success", "order", "runDuration", "trace"),
+    *("conversational", "multimodal", "index", "flaky"),
+)
+_METADATA = ("metadata", "additionalMetadata", "additional_metadata")
+"""Names of the metadata of a test case; the later ones are of older versions."""
+
+_NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
+"""Names that deepeval gives to test cases without one."""
+
+
+def run_cases(path: Path, mapper: Mapper) -> Items:
+    """Each test case with the names in its run that are ids; in CSV, whose names stay what they
+    are, with ``None``. There the texts of a context are joined by ``|``, whatever they hold."""
+    if not opening.is_json(path, mapper.encoding):
+        for line, row in delimited.rows(path, mapper.encoding):
+            joined = {key: _texts(cell) for key in _JOINED if (cell := row.get(key)) is not None}
+            yield line, ({**row, **joined}, None)
+        return
+    seen: set[str] = set()
+    for line, record in json_files.json_records(path, mapper.tell, mapper.encoding, nested=True):
+        with opening.shaped("deepeval", path, line):
+            run = record.get("testRunData") or record.get("test_run_data") or record
+            lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
+        cases = [case for cases in lists for case in cases]
+        ids = _ids(cases, seen)
+        for number, case in enumerate(cases, 1) if lists else ((line, run),):
+            yield number, (case, ids)
+
+
+def _texts(cell: str) -> list[Any]:
+    """The texts of a context in CSV; a cell that others wrote may hold a list."""
+    listed = opened(cell)
+    return listed if isinstance(listed, list) else cell.split("|")
+
+
+def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
+    """The names of the test cases of a run that are ids: all of them where each case has one of its
+    own and no earlier test run of the file has it; those of this one are added to ``seen``.
+
+    Names that deepeval made (``test_case_0``) count the cases of one run, so in another run another
+    case may have them: they are no ids.
+    """
+    listed = [one.get("name") if isinstance(one, dict) else None for one in cases]
+    names = {one for one in listed if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
+    are_ids = len(names) == len(cases) and names.isdisjoint(seen)
+    seen |= names
+    return frozenset(names) if are_ids else frozenset()
+
+
+def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapper) -> Made:
+    """The record of a test case; of a conversation, its last question and answer."""
+    case, ids = item
+    if not isinstance(case, dict):
+        raise wrong("no_object_item", field=_CASES[0], item="test case")
+    metadata = _case_metadata(case)
+    left_out = (*_LEFT_OUT, *_METADATA) if ids is not None else _METADATA
+    record = {key: one for key, one in case.items() if key not in left_out and one is not None}
+    if ids is not None and (name := record.pop("name", None)) is not None:
+        if name in ids:
+            record["id"] = name
+        else:
+            metadata.setdefault("name", name)
+    if metadata:
+        record["metadata"] = metadata
+    turns = record.get("turns")
+    turns = turns if isinstance(turns, list) else []
+    answers = [one for one in turns if isinstance(one, dict) and one.get("role") == "assistant"]
+    last = answers[-1] if answers else {}
+    passages = last.get("retrievalContext", last.get("retrieval_context"))
+    if passages is not None:
+        record["passages"] = passages
+    if "context" in record and record.keys().isdisjoint(_RETRIEVED):
+        record["retrieval_context"] = None  # beside which the context is gold
+    lost = [key for key in ("name", *_METADATA) if key in case and key not in record]
+    return record, {key: case[key] for key in lost}
+
+
+def _case_metadata(case: Row) -> dict[str, Any]:
+    """The metadata of a test case, and the scores that deepeval gave it, by their names as
+    ``score.NAME``."""
+    made: dict[str, Any] = {}
+    for name in reversed(_METADATA):
+        written = unpacked(case.get(name))
+        if isinstance(written, Mapping):
+            made |= written
+        elif written is not None:
+            made[name] = written
+    scores = case.get("metricsData") or case.get("metrics_data")
+    for one in scores if isinstance(scores, list) else ():
+        if isinstance(one, dict) and one.get("name") and one.get("score") is not None:
+            made[f"score.{one['name']}"] = one["score"]
+    return made
+
+
+# Logs of Inspect AI: a sample and epoch each.
+
+
+def log_samples(path: Path, mapper: Mapper) -> Items:
+    """Each sample of a log, which is read as a whole, with the model that was asked."""
+    with opening.opened(path) as stream:
+        if stream.read(4) in opening.BINARY:
+            raise wrong("archived_log", path=path)
+    log = parse_json(opening.read_all(path, mapper.encoding), path)
+    listed = log.get("samples") if isinstance(log, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise wrong("empty_log", path=path, field="samples")
+    for number, one in enumerate(listed, 1):
+        yield number, (one, (log.get("eval") or {}).get("model"))
+
+
+_WORDS = 3
+"""Words from which a text is rather a passage than a label."""
+
+
+def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
+    """The record of a sample. Documents in its metadata, in a list or as one text, are passages."""
+    one, model = item
+    if not isinstance(one, dict):
+        raise wrong("no_object_item", field="samples", item="sample")
+    output, metadata = one.get("output") or {}, one.get("metadata") or {}
+    answer, choices = output.get("completion"), output.get("choices") or []
+    if answer is None and choices:
+        answer = (choices[0].get("message") or {}).get("content")
+    error, limit = one.get("error"), one.get("limit")
+    if not error and not answer and isinstance(limit, dict):
+        most = str(limit.get("limit")).removesuffix(".0")
+        error = f"stopped at its limit of {limit.get('type')}: {most}"
+    texts = {name: metadata.get(name) for name in retrieved.LISTS}
+    named = (k for k, one in texts.items() if isinstance(one, str) and len(one.split()) >= _WORDS)
+    found = retrieved.name_of_list(metadata) or next(named, None)
+    scores = one.get("scores") or {}
+    record = {
+        "id": one.get("id"),
+        "repeat": (one.get("epoch") or 1) - 1,
+        "system": model,
+        "query": one.get("input"),
+        "references": one.get("target") or None,
+        "answer": None if error else answer,
+        "failure": error.get("message") if isinstance(error, dict) else error,
+        "passages": None if found is None else retrieved.documents(metadata[found]),
+        "metadata": {
+            **{key: value for key, value in metadata.items() if key != found},
+            **{f"score.{name}": score.get("value") for name, score in scores.items()},
+        },
+    }
+    turns = one.get("messages")
+    if isinstance(turns, list) and any(turn.get("role") == "tool" for turn in turns):
+        if mapper.from_tools:  # only the messages hold the results of tools
+            record |= {"query": turns, "answer": None}
+        else:
+            mapper.tell("tools", line)
+    return {key: value for key, value in record.items() if value is not None}, None
+
+
+# Results of promptfoo: a test each, asked of a provider with a prompt.
+
+_EXPECTED = frozenset(
+    {"equals", "icontains", "contains", "factuality", "similar", "context-recall"}
+    | {"model-graded-factuality", "answer-correctness"}
+)
+"""Assertions whose value is the answer that is expected."""
+
+_FIELDS = ("query", "history", "passages", "references", "gold", "id")
+_OUTPUTS = ("answer", "output", "response", "text", "content")
+_LONGEST = 40
+"""Characters of a label of a prompt that is a name; promptfoo's default is the whole prompt."""
+
+
+def provider_results(path: Path, mapper: Mapper) -> Items:
+    """Each result with the names of its provider's prompts, and how often its test and provider
+    were met before (as a function of both)."""
+    seen: dict[tuple[str, str], int] = {}
+    number = 0
+    for line, outer in json_files.json_records(path, encoding=mapper.encoding):
+        results = _results(outer)
+        if results is None:
+            raise wrong("no_results", path=path, line=line, field="results")
+        prompts = _prompts(results)
+        for one in results:
+            number += 1
+            yield number if len(results) > 1 else line, (one, prompts, seen)
+
+
+def _results(outer: Row) -> list[Any] | None:
+    if isinstance(outer.get("vars"), dict):  # of a file of results it is a list of names
+        return [outer]
+    results = outer.get("results")
+    if isinstance(results, dict):
+        results = results.get("results")
+    return results if isinstance(results, list) else None
+
+
+def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
+    """Names of the prompts of those providers that were asked with several: provider -> index of
+    the prompt -> its label, where each has a short one of its own, else ``2`` for the second."""
+    labels: dict[str, dict[str, str]] = {}
+    for one in results:
+        if isinstance(one, dict):
+            entry = one.get("prompt")
+            prompt = entry if isinstance(entry, dict) else {}
+            label = str(prompt.get("label") or "")
+            is_name = len(label) <= _LONGEST and "\n" not in label and label != prompt.get("raw")
+            own_labels = labels.setdefault(_provider(one), {})
+            own_labels.setdefault(str(one.get("promptIdx")), label if is_name else "")
+    return {
+        provider: own_labels
+        if all(own_labels.values()) and len({*own_labels.values()}) == len(own_labels)
+        else {index: str(number) for number, index in enumerate(own_labels, 1)}
+        for provider, own_labels in labels.items()
+        if len(own_labels) > 1
+    }
+
+
+def _provider(one: Row) -> str:
+    provider = one.get("provider")
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    return str(provider or "")
+
+
+def provider_record(
+    item: tuple[Any, Any, dict[tuple[str, str], int]], line: int, mapper: Mapper
+) -> Made:
+    """The record of a result. The variables of its test hold fields by their known names."""
+    one, prompts, seen = item
+    if not isinstance(one, dict):
+        raise wrong("no_object_item", item="result")
+    case, response = one.get("testCase") or {}, one.get("response") or {}
+    variables = one.get("vars") or case.get("vars") or {}
+    system = _provider(one)
+    if system in prompts:
+        system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
+    output = response.get("output")
+    keys = _keys(variables, mapper)
+    fields = {field: variables[name] for field, name in keys.items()}
+    if isinstance(fields.get("passages"), str):
+        fields["passages"] = [fields["passages"]]
+    metadata = {
+        **(case.get("metadata") or {}),
+        **{name: value for name, value in variables.items() if name not in keys.values()},
+        **{f"score.{name}": value for name, value in (one.get("namedScores") or {}).items()},
+        "description": case.get("description"),
+        "prompt": (one.get("prompt") or {}).get("label"),
+        "asked": _served(one, response) or None,
+    }
+    record = {
+        "id": str(one.get("testIdx", one.get("id", ""))) or None,
+        "query": next(iter(variables.values()), None) if len(variables) == 1 else None,
+        **fields,
+        "system": system or None,
+        "answer": output,
+        # Beside an output an error is a failed assertion.
+        "failure": None if output is not None else one.get("error") or response.get("error"),
+        "references": fields.get("references") or _expected(case.get("assert")),
+        "metadata": {name: value for name, value in metadata.items() if value is not None},
+    }
+    context = retrieved.within(response.get("metadata") or one.get("metadata") or {})
+    if context is not None:
+        record["passages"] = context
+    if isinstance(output, dict):
+        record["answer"] = next((output[k] for k in _OUTPUTS if k in output), output)
+        if record.get("passages") is None:  # else it lists what was cited of the context
+            record["passages"] = retrieved.within(output)
+    record = mapper.unchosen(record)
+    key = (str(record.get("id")), str(record.get("system")))
+    record["repeat"] = seen[key] = seen.get(key, -1) + 1
+    # In the record a response would be an answer, and the answer the reference.
+    around = {"vars": variables, "response": response}
+    return record, around if mapper.columns else None
+
+
+def _served(one: Row, response: Row) -> dict[str, float]:
+    """What the reply took. Nothing is known of one from promptfoo's cache: its time is that of the
+    cache. The result's own cost and time are 0 where they are not known."""
+    if response.get("cached"):
+        return {}
+    milliseconds = served.number(one.get("latencyMs"))
+    used = response.get("tokenUsage") or {}
+    if not (used.get("prompt") or used.get("completion")):  # zeros where nothing was counted
+        used = {}
+    return served.measured(
+        latency=milliseconds / 1000 if milliseconds else None,
+        input_tokens=used.get("prompt"),
+        output_tokens=used.get("completion"),
+        cost=response.get("cost", one.get("cost") or None),
+    )
+
+
+def _keys(variables: Row, mapper: Mapper) -> dict[str, str]:
+    """The variable that holds each field, where its name is known and no column is chosen; two that
+    could be the same field are an error."""
+    wanted = {field for field in _FIELDS if field not in mapper.columns}
+    names = [name for name in variables if FIELD_OF.get(folded(name)) in wanted]
+    keys = plan(names, {}, _VariableWords()).keys if names else {}
+    return {field: name for field, name in keys.items() if field in _FIELDS}
+
+
+class _VariableWords(OptionWords):
+    """Names variables as columns reach them."""
+
+    def columns(self, field: str, column: str) -> str:
+        return super().columns(field, f"vars.{column}")
+
+
+def _expected(assertions: Any) -> list[str] | None:
+    """The answers that the first assertion about them expects; of several that are ``similar``, one
+    is enough, as of references."""
+    for one in assertions or ():
+        if isinstance(one, dict) and one.get("type") in _EXPECTED:
+            value = one.get("value")
+            listed = value if isinstance(value, list) and one["type"] == "similar" else [value]
+            texts = [each for each in listed if isinstance(each, str) and each]
+            if texts and not any("{{" in each for each in texts):
+                return texts
+    return None
