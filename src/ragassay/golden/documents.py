@@ -63,12 +63,7 @@ class Document:
 
 
 def text_at(documents: Mapping[str, Document], place: GoldPassage | GoldSpan) -> str:
-    """The text of the documents at the place of a passage or span; empty where there is none.
-
-    Args:
-        documents: by id.
-        place: with document, start and end.
-    """
+    """The text of the documents at the place of a passage or span; empty where there is none."""
     one = documents.get(place.document or "")
     if one is None or place.start is None or place.end is None:
         return ""
@@ -90,10 +85,6 @@ COPY = "holds the same text as"
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
     """The documents of a folder and of the folders within, by id.
 
-    Args:
-        folder: with text, Markdown, HTML, PDF and DOCX files; others are left alone.
-        without: paths below the folder that are left out.
-
     Raises:
         InputError: no document, or some that cannot be read, are empty, encrypted or enormous, or
             have the text or id of another. All of them are named at once.
@@ -108,17 +99,8 @@ def readable_documents(
 ) -> tuple[dict[str, Document], dict[str, str]]:
     """The documents of a folder for a golden set that is made of them.
 
-    Args:
-        folder: as of `load_documents`.
-        skip: whether files are left out that cannot be read, are empty, encrypted or enormous, or
-            have the text or id of one before them.
-
     Returns:
         The documents by id; and of each file that is left out, by its path below the folder, why.
-
-    Raises:
-        InputError: as of `load_documents`, but for what is left out.
-        UsageError: a package for this kind of file is missing.
     """
     documents, left_out = _loaded(folder, (), skip=skip)
     wrong = [] if skip else [*left_out.values()]
@@ -197,16 +179,7 @@ def fault_lines(wrong: Sequence[InputError]) -> str:
 
 
 def load(path: Path, folder: Path) -> Document:
-    """One document.
-
-    Args:
-        path: of its file.
-        folder: that its id starts from.
-
-    Raises:
-        InputError: it cannot be read, or holds no text.
-        UsageError: a package for this kind of file is missing.
-    """
+    """One document."""
     if path.stat().st_size > MOST_BYTES:
         raise InputError(f"is larger than {MOST_BYTES >> 20} MB", path=path, hint="Split it.")
     content = path.read_bytes()

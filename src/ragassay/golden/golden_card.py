@@ -24,14 +24,7 @@ not be read, with the empty line after it."""
 def write_card(
     folder: Path, items: Sequence[GoldenItem], left_out: Mapping[str, str], made: str
 ) -> None:
-    """Writes ``card.md``, unless the folder has one.
-
-    Args:
-        folder: of the golden set.
-        items: of it.
-        left_out: files that could not be read as documents, and why.
-        made: how the set was made, in a sentence.
-    """
+    """Writes ``card.md``, unless the folder has one."""
     path = folder / CARD
     if path.exists():
         return
@@ -54,21 +47,12 @@ Licence: (write it here)
 
 
 def refresh_card(folder: Path, items: Sequence[GoldenItem], left_out: Mapping[str, str]) -> None:
-    """Writes the lines anew that follow from the set, where they still stand as we wrote them.
-
-    Args:
-        folder, items, left_out: as of `write_card`.
-    """
+    """Writes the lines anew that follow from the set, where they still stand as we wrote them."""
     change_card(folder, zip(_LINES, _lines(items, left_out), strict=True))
 
 
 def change_card(folder: Path, lines: Iterable[tuple[re.Pattern[str], str]]) -> None:
-    """Replaces lines of the card, where there is a card that has them.
-
-    Args:
-        folder: of the golden set.
-        lines: what each line looks like, and the text in its place.
-    """
+    """Replaces lines of the card, where there is a card that has them."""
     path = folder / CARD
     if not path.is_file():
         return

@@ -54,9 +54,6 @@ class GoldenSet:
     def open(cls, folder: Path) -> GoldenSet:
         """Reads a golden set.
 
-        Args:
-            folder: that holds ``queries.jsonl``.
-
         Raises:
             InputError: it is none, or a line is wrong; with the line and the field.
         """
@@ -96,11 +93,7 @@ class GoldenSet:
     def documents(self) -> dict[str, Document]:
         """The documents by id, without those that were left out when the set was made. Gold that
         names them otherwise (`DocumentNames`) has their ids afterwards, as it has after `open`
-        where ``documents.json`` lists them.
-
-        Raises:
-            InputError: there are none, one cannot be read, or gold names one that may be several.
-        """
+        where ``documents.json`` lists them."""
         documents = load_documents(self.documents_folder, self.left_out)
         self._name_by_id({name: one.path for name, one in documents.items()})
         return documents
@@ -121,8 +114,7 @@ class GoldenSet:
 
     def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
         """Documents that were left out and can be read now, without those that have the id or text
-        of another one.
-        """
+        of another one."""
         folder = self.documents_folder
         texts = {one.text for one in documents.values()}
         readable: dict[str, Document] = {}
@@ -146,22 +138,13 @@ class GoldenSet:
         return next((one for one in self.items if one.id == name), None)
 
     def with_status(self, *statuses: Status, where: Iterable[str] = ()) -> list[GoldenItem]:
-        """The items of some statuses.
-
-        Args:
-            statuses: that count.
-            where: conditions that hold for each (see `ragassay.base.subsets`).
-
-        Raises:
-            UsageError: no item has a field of the conditions, or they hold for none.
-        """
+        """The items of some statuses."""
         items = [item for item in self.items if item.status in statuses]
         return list(Subset(where).of(items, GoldenItem.fields, "item"))
 
     def save(self) -> None:
         """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte. What
-        ``card.md`` counts follows; see `refresh_card`.
-        """
+        ``card.md`` counts follows; see `refresh_card`."""
         with atomic(self.folder / QUERIES) as stream:
             for item in self.items:
                 stream.write(orjson.dumps(item.to_record(), option=orjson.OPT_APPEND_NEWLINE))
@@ -169,12 +152,7 @@ class GoldenSet:
 
     def save_manifest(self, documents: Mapping[str, Document], before: Path | None = None) -> None:
         """Writes ``documents.json``: which documents the spans count in, and when each was found to
-        be another one than before.
-
-        Args:
-            documents: by id.
-            before: folder of the golden set whose manifest is continued; by default this one.
-        """
+        be another one than before."""
         where = self.documents_in
         old = {str(one["id"]): one for one in _listed(before or self.folder)}
         today = datetime.now(UTC).date().isoformat()
@@ -214,8 +192,7 @@ class GoldenSet:
 
     def read_otherwise(self, documents: Mapping[str, Document]) -> dict[tuple[str, str], list[str]]:
         """The ids of documents that are the same files as in the manifest and were read by another
-        loader, so that their text may differ; by the loader of the manifest and that of now.
-        """
+        loader, so that their text may differ; by the loader of the manifest and that of now."""
         ids: dict[tuple[str, str], list[str]] = {}
         for one in _listed(self.folder):
             now = documents.get(str(one["id"]))
@@ -253,10 +230,6 @@ def check_output(output: Path, *inputs: Path) -> None:
     """Refuses a place for results where a command would write over what it reads, or into a golden
     set.
 
-    Args:
-        output: file or folder that is to be written.
-        inputs: files and folders that the command reads.
-
     Raises:
         UsageError: the output is one of the inputs or lies in a folder of them, or it is a golden
             set or lies in one.
@@ -282,12 +255,7 @@ def schema() -> dict[str, Any]:
 
 
 def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]) -> None:
-    """Fills in what stands before and after each span whose text stands where it says.
-
-    Args:
-        items: are changed.
-        documents: by id.
-    """
+    """Fills in what stands before and after each span whose text stands where it says."""
     for item in items:
         item.gold = item.gold and [
             GoldSpan.of(one.document, documents[one.document].text, one.start, one.end, one.grade)
@@ -330,16 +298,7 @@ def _listed(folder: Path) -> list[dict[str, Any]]:
 
 
 def json_value(raw: bytes, path: Path, line: int | None = None) -> Any:
-    """A value of JSON.
-
-    Args:
-        raw: its text.
-        path: of the file, for errors.
-        line: in it.
-
-    Raises:
-        InputError: it is not JSON.
-    """
+    """A value of JSON."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -355,10 +314,5 @@ def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[s
 
 
 def relative_folder(of: Path, to: Path) -> str:
-    """The path from one folder to another, as manifests and settings keep it.
-
-    Args:
-        of: the folder that is named.
-        to: where from.
-    """
+    """The path from one folder to another, as manifests and settings keep it."""
     return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()

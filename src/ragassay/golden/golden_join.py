@@ -147,13 +147,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
 
 
 def drafts_left_out(folder: Path, n: int, also: str = "") -> str:
-    """A sentence without its end about drafts that do not count, and what to do.
-
-    Args:
-        folder: of the golden set.
-        n: how many drafts it has.
-        also: what else is left out with them.
-    """
+    """A sentence without its end about drafts that do not count, and what to do."""
     return (
         f"{plural(n, 'draft')} of {folder} left out{also}: review {either(n, 'it', 'them')} "
         f"(ragassay golden review {folder})"
@@ -164,13 +158,7 @@ def misplaced(
     golden: GoldenSet, items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[str]:
     """Sentences about spans whose text does not stand where they say: `joined` takes their offsets
-    away, so that metrics of spans and characters leave their queries out.
-
-    Args:
-        golden: the set, with the documents that it knows.
-        items: of it that count.
-        documents: as they are now, by id.
-    """
+    away, so that metrics of spans and characters leave their queries out."""
     spans = [(item.id, span) for item in items for span in item.gold or ()]
     moved = [(name, one) for name, one in spans if text_at(documents, one) != one.text]
     if not moved:

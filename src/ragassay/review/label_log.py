@@ -70,12 +70,7 @@ LABELS = Kind(
 
 
 def verdict_of(standing: Standing, question: Question[Any]) -> Verdict[Any] | Failure | None:
-    """The answer by all who labelled a question, as a run replays it; ``None`` for no label.
-
-    Args:
-        standing: of the labels.
-        question: that is asked.
-    """
+    """The answer by all who labelled a question, as a run replays it; ``None`` for no label."""
     settled = standing.settled(question.key)
     entries = [settled] if settled else standing.of.get(question.key, {}).values()
     votes = [vote_of(one.said.record, question, 0, LABELS.log) for one in entries]

@@ -176,10 +176,6 @@ def shown_reviews(reviews: Mapping[str, Entry]) -> list[dict[str, Any]]:
 def save_adjudication(folder: Path, records: Sequence[Mapping[str, Any]]) -> Path:
     """Writes the disagreements, a line each, into the folder.
 
-    Args:
-        folder: of the golden set.
-        records: by `disagreements` and `label_disagreements`.
-
     Returns:
         The file's path.
     """
@@ -190,12 +186,7 @@ def save_adjudication(folder: Path, records: Sequence[Mapping[str, Any]]) -> Pat
 
 
 def tell_card(folder: Path, sentence: str) -> None:
-    """Writes the agreement into the golden set's card, where its line for that still stands.
-
-    Args:
-        folder: of the golden set.
-        sentence: about the agreement.
-    """
+    """Writes the agreement into the golden set's card, where its line for that still stands."""
     change_card(folder, [(_CARD_LINE, f"Agreement of reviewers: {sentence}")])
 
 

@@ -89,18 +89,7 @@ def edited(
     reviewer: str,
     documents: Callable[[], Mapping[str, Document]],
 ) -> GoldenItem:
-    """The item with new values.
-
-    Args:
-        item: as it is.
-        fields: new values of `EDITABLE` fields.
-        reviewer: who says so of a new wrong answer.
-        documents: by id, for spans that are new.
-
-    Raises:
-        UsageError: a field is none that a reviewer changes.
-        InputError: a value is impossible.
-    """
+    """The item with new values."""
     unknown = set(fields) - set(EDITABLE)
     if unknown:
         raise UsageError(f"A reviewer does not change {', '.join(sorted(unknown))}.")
@@ -125,12 +114,7 @@ def edited(
 
 
 def changes_of(old: GoldenItem, new: GoldenItem) -> dict[str, tuple[Any, Any]]:
-    """For each field that differs its value before and after.
-
-    Args:
-        old: the item before.
-        new: the item after.
-    """
+    """For each field that differs its value before and after."""
     before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
     return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
 

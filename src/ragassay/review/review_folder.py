@@ -36,24 +36,13 @@ class ReviewSettings(BaseModel):
     calibration: str | None = Field(None, description="Golden set with known answers, shown first")
 
     def needs(self, item: str) -> int:
-        """How many people review an item.
-
-        Args:
-            item: its id. The choice depends on it alone, so that it is the same for everybody.
-        """
+        """How many people review an item."""
         share = int.from_bytes(hashlib.blake2b(item.encode(), digest_size=8).digest()) / 2**64
         return self.people if share < self.overlap else 1
 
 
 class ReviewFolder:
-    """A golden set's folder, its settings and its logs, as they are now.
-
-    Args:
-        folder: of the golden set.
-
-    Raises:
-        InputError: it is none, or a file of it is wrong.
-    """
+    """A golden set's folder, its settings and its logs, as they are now."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -75,15 +64,7 @@ class ReviewFolder:
         return self.fresh("set", lambda: GoldenSet.open(folder), folder / QUERIES)
 
     def item(self, item_id: str, *, calibration: bool = False) -> GoldenItem:
-        """An item.
-
-        Args:
-            item_id: its id.
-            calibration: it is one of the calibration set.
-
-        Raises:
-            UsageError: there is no such item.
-        """
+        """An item."""
         golden = self.calibration() if calibration else self.golden()
         item = golden.item(item_id) if golden else None
         if item is None:
@@ -92,8 +73,7 @@ class ReviewFolder:
 
     def documents(self, *, calibration: bool = False) -> Mapping[str, Document]:
         """The documents by id; read again when ``documents.json`` is another one, as after 'golden
-        anchor': the spans then count in what the documents are now.
-        """
+        anchor': the spans then count in what the documents are now."""
         golden = self.calibration() if calibration else self.golden()
         if golden is None:
             return {}
@@ -105,11 +85,7 @@ class ReviewFolder:
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     def settings(self) -> ReviewSettings:
-        """How the set is reviewed.
-
-        Raises:
-            InputError: the file of settings is wrong.
-        """
+        """How the set is reviewed."""
         path = self.folder / SETTINGS
 
         def read() -> ReviewSettings:
@@ -122,11 +98,7 @@ class ReviewFolder:
         return self.fresh("settings", read, path)
 
     def change_settings(self, **fields: Any) -> ReviewSettings:
-        """Keeps settings for all reviewers.
-
-        Raises:
-            UsageError: a value is impossible.
-        """
+        """Keeps settings for all reviewers."""
         with alone(self.folder):
             try:
                 settings = ReviewSettings(**{**self.settings().model_dump(), **fields})
@@ -137,15 +109,7 @@ class ReviewFolder:
         return settings
 
     def logged(self, kind: Kind, path: Path) -> list[Entry]:
-        """The entries of a log; each line is read once.
-
-        Args:
-            kind: of the log.
-            path: of the file.
-
-        Raises:
-            InputError: a line is wrong; with its number.
-        """
+        """The entries of a log; each line is read once."""
 
         def entry(number: int, line: bytes) -> Entry:
             found = self._lines.get((path, number, line))
@@ -165,15 +129,7 @@ class ReviewFolder:
         return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
 
     def standing(self, kind: Kind, folder: Path | None = None) -> Standing:
-        """What people said that counts.
-
-        Args:
-            kind: of things that they spoke of.
-            folder: of the golden set; this one where left out.
-
-        Raises:
-            InputError: a line of a log is wrong; with its number.
-        """
+        """What people said that counts."""
         paths = [(folder or self.folder) / name for name in (kind.log, kind.known_log) if name]
 
         def read() -> Standing:
@@ -183,13 +139,7 @@ class ReviewFolder:
         return self.fresh("standing", read, *paths)
 
     def fresh(self, what: str, read: Callable[[], T], *paths: Path) -> T:
-        """What was read of files, read again when one of them is another one.
-
-        Args:
-            what: is read.
-            read: reads it.
-            paths: of the files.
-        """
+        """What was read of files, read again when one of them is another one."""
         key, marks = (what, *paths), [mark_of(path) for path in paths]
         cached = self._cache.get(key)
         if cached is None or cached[0] != marks:

@@ -23,11 +23,7 @@ _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<g
 class ItemSheet(Sheet):
     """The items that nobody accepted or rejected yet. ``gold_text``, ``nearly`` (what almost
     answers an unanswerable query), ``unplaced`` (gold that has no place in the documents) and
-    ``status`` are for reading only.
-
-    Args:
-        store: of the golden set.
-    """
+    ``status`` are for reading only."""
 
     title = "Review"
     columns: ClassVar = {

@@ -26,12 +26,7 @@ HIDDEN = {"status": "draft", "tags": []}
 
 
 class ReviewConflictError(UsageError):
-    """Somebody changed the item in the meantime.
-
-    Args:
-        sentence: that says so.
-        item: as it is now.
-    """
+    """Somebody changed the item in the meantime."""
 
     def __init__(self, sentence: str, item: GoldenItem | None = None) -> None:
         super().__init__(sentence)
@@ -68,12 +63,7 @@ class ReviewStore(Reviewing):
         return [self.thing(self.item(key, calibration=calibration), calibration=calibration)]
 
     def thing(self, item: GoldenItem, *, calibration: bool = False) -> Thing:
-        """An item as something to decide on.
-
-        Args:
-            item: of the set.
-            calibration: it is one of the calibration set.
-        """
+        """An item as something to decide on."""
         words = {name: getattr(item, name) for name in WORDS}
         told = {"query": item.query, "status": item.status, **words, "tags": item.tags}
         if calibration:
@@ -96,15 +86,6 @@ class ReviewStore(Reviewing):
 
         An item that several people review stays as it is until all have decided: it is changed when
         they decided alike, and else waits for somebody who settles it.
-
-        Args:
-            item_id: of the item.
-            reviewer: who decided.
-            decision: ``tag`` changes the tags alone.
-            version: of the item that was decided on.
-            fields: new values of `EDITABLE` fields; spans of the gold need document, start and end.
-            seconds: that it took.
-            calibration: the item is one of the calibration set.
 
         Returns:
             The review, as the log has it.
@@ -164,11 +145,7 @@ class ReviewStore(Reviewing):
         return review
 
     def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
-        """Undoes a review; see `Reviewing._restored`.
-
-        Raises:
-            ReviewConflictError: somebody changed the same fields since, or the item was settled.
-        """
+        """Undoes a review; see `Reviewing._restored`."""
         review: Review = last.said
         item = None if review.calibration else self.golden().item(last.key)
         if item is not None:

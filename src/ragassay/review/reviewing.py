@@ -38,24 +38,14 @@ class Thing:
     calibration: bool = False
 
     def is_of(self, reviewer: str, standing: Standing) -> bool:
-        """Whether a person decided on it.
-
-        Args:
-            reviewer: the person.
-            standing: what counts.
-        """
+        """Whether a person decided on it."""
         if self.calibration:
             return self.key in standing.known.get(reviewer, ())
         return self.by == reviewer or standing.own(self.key, reviewer) is not None
 
     def state(self, reviewer: str, standing: Standing) -> State:
         """What it waits for: ``todo``: a decision by this person; ``waiting``: others;
-        ``disagreement``: somebody who settles it; ``done``: nothing.
-
-        Args:
-            reviewer: who asks.
-            standing: what counts.
-        """
+        ``disagreement``: somebody who settles it; ``done``: nothing."""
         if self.calibration:
             return "done" if self.is_of(reviewer, standing) else "todo"
         said = standing.of.get(self.key, {})
@@ -86,20 +76,11 @@ class Reviewing(ReviewFolder, ABC):
 
     @abstractmethod
     def changed(self, key: str, *, calibration: bool) -> list[Thing]:
-        """What may stand otherwise in the list after a decision.
-
-        Args:
-            key: of the thing that was decided on.
-            calibration: it has a known answer.
-        """
+        """What may stand otherwise in the list after a decision."""
 
     @abstractmethod
     def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
         """Undoes an entry.
-
-        Args:
-            last: that is taken back.
-            before: what the same person had said of the same thing.
 
         Returns:
             The line for the log.
@@ -110,20 +91,11 @@ class Reviewing(ReviewFolder, ABC):
         return self.standing(self.kind)
 
     def entries(self, reviewer: str, where: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """All things in a few words, those with known answers first; see `listed`.
-
-        Args:
-            reviewer: who asks.
-            where: see `things`.
-        """
+        """All things in a few words, those with known answers first; see `listed`."""
         return self.listed([*self.known_things(), *self.things(where)], reviewer)
 
     def listed(self, things: Iterable[Thing], reviewer: str) -> list[dict[str, Any]]:
         """Things in a few words.
-
-        Args:
-            things: some.
-            reviewer: who asks.
 
         Returns:
             For each its ``key``, ``calibration`` (its answer is known), what else is told,
@@ -165,23 +137,14 @@ class Reviewing(ReviewFolder, ABC):
 
     @contextmanager
     def deciding(self, reviewer: str) -> Iterator[None]:
-        """Holds the folder's lock for a decision.
-
-        Raises:
-            UsageError: no name is given, or another writer holds the lock for too long.
-        """
+        """Holds the folder's lock for a decision."""
         if not reviewer.strip():
             raise UsageError(f"A {self.kind.piece} needs the name of its reviewer.")
         with alone(self.folder):
             yield
 
     def write(self, record: Mapping[str, Any], *, calibration: bool = False) -> None:
-        """Adds a line to the log.
-
-        Args:
-            record: of the line, without its time.
-            calibration: it is about something with a known answer.
-        """
+        """Adds a line to the log."""
         name = self.kind.known_log if calibration else ""
         append(self.folder / (name or self.kind.log), record)
 
@@ -190,9 +153,6 @@ class Reviewing(ReviewFolder, ABC):
 
         Returns:
             What was taken back.
-
-        Raises:
-            UsageError: there is none, or it can no longer be taken back.
         """
         with self.deciding(reviewer):
             found = self.current().last(reviewer)

@@ -60,10 +60,6 @@ def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
 
     An item comes from where its first gold span stands; an unanswerable one from where the span
     stands that almost answers it.
-
-    Args:
-        corpus: the documents.
-        items: drafts that became items.
     """
     words: Counter[tuple[str, str]] = Counter()
     for section in corpus.sections:
@@ -92,10 +88,6 @@ def favoured_content(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
     Names are words with capital letters within a sentence of the documents, without those in titles
     of documents, which queries need to say what they are about, and without those of languages in
     which other words have capitals, too.
-
-    Args:
-        corpus: the documents.
-        items: drafts that became items.
     """
     ours, theirs = _by_language(corpus, items)
     favours: list[Count] = []
@@ -109,10 +101,6 @@ def measured(
     corpus: Corpus, items: Sequence[Draft]
 ) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
     """The languages whose lists tell of groups and opinions.
-
-    Args:
-        corpus: the documents.
-        items: drafts that became items.
 
     Returns:
         Items by language, where there is a list and a document; and for each other language (empty
@@ -174,12 +162,7 @@ def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[
 
 
 def favoured_words(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
-    """Stems of words that queries and answers have, against the documents.
-
-    Args:
-        corpus: the documents.
-        items: drafts that became items.
-    """
+    """Stems of words that queries and answers have, against the documents."""
     ours = [one for draft in items for one in _sentences_of(draft)]
     theirs = [one for section in corpus.sections for one in sentences(section.text)]
     favours = _compared(ours, theirs, lambda text: {("word", stem) for stem in content(text)})

@@ -168,14 +168,7 @@ class Rejection:
 
     @classmethod
     def of(cls, failure: Failure, why: Why, asked: str, draft: Draft) -> Rejection:
-        """The rejection of a draft about which there is no answer.
-
-        Args:
-            failure: in place of the answer.
-            why: the kind of reason.
-            asked: who was asked, the generator or the checker.
-            draft: what was written, as far as it was.
-        """
+        """The rejection of a draft about which there is no answer."""
         if failure.stopped:
             return cls(why, failure.detail, draft, failure.reason.passing, unasked=True)
         detail = f"the {asked} gave no answer: {failure.detail}"

@@ -122,13 +122,7 @@ class Filters:
 
 
 def ill_formed(query: str, words: tuple[int, int], length: str | None = None) -> str:
-    """What is wrong with the form of a query; empty for nothing.
-
-    Args:
-        query: its text.
-        words: fewest and most words.
-        length: that was wanted, by the mix.
-    """
+    """What is wrong with the form of a query; empty for nothing."""
     n = n_words(query)
     if not words[0] <= n <= words[1]:
         return f"the query has {n} words, not {words[0]} to {words[1]}"
@@ -144,9 +138,6 @@ def ill_formed(query: str, words: tuple[int, int], length: str | None = None) ->
 class Checks:
     """What the checker finds against drafts.
 
-    Args:
-        corpus: the documents.
-
     Attributes:
         not_tried: checks that the checker cannot do, by their name.
     """
@@ -156,12 +147,7 @@ class Checks:
         self._corpus = corpus
 
     async def against(self, draft: Draft, ask: Ask) -> Rejection | None:
-        """The first reason against a draft.
-
-        Args:
-            draft: to check.
-            ask: asks the checker.
-        """
+        """The first reason against a draft."""
         if not draft.answerable:
             return await self._answered(draft, ask)
         if not draft.references:

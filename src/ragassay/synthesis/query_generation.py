@@ -101,14 +101,7 @@ class PublishedWish:
     @contextmanager
     def documents(self, golden: Path | None) -> Iterator[Path]:
         """A folder with the documents that count: the source's own where all of them do, or else
-        the folder ``documents`` of the golden set, into which they are copied.
-
-        Args:
-            golden: the golden set; ``None``: nothing may be written there.
-
-        Raises:
-            InputError: the source cannot be read, or has no document that counts.
-        """
+        the folder ``documents`` of the golden set, into which they are copied."""
         one = self.source
         if one.path and not (one.file_extensions or one.min_doc_size or one.max_num_docs):
             yield Path(one.path)
@@ -159,8 +152,7 @@ class PublishedWish:
 
     def save_queries(self, items: Sequence[GoldenItem]) -> Path:
         """Writes the file of queries: ``query_id``, ``query`` and, where answers are generated,
-        ``expected_answer`` (empty for an unanswerable query).
-        """
+        ``expected_answer`` (empty for an unanswerable query)."""
         path = Path(f"{self.output.base_filename}.{self.output.format}")
         names = ["query_id", "query"]
         names += ["expected_answer"] if self.generation.generate_expected_answers else []
@@ -180,11 +172,7 @@ class PublishedWish:
 
 
 def read_query_generation(path: Path) -> PublishedWish:
-    """Reads a configuration of query generation.
-
-    Raises:
-        InputError: it is none, a key or value is wrong, or a key is written out; with the line.
-    """
+    """Reads a configuration of query generation."""
     file = ConfigFile(read_filled(text_of(path), path, leave=is_for_a_key), path)
     body = file.content.value
     if not isinstance(body, dict) or "document_source" not in body:

@@ -45,18 +45,7 @@ def scorecard(
     real: Sequence[str],
     not_tried: Mapping[str, int],
 ) -> str:
-    """The scorecard of one run, in Markdown.
-
-    Args:
-        made: generator, checker, versions and seed.
-        corpus: the documents.
-        items: drafts that became items.
-        spare: drafts that were accepted and not chosen.
-        rejections: the others.
-        kinds: what was wanted of each item.
-        real: queries of users; none: not compared.
-        not_tried: checks that the checker cannot do, with the number of drafts.
-    """
+    """The scorecard of one run, in Markdown."""
     accepted = [*items, *spare]
     n = len(accepted) + len(rejections)
     lines = [f"## {made['generator']}, prompts {made['prompts']}", ""]
@@ -88,12 +77,7 @@ def _realism(accepted: Sequence[Draft], real: Sequence[str]) -> str:
 
 
 def save_scorecard(path: Path, section: str) -> None:
-    """Writes a section into a scorecard, in place of the one with the same heading.
-
-    Args:
-        path: of the file.
-        section: as `scorecard` gives it.
-    """
+    """Writes a section into a scorecard, in place of the one with the same heading."""
     head = "# Scorecard\n\n"
     old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
     earlier = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
@@ -104,12 +88,7 @@ def save_scorecard(path: Path, section: str) -> None:
 
 def told_apart(written: Sequence[str], real: Sequence[str]) -> float | None:
     """The area under the ROC curve of a naive Bayes classifier, cross-validated, that tells written
-    queries from real ones; ``None`` for fewer than five of either.
-
-    Args:
-        written: by a generator.
-        real: by users.
-    """
+    queries from real ones; ``None`` for fewer than five of either."""
     if min(len(written), len(real)) < _FOLDS:
         return None
     rows = [(_features(one), True) for one in written] + [(_features(one), False) for one in real]

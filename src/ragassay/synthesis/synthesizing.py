@@ -56,18 +56,8 @@ _DRAFTS_PER_ITEM = 10
 class Synthesis:
     """A synthesis that is ready to run: documents and golden set are read.
 
-    Args:
-        wish: what is wanted.
-        judging: how judges are asked: limits, budget, ledger.
-        dry: nothing will be asked, so no key is needed.
-
     Attributes:
         left_out: documents by language that the offline generator does not read.
-
-    Raises:
-        UsageError: generator and checker are one model, an impossible mix, an unknown judge, no
-            document in English for the offline generator.
-        InputError: documents or golden set cannot be read, or do not belong together.
     """
 
     def __init__(self, wish: Wish, judging: Judging, *, dry: bool = False) -> None:
@@ -105,11 +95,7 @@ class Synthesis:
         return dict(others)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Outcome:
-        """Writes, checks, chooses, and adds the items to the folder.
-
-        Args:
-            progress: is called with the number of drafts that were written or checked so far.
-        """
+        """Writes, checks, chooses, and adds the items to the folder."""
         if not self.wish.given and not self._kinds():
             return Outcome([], len(self.made), 0, [], Usage(), False)
         with self._judges() as (judge, made), Asker(judge) as asker:

@@ -41,11 +41,7 @@ class Counts:
 
 
 class ChunkAligner:
-    """The documents, indexed.
-
-    Args:
-        documents: by id.
-    """
+    """The documents, indexed."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.counts = Counts()
@@ -62,14 +58,7 @@ class ChunkAligner:
                 self._pieces[text[at : at + PIECE]].append((key, at))
 
     def passage(self, passage: Passage) -> Passage:
-        """The passage with its place, where it has none and is found.
-
-        Args:
-            passage: of a system; ``document`` may say where to look first.
-
-        Raises:
-            InputError: its ``document`` may be several of the documents.
-        """
+        """The passage with its place, where it has none and is found."""
         document_id = self._names.one(passage.document)
         if passage.start is not None and passage.end is not None and document_id is not None:
             stands = self._documents[document_id].text[passage.start : passage.end]

@@ -45,11 +45,7 @@ _SHARED = 0.6
 class TextFinder:
     """Finds texts whose surroundings nobody knows: where each stands exactly, else whatever the
     white space, else whatever markup and case, else with a distance of at most `MOST_DISTANT` and
-    the same numbers. The first of these that finds any place counts.
-
-    Args:
-        documents: by id.
-    """
+    the same numbers. The first of these that finds any place counts."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._documents = documents
@@ -58,12 +54,7 @@ class TextFinder:
         self._words = cache(lambda name: frozenset(_WORDS.findall(self._bare(name)[0])))
 
     def find(self, text: str, document_id: str | None = None) -> Sighting | None:
-        """Where a text stands; ``None`` where it stands nowhere.
-
-        Args:
-            text: that is looked for.
-            document_id: the document to look in; all of them where there is none of this id.
-        """
+        """Where a text stands; ``None`` where it stands nowhere."""
         among = [name for name in self._documents if name == document_id] or list(self._documents)
         exact = [
             (name, at, at + len(text))

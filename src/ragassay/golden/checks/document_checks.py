@@ -23,12 +23,7 @@ _HOLDERS = 20
 
 
 def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Finding]:
-    """What changed in the documents since the spans were made, and which of them are nearly alike.
-
-    Args:
-        golden: the set.
-        documents: as they are now, by id.
-    """
+    """What changed in the documents since the spans were made, and which are nearly alike."""
     recorded = golden.known_documents()
     for name, one in documents.items():
         if name not in recorded:

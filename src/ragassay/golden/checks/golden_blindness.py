@@ -39,11 +39,6 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Sc
     against the other ones, for against itself it has the highest score by each metric. Where there
     is one reference, the right answer is the text of the gold spans, which hold the answer in other
     words; where this is no other text, nobody can tell.
-
-    Args:
-        items: those without wrong answers are left out.
-        metrics: their names.
-        scorer: scores the answers by one of them.
     """
     blindness = Blindness()
     tried: list[tuple[GoldenItem, int]] = []

@@ -69,17 +69,7 @@ class Checked:
 def check(
     golden: GoldenSet, options: CheckOptions | None = None, *, evaluate: Callable[..., Any]
 ) -> Checked:
-    """Checks a golden set. Rejected items are left out.
-
-    Args:
-        golden: the set.
-        options: what is checked, and by whom.
-        evaluate: `ragassay.evaluate`, which asks the judge and computes the metrics.
-
-    Raises:
-        InputError: a document cannot be read.
-        UsageError: an unknown metric or judge.
-    """
+    """Checks a golden set. Rejected items are left out."""
     chosen = options or CheckOptions()
     items = golden.with_status("accepted", "draft")
     are_needed = golden.known_documents() or any(item.gold for item in items)

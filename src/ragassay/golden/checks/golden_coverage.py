@@ -20,10 +20,6 @@ def coverage(
 ) -> dict[str, dict[str, int]]:
     """Items by document, by section and by what their fields say.
 
-    Args:
-        items: of a golden set.
-        documents: by id.
-
     Returns:
         For each table the number of items by value. A section is named by its document and the
         heading above it (of a PDF file without bookmarks: the page); those without text are left
@@ -81,12 +77,7 @@ def _length(item: GoldenItem) -> str:
 
 
 def uncovered(items: Sequence[GoldenItem], log: Sequence[str]) -> list[str]:
-    """The queries of a log that no item is like.
-
-    Args:
-        items: of a golden set.
-        log: queries of users.
-    """
+    """The queries of a log that no item is like."""
     queries = [plain(item.query) for item in items]
     pairs = alike_texts([plain(one) for one in log], queries, fuzz.token_set_ratio, _COVERED)
     covered = {at for at, _ in pairs}

@@ -32,10 +32,6 @@ def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> li
     (also one that stands in several documents), those that ask nearly the same, and those of one
     conversation, with all that are linked by them.
 
-    Args:
-        items: of a golden set.
-        documents: by id, in which the spans stand.
-
     Returns:
         For each item the place of the first one of its group.
     """
@@ -65,14 +61,7 @@ def near_duplicates(items: Sequence[GoldenItem]) -> Iterator[Pair]:
 def alike_texts(
     texts: Sequence[str], others: Sequence[str], scorer: Callable[..., float], least: float
 ) -> Iterator[Pair]:
-    """The places of each text and of the others that it is like.
-
-    Args:
-        texts: any.
-        others: that they are compared with.
-        scorer: says how alike two texts are, 0 to 100.
-        least: how alike they must be.
-    """
+    """The places of each text and of the others that it is like."""
     for begin in range(0, len(texts), _ROWS):
         rows = texts[begin : begin + _ROWS]
         likeness = process.cdist(

@@ -41,12 +41,7 @@ def misplaced_spans(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Finding]:
     """Spans whose text does not stand at their place, and answerable queries without a reference or
-    a span.
-
-    Args:
-        items: of a golden set.
-        documents: by id.
-    """
+    a span."""
     for item in items:
         for number, span in enumerate(item.gold or ()):
             document = documents.get(span.document)
@@ -77,12 +72,7 @@ def misplaced_spans(
 def repeated_texts(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Finding]:
-    """Texts of gold that also stand where they are no gold of the item.
-
-    Args:
-        items: of a golden set.
-        documents: by id.
-    """
+    """Texts of gold that also stand where they are no gold of the item."""
     texts = {
         item.id: dict.fromkeys(" ".join(span.text.split()) for span in evidence(item))
         for item in items
@@ -189,13 +179,7 @@ def duplicates(items: Sequence[GoldenItem]) -> Iterator[Finding]:
 def ages(
     items: Sequence[GoldenItem], changed: Mapping[str, date], options: CheckOptions
 ) -> Iterator[Finding]:
-    """Items that were verified too long ago, before their documents changed, or in the future.
-
-    Args:
-        items: of a golden set.
-        changed: when documents changed, by id.
-        options: has the largest age, and the day that ages count from.
-    """
+    """Items that were verified too long ago, before their documents changed, or in the future."""
     today = options.today or datetime.now(UTC).date()
     if options.max_age is not None:
         verified = [(one.verified_on, one.id) for one in items if one.verified_on is not None]

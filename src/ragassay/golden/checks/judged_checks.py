@@ -39,14 +39,7 @@ _OPEN = {
 
 
 class JudgedChecks:
-    """The checks of a golden set that a judge makes.
-
-    Args:
-        items: of the set.
-        documents: by id.
-        options: who judges, and what that may cost.
-        evaluate: `ragassay.evaluate`.
-    """
+    """The checks of a golden set that a judge makes."""
 
     def __init__(
         self,
@@ -147,12 +140,7 @@ class JudgedChecks:
                 yield Finding(sentence, self._asked[number].id)
 
     def values(self, samples: Sequence[Mapping[str, Any]], metric: str) -> dict[str, float]:
-        """The value of each sample that a metric scores, by its id.
-
-        Args:
-            samples: records of samples.
-            metric: its name.
-        """
+        """The value of each sample that a metric scores, by its id."""
         return {name: value for name, value, _ in self._scores(samples, metric, "")}
 
     def unscored(self) -> dict[str, str]:

@@ -57,13 +57,7 @@ class Placing:
 
 
 def placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
-    """What becomes of a gold passage.
-
-    Args:
-        one: the passage as the file gives it.
-        documents: by id.
-        finder: of the same documents.
-    """
+    """What becomes of a gold passage."""
     wanted, here = one.said, text_at(documents, one.said)
     is_complete = len(here) == (wanted.end or 0) - (wanted.start or 0)
     if not wanted.text:
@@ -101,12 +95,7 @@ _HOW_TO_PLACE = (
 
 
 def misplaced_gold(one: Placing, documents: Mapping[str, Document]) -> InputError:
-    """The error for gold at a place where its text does not stand.
-
-    Args:
-        one: the passage.
-        documents: by id.
-    """
+    """The error for gold at a place where its text does not stand."""
     gold = one.said
     here = documents.get(gold.document or "")
     place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
@@ -132,12 +121,7 @@ def misplaced_gold(one: Placing, documents: Mapping[str, Document]) -> InputErro
 
 
 def joined_errors(wrong: Sequence[InputError], path: Path) -> InputError:
-    """One error that lists several.
-
-    Args:
-        wrong: at least one, as `misplaced_gold` gives them.
-        path: of the data.
-    """
+    """One error that lists several."""
     if len(wrong) == 1:
         return wrong[0]
     lines = fault_lines([one.but(hint=None) for one in wrong])

@@ -66,15 +66,7 @@ class ExportFormat:
 
 
 def export_format(output: Path, chosen: str | None = None) -> str:
-    """The format of an export: what was chosen, else what the end of the file's name says.
-
-    Args:
-        output: the file.
-        chosen: a key of `EXPORTS`.
-
-    Raises:
-        UsageError: there is no such format, or the name ends as that of another kind of file.
-    """
+    """The format of an export: what was chosen, else what the end of the file's name says."""
     if chosen is not None and chosen not in EXPORTS:
         meant = did_you_mean(chosen, EXPORTS)
         there_are = f"There are {', '.join(EXPORTS)} (--format)."
@@ -94,16 +86,7 @@ def export_format(output: Path, chosen: str | None = None) -> str:
 
 
 def exported(items: _Items, kind: str, documents: Callable[[], Mapping[str, Document]]) -> Exported:
-    """What is written of items.
-
-    Args:
-        items: in their order.
-        kind: a key of `EXPORTS`.
-        documents: gives the documents by id; called by formats that hold them.
-
-    Raises:
-        InputError: no item has what the format needs, or the format cannot hold an item.
-    """
+    """What is written of items."""
     made = EXPORTS[kind].make(items, documents)
     if not made.rows:
         raise InputError(f"none of its items has {EXPORTS[kind].needs}: there is nothing to write")
@@ -171,12 +154,7 @@ def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exp
 
 
 def without_records(items: _Items, kind: str) -> dict[str, list[str]]:
-    """The ids of the items of which a format has no record, by what they lack.
-
-    Args:
-        items: all that were to be written.
-        kind: a key of `EXPORTS`.
-    """
+    """The ids of the items of which a format has no record, by what they lack."""
     without: dict[str, list[str]] = {}
     for item in items:
         lacking = [
@@ -198,12 +176,7 @@ _NEEDED = (
 
 
 def left_out(items: _Items, kind: str) -> list[str]:
-    """What a format cannot hold of items, counted: ``2 further references``, ``type of 3 items``.
-
-    Args:
-        items: that are written; those of which the format has no record do not count.
-        kind: a key of `EXPORTS`.
-    """
+    """What a format cannot hold of items: ``2 further references``, ``type of 3 items``."""
     if kind not in _HOLDS:
         return []
     bare = {name for names in without_records(items, kind).values() for name in names}

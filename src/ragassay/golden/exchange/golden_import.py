@@ -66,17 +66,8 @@ def imported(
     Gold that has no place is kept in the item's provenance (see `unplaced`).
 
     Args:
-        path: of a file of any format.
-        documents: by id.
         accept: whether items count as accepted that the file neither accepts nor rejects.
         columns: field -> column of the file, for names that are not known.
-        encoding: of its text, where it is not UTF-8.
-
-    Raises:
-        UsageError: ``columns`` names no field; there is no such encoding.
-        InputError: the file or a record of it cannot be read; two records of a query ask or expect
-            different things; a record has no query, or a value that the field of an item cannot
-            have; gold does not stand where it says. With the line and the field.
     """
     name = formats.encodings.checked(encoding)
     mapper = ItemMapper(path, columns, name)

@@ -55,11 +55,7 @@ class LLMGenerator:
     """Draws passages and has queries and answers written.
 
     Args:
-        corpus: the documents.
-        seed: of what is drawn.
-        guide: how queries and answers are to be written, in words of the user's own.
         examples: accepted items whose queries are shown, never those about the same passage.
-        answers: whether answers are written too.
         words: fewest and most words of a query; no answer is paid for to one of another length.
     """
 
@@ -78,11 +74,7 @@ class LLMGenerator:
 
     def wanted(self, kinds: Sequence[Kind]) -> Iterator[Draft]:
         """For each kind a draft without a query, with the passages to write from: every document
-        and part in turn.
-
-        Raises:
-            UsageError: two documents are wanted, and no two share a name.
-        """
+        and part in turn."""
         draw = random.Random(self._seed)
         singles = list(self._corpus.sections)
         draw.shuffle(singles)
@@ -111,12 +103,7 @@ class LLMGenerator:
             yield Draft(one.query_text, kind, sections, history=turns, name=name)
 
     async def draft(self, wanted: Draft, ask: Ask) -> Draft | Rejection:
-        """What the model writes.
-
-        Args:
-            wanted: what is to be written: a query and its answer, or the answer to a given query.
-            ask: asks the generator.
-        """
+        """What the model writes."""
         draft = replace(wanted)
         if wanted.query:
             draft.source = "given"

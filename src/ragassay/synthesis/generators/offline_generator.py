@@ -122,12 +122,7 @@ class _Fact:
 
 
 class OfflineGenerator:
-    """Writes all that its rules find in the documents.
-
-    Args:
-        corpus: the documents.
-        seed: of the choice of wrong values.
-    """
+    """Writes all that its rules find in the documents."""
 
     def __init__(self, corpus: Corpus, seed: int = 0) -> None:
         self._corpus = corpus
@@ -146,11 +141,7 @@ class OfflineGenerator:
         self._low = {word for text in texts for word in re.findall(r"\b[a-z][\w’'-]*", text)}
 
     def drafts(self, mix: Mix) -> Iterator[Draft]:
-        """All drafts of the kinds that a mix has, document by document.
-
-        Raises:
-            UsageError: something else than the rules can write.
-        """
+        """All drafts of the kinds that a mix has, document by document."""
         check(mix)
         parts = mix.parts
         fixed = {part: values[0] for part, values in parts.items() if len(values) == 1}
@@ -299,11 +290,7 @@ _TWO_CAPITALS = re.compile(r"[A-Z][a-z]+\.? [A-Z][a-z]")
 
 
 def check(mix: Mix) -> None:
-    """Raises where the rules cannot write what a mix wants.
-
-    Raises:
-        UsageError: with what they can.
-    """
+    """Raises where the rules cannot write what a mix wants."""
     for part, values in mix.parts.items():
         for value in values:
             if value not in CAN.get(part, ()):
