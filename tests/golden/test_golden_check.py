@@ -263,7 +263,7 @@ def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None
         for at in range(5)
     ]  # fmt: skip
     found = check(golden, CheckOptions(metrics=["token_f1.f", "exact_match"]))
-    assert found.blindness == {
+    assert found.blindness.counts == {
         ("token_f1.f", "inaccurate"): (5, 5),
         ("token_f1.f", "off-style"): (0, 5),
         ("exact_match", "inaccurate"): (5, 5),
@@ -290,11 +290,11 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
         item_of("d", ""),
     ]
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
-    assert found.blindness == {
+    assert found.blindness.counts == {
         ("contains_answer", "inaccurate"): (0, 1),
         ("exact_match", "inaccurate"): (1, 1),
     }
-    assert found.by_gold == found.to_json()["blindness_by_gold"] == 1
+    assert found.to_json()["blindness_by_gold"] == 1
     assert found.to_json()["blindness_by_gold_items"] == ["a"]
     assert [one["items"] for one in found.to_json()["blindness"]] == [[], ["a"]]
     assert found.skipped["blindness"].startswith("2 items with wrong answers have one reference")
@@ -316,7 +316,7 @@ def test_the_sentence_of_the_gold_is_no_second_wording(
         )
     ]
     golden.save()
-    assert check(golden).by_gold_items == ["quoted"]
+    assert check(golden).blindness.by_gold == ["quoted"]
     assert call(["golden", "check", "golden"]) == 0
     told_there = " ".join(capsys.readouterr().out.split())
     assert "1 item has no second wording of the reference" in told_there
@@ -331,7 +331,7 @@ def test_two_spellings_of_a_reference_are_one(golden: GoldenSet) -> None:
         )
     ]  # fmt: skip
     found = check(golden, CheckOptions(metrics=["token_f1.f"]))
-    assert found.blindness == {} and "one reference" in found.skipped["blindness"]
+    assert found.blindness.counts == {} and "one reference" in found.skipped["blindness"]
 
 
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:

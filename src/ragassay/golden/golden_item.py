@@ -110,6 +110,16 @@ class GoldenItem(BaseModel):
     provenance: dict[str, Any] = Field(default_factory=dict, description="How it was made")
     metadata: dict[str, Any] = Field(default_factory=dict)
 
+    @property
+    def evidence(self) -> list[GoldSpan]:
+        """The gold spans that are relevant: a person may have graded others as not relevant."""
+        return [span for span in self.gold or () if span.grade > 0]
+
+    @property
+    def evidence_text(self) -> str:
+        """Their texts as one."""
+        return " ".join(span.text for span in self.evidence)
+
     def to_record(self) -> dict[str, Any]:
         """The item's line as plain values; what has its default is left out."""
         return self.model_dump(mode="json", exclude_defaults=True)

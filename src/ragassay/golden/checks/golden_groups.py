@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 
 from ragassay.base.counts import grouped
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_item import GoldenItem, GoldSpan
+from ragassay.golden.golden_item import GoldenItem
 from ragassay.texts import sentences
 from ragassay.texts.conversation_names import conversations_of_ids, named_conversation
 
@@ -76,11 +76,6 @@ def plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def evidence(item: GoldenItem) -> list[GoldSpan]:
-    """The gold spans that are relevant: a person may have graded others as not relevant."""
-    return [span for span in item.gold or () if span.grade > 0]
-
-
 def _same_sentence(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Pair]:
@@ -88,7 +83,7 @@ def _same_sentence(
     places = grouped(
         (span.document, (span.start, span.end, at))
         for at, item in enumerate(items)
-        for span in evidence(item)
+        for span in item.evidence
     )
     for name, spans in places.items():
         text = documents[name].text if name in documents else ""
@@ -109,7 +104,7 @@ def _same_words(items: Sequence[GoldenItem]) -> Iterator[Pair]:
     return _same_key(
         (at, sentence)
         for at, item in enumerate(items)
-        for span in evidence(item)
+        for span in item.evidence
         for place in sentences(span.text)
         if len(sentence := plain(span.text[slice(*place)])) >= _LONG
     )
