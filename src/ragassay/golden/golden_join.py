@@ -12,7 +12,7 @@ from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import GoldPassage, Passage, Sample
-from ragassay.golden.alignment.chunk_alignment import ChunkAligner
+from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem

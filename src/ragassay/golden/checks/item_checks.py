@@ -7,13 +7,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from itertools import combinations, islice
+from itertools import combinations
 
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
-from ragassay.golden.alignment.chunk_alignment import squeezed
-from ragassay.golden.alignment.span_alignment import occurrences
+from ragassay.golden.alignment.text_finding import Forms, Place
 from ragassay.golden.checks.golden_findings import CheckOptions, Finding, finding
 from ragassay.golden.checks.golden_groups import near_duplicates, plain
 from ragassay.golden.documents import Document
@@ -92,21 +91,19 @@ def repeated_texts(
                 yield finding("stands_elsewhere", item.id, text=excerpt(text), names=places)
 
 
-def _places(
-    texts: Iterable[str], documents: Mapping[str, Document]
-) -> dict[str, list[tuple[str, int, int]]]:
+def _places(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[str, list[Place]]:
     """Where each text stands, white space aside: document, start and end. Each document is read
     once, however many texts there are; texts below `_DISTINCTIVE` are left out."""
     by_start = grouped((text[:_DISTINCTIVE], text) for text in texts if len(text) >= _DISTINCTIVE)
-    places = defaultdict[str, list[tuple[str, int, int]]](list)
-    for name, document in documents.items():
-        joined, offsets = squeezed(document.text)
+    places = defaultdict[str, list[Place]](list)
+    forms = Forms(documents)
+    for name in documents:
+        joined = forms.text(name)
         pieces = (joined[at : at + _DISTINCTIVE] for at in range(len(joined) - _DISTINCTIVE + 1))
         for start in {piece for piece in pieces if piece in by_start}:
             for text in by_start[start]:
-                for at in islice(occurrences(joined, text), _MOST_PLACES):
-                    end = int(offsets[at + len(text) - 1]) + 1
-                    places[text].append((name, int(offsets[at]), end))
+                for _, at in forms.occurrences(text, [name], _MOST_PLACES):
+                    places[text].append(forms.place(name, at, at + len(text)))
     return places
 
 
