@@ -3,17 +3,18 @@ opinions, names, words. Counts beside what the documents lead to expect, with ex
 
 A sentence of queries and first references that mentions something counts once, as does a sentence
 of the documents; rates are by the words of either side. Groups and opinions are compared language
-by language, items with documents in the same one. The p-values of a table are corrected together
-(Holm).
+by language, items with documents in the same one. The p-values of places, of what is mentioned and
+of words are corrected together (Holm), each of the three by itself.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ragassay.base.counts import grouped
 from ragassay.judges.offline.words import content, sentences, tokens
 from ragassay.stats.categorical.rates import Ratio, rate_ratio, share_ratio
 from ragassay.stats.corrections import holm
@@ -25,6 +26,8 @@ FEWEST = 5
 """Sentences that must mention something, on both sides together, before it is tested."""
 NOTABLE = 0.05
 """The corrected p-value below which a difference is reported."""
+Sentences = Mapping[str, Sequence[str]]
+"""Sentences by the code of their language."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,44 @@ class Count:
     language: str = ""
 
     @property
+    def is_place(self) -> bool:
+        """Whether it is a document or a part of documents."""
+        return self.kind in ("document", "part")
+
+    @property
     def is_notable(self) -> bool:
         """Whether chance hardly explains it."""
         return self.ratio.p < NOTABLE
 
 
-def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
+def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
+    """What drafts that became items come from and mention, against the documents: places; then
+    groups, opinions and names; then stems of words, of either the most favoured first."""
+    ours = grouped(
+        (_language(corpus, draft), text)
+        for draft in items
+        for query_or_answer in (draft.query, *draft.references[:1])
+        for text in sentences(query_or_answer)
+    )
+    theirs = grouped(
+        (corpus.language(section.document), text)
+        for section in corpus.sections
+        for text in sentences(section.text)
+    )
+    listed = [
+        replace(one, language=code)
+        for code in measured(corpus, items)[0]
+        for one in _compared(ours.get(code, ()), theirs.get(code, ()), word_lists()[code].mentioned)
+    ]
+    every = [[text for texts in side.values() for text in texts] for side in (ours, theirs)]
+    words = _compared(*every, lambda text: {("word", stem) for stem in content(text)})
+    favours = _corrected(_places(corpus, items))
+    for counts in ([*listed, *_names(corpus, ours, theirs)], words):
+        favours += sorted(_corrected(counts), key=_most_first)
+    return favours
+
+
+def _places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
     """Documents and thirds of documents that items come from, against their words.
 
     An item comes from where its first gold span stands; an unanswerable one from where the span
@@ -64,14 +99,14 @@ def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
     words: Counter[tuple[str, str]] = Counter()
     for section in corpus.sections:
         for part, text in section.thirds():
-            n = len(tokens(text))
-            words["document", section.document] += n
-            words["part", part] += n
-    counts: Counter[tuple[str, str]] = Counter()
-    for draft in items:
-        for document, place in draft.places[:1]:
-            counts["document", document] += 1
-            counts["part", part_of(place)] += 1
+            for key in _keys(section.document, part):
+                words[key] += len(tokens(text))
+    counts = Counter(
+        key
+        for draft in items
+        for document, place in draft.places[:1]
+        for key in _keys(document, part_of(place))
+    )
     total, n = words.total() / 2, len(items)
     places = []
     for key in [("document", one) for one in corpus.documents] + [("part", one) for one in THIRDS]:
@@ -79,22 +114,11 @@ def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
         if n and 0 < share < 1:
             ratio = share_ratio(counts[key], n, share)
             places.append(Count(*key, counts[key], counts[key] / n, share, ratio))
-    return _corrected(places)
+    return places
 
 
-def favoured_content(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
-    """Groups, opinions and names that queries and answers mention, against the documents.
-
-    Names are words with capital letters within a sentence of the documents, without those in titles
-    of documents, which queries need to say what they are about, and without those of languages in
-    which other words have capitals, too.
-    """
-    ours, theirs = _by_language(corpus, items)
-    favours: list[Count] = []
-    for code in measured(corpus, items)[0]:
-        of_lists = _compared(ours[code], theirs[code], word_lists()[code].mentioned)
-        favours += [replace(one, language=code) for one in of_lists]
-    return _in_order([*favours, *_favoured_names(corpus, ours, theirs)])
+def _keys(document: str, part: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("document", document), ("part", part)
 
 
 def measured(
@@ -127,52 +151,26 @@ def _language(corpus: Corpus, draft: Draft) -> str:
     return code or (corpus.language(draft.sections[0].document) if draft.sections else "")
 
 
-Sentences = dict[str, list[str]]
-"""Sentences by the code of their language."""
-
-
-def _by_language(corpus: Corpus, items: Sequence[Draft]) -> tuple[Sentences, Sentences]:
-    """The sentences of the items and of the documents."""
-    ours: Sentences = {}
-    for draft in items:
-        ours.setdefault(_language(corpus, draft), []).extend(_sentences_of(draft))
-    theirs: Sentences = {}
-    for section in corpus.sections:
-        code = corpus.language(section.document)
-        theirs.setdefault(code, []).extend(sentences(section.text))
-    return ours, theirs
-
-
-def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[Count]:
+def _names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[Count]:
+    """Words with capital letters within a sentence of the documents, without those in titles, which
+    queries need to say what they are about, and those of languages in which other words have
+    capitals, too."""
     lists = word_lists()
     codes = [one for one in theirs if one not in lists or lists[one].capitals_are_names]
     texts = [text for code in codes for text in theirs[code]]
     titles = {word for one in corpus.sections for word in tokens(f"{one.title} {one.heading}")}
-    names = {
-        name
-        for text in texts
-        for name in NAME.findall(text)
-        if not titles.intersection(tokens(name))
-    }
+    named = {name for text in texts for name in NAME.findall(text)}
+    names = [name for name in named if not titles.intersection(tokens(name))]
     if not names:
         return []
-    any_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len)[::-1]))})\b")
+    longest_first = sorted(sorted(names), key=len, reverse=True)
+    any_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b")
     own = [text for code in codes for text in ours.get(code, ())]
     return _compared(own, texts, lambda text: {("name", one) for one in any_name.findall(text)})
 
 
-def favoured_words(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
-    """Stems of words that queries and answers have, against the documents."""
-    ours = [one for draft in items for one in _sentences_of(draft)]
-    theirs = [one for section in corpus.sections for one in sentences(section.text)]
-    favours = _compared(ours, theirs, lambda text: {("word", stem) for stem in content(text)})
-    return _in_order(favours)
-
-
 def _compared(
-    ours: Sequence[str],
-    theirs: Sequence[str],
-    mentioned: Callable[[str], set[tuple[str, str]]],
+    ours: Sequence[str], theirs: Sequence[str], mentioned: Callable[[str], set[tuple[str, str]]]
 ) -> list[Count]:
     """The ratios of what enough sentences mention; not corrected yet."""
     words, all_words = (sum(len(tokens(one)) for one in texts) for texts in (ours, theirs))
@@ -194,9 +192,8 @@ def _compared(
     ]
 
 
-def _in_order(counts: Sequence[Count]) -> list[Count]:
-    """With corrected p-values, the most favoured first."""
-    return sorted(_corrected(counts), key=lambda one: (-one.ratio.value, one.ratio.p, one.what))
+def _most_first(one: Count) -> tuple[float, float, str]:
+    return -one.ratio.value, one.ratio.p, one.what
 
 
 def _corrected(counts: Sequence[Count]) -> list[Count]:
@@ -205,8 +202,3 @@ def _corrected(counts: Sequence[Count]) -> list[Count]:
         replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
         for one, p in zip(counts, values, strict=True)
     ]
-
-
-def _sentences_of(draft: Draft) -> list[str]:
-    """The sentences of the query and its first reference."""
-    return [one for text in (draft.query, *draft.references[:1]) for one in sentences(text)]

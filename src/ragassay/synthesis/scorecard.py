@@ -15,14 +15,7 @@ from typing import Any
 from ragassay.base.counts import plural
 from ragassay.base.files import write_text
 from ragassay.judges.offline.words import tokens
-from ragassay.synthesis.bias import (
-    FEWEST,
-    Count,
-    favoured_content,
-    favoured_places,
-    favoured_words,
-    measured,
-)
+from ragassay.synthesis.bias import FEWEST, Count, favoured, measured
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.sections import Corpus
@@ -138,9 +131,13 @@ def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
     """What the chosen items favour against the documents."""
     if not items:
         return ["Bias: nothing was chosen.", ""]
-    words, mentioned = favoured_words(corpus, items), favoured_content(corpus, items)
-    names = sum(one.kind == "name" for one in mentioned)
+    counts = favoured(corpus, items)
+    words = [one for one in counts if one.kind == "word"]
     differ = [one for one in words if one.is_notable]
+    names = sum(one.kind == "name" for one in counts)
+    kinds = ("document", "part", "group", "opinion")
+    shown = [one for one in counts if one.kind in kinds or (one.kind == "name" and one.is_notable)]
+    shown += differ if len(differ) <= 2 * _WORDS else differ[:_WORDS] + differ[-_WORDS:]
     return [
         "### Bias against the documents",
         "",
@@ -155,16 +152,7 @@ def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
         f"Wording: {len(differ)} of {len(words)} stems differ; the first and the last of them are "
         "listed.",
         "",
-        *_table(
-            map(
-                _row,
-                [
-                    *favoured_places(corpus, items),
-                    *(one for one in mentioned if one.kind != "name" or one.is_notable),
-                    *(differ if len(differ) <= 2 * _WORDS else differ[:_WORDS] + differ[-_WORDS:]),
-                ],
-            )
-        ),
+        *_table(map(_row, shown)),
     ]
 
 
@@ -184,10 +172,10 @@ def _listed(corpus: Corpus, items: Sequence[Draft]) -> str:
 
 
 def _row(one: Count) -> Row:
-    is_place, ratio = one.kind in ("document", "part"), one.ratio
-    shown = ".0%" if is_place else ".1f"
+    ratio, shown = one.ratio, ".0%" if one.is_place else ".1f"
+    language = f" ({one.language})" if one.language else ""
     return (
-        one.what if is_place else f"{one.kind}: {one.what}{one.language and f' ({one.language})'}",
+        one.what if one.is_place else f"{one.kind}: {one.what}{language}",
         one.count,
         format(one.rate, shown),
         format(one.expected, shown),

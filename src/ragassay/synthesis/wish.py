@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ragassay.base.counts import grouped
 from ragassay.base.sample import Sample
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.asking import Usage
@@ -91,6 +94,21 @@ class Outcome:
     n_not_chosen: int = 0
     n_lines: int = 0
     unasked: Sequence[Rejection] = ()
+
+    def reasons(self) -> dict[str, int]:
+        """Kinds of rejection with their drafts, the most frequent first."""
+        return dict(Counter(one.why for one in self.rejections).most_common())
+
+    def frequent(self, most: int) -> list[tuple[Rejection, int]]:
+        """The most frequent reasons, each by the first draft that has it. Reasons that differ only
+        in numbers and quotations are one."""
+        groups = grouped(((one.why, _QUOTED.sub("", one.detail)), one) for one in self.rejections)
+        ranked = sorted(groups.values(), key=len, reverse=True)
+        return [(group[0], len(group)) for group in ranked[:most]]
+
+
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
+"""What differs between reasons that are alike."""
 
 
 @dataclass(frozen=True)
