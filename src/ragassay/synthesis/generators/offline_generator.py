@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ragassay.base import package_files
@@ -40,16 +39,8 @@ _WORDS = [
 ]
 """Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
-_NUMBERED = [
-    "line", "bus", "tram", "train", "route", "road", "platform", "gate", "stop", "station", "lane",
-    "track", "building", "house", "room", "hall", "floor", "level", "number", "page", "step",
-    "part", "volume", "unit", "zone", "phase", "grade", "class", "version", "versions",
-    "release", "releases", "edition", "build", "firmware", "section", "sections", "chapter",
-    "chapters", "paragraph", "paragraphs", "article", "articles", "clause", "clauses", "figure",
-    "figures", "table", "tables", "appendix", "equation",
-]  # fmt: skip
-"""Words before a number that names something and counts nothing: line 4 runs."""
-_NAMING = "".join(rf"(?<!\b(?i:{word}) )" for word in _NUMBERED)
+_LISTS: dict[str, list[str]] = package_files.table("ragassay.synthesis", "data/offline_words.yaml")
+_NAMING = "".join(rf"(?<!\b(?i:{word}) )" for word in _LISTS["numbered"])
 _VALUE = re.compile(
     rf"(?<![\w.,:-]){_NAMING}(?P<number>{_NUMBER}) "
     r"(?P<unit>(?:[a-z-]+ )??(?:[a-z-]+s|percent|people|children))\b"
@@ -72,27 +63,7 @@ _CUT = re.compile(r"[,;:] ")
 _UNFIT = re.compile(r"[()\[\]{}\"“”|*#?]")
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w’'-]*")
 _PART = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}\b")
-_DETERMINERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "each",
-        "every",
-        "my",
-        "your",
-        "our",
-        "his",
-        "her",
-        "its",
-        "their",
-        "whose",
-    ]
-)
+_DETERMINERS = frozenset(_LISTS["determiners"])
 _ORDER = re.compile(
     r"(?P<verb>[A-Z][a-z]*(?<!ing)(?<![^s]s)) (?:(?:on|off|up|out|down) )?(?P<next>[a-z]+)\b"
 )
@@ -255,7 +226,7 @@ class OfflineGenerator:
     def _near_miss(self, draft: Draft) -> Draft | None:
         """The same query about a name or subject that no document holds."""
         is_summary = draft.wanted["type"] == "summary"
-        things = _near_misses()["subjects" if is_summary else "names"]
+        things = _LISTS["subjects" if is_summary else "names"]
         if not (missing := [one for one in things if self._corpus.lacks(one)]):
             return None
         absent = self._random.choice(missing)
@@ -338,9 +309,3 @@ def _negative(text: str, kind: Any) -> NegativeReference:
 
 def _plain(value: str) -> str:
     return str(_WORDS.index(value) + 2) if value in _WORDS[:19] else value.casefold()
-
-
-@cache
-def _near_misses() -> dict[str, list[str]]:
-    data: dict[str, list[str]] = package_files.table("ragassay.synthesis", "data/near_misses.yaml")
-    return data
