@@ -76,24 +76,37 @@ class Outcome:
         items: added now.
         total: synthetic items in the folder, rejected ones left out.
         n_drafts: that were written, or asked for in vain, in this run.
-        rejections: of this run.
+        against: why drafts of this run are no items; also of those that nobody was asked for.
         usage: what was asked and paid.
-        stopped: whether a passing reason kept drafts from being written or checked.
-        n_not_chosen: drafts with which nothing is wrong and that became no item.
         n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
-        unasked: drafts that nobody was asked for or about, because nothing more was sent; they
-            are no rejections.
     """
 
     items: Sequence[GoldenItem]
     total: int
     n_drafts: int
-    rejections: Sequence[Rejection]
+    against: Sequence[Rejection]
     usage: Usage
-    stopped: bool
-    n_not_chosen: int = 0
     n_lines: int = 0
-    unasked: Sequence[Rejection] = ()
+
+    @property
+    def rejections(self) -> list[Rejection]:
+        """The drafts with which something is wrong."""
+        return [one for one in self.against if not one.unasked and one.why != "not-chosen"]
+
+    @property
+    def unasked(self) -> list[Rejection]:
+        """The drafts that nobody was asked for or about, because nothing more was sent."""
+        return [one for one in self.against if one.unasked]
+
+    @property
+    def n_not_chosen(self) -> int:
+        """Drafts with which nothing is wrong, and that became no item."""
+        return sum(one.why == "not-chosen" for one in self.against)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a passing reason kept drafts from being written or checked."""
+        return any(one.passing for one in self.against)
 
     def reasons(self) -> dict[str, int]:
         """Kinds of rejection with their drafts, the most frequent first."""
