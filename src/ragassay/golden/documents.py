@@ -91,7 +91,8 @@ def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Docu
         UsageError: a package for this kind of file is missing.
     """
     documents, wrong = _loaded(folder, without)
-    return _complete(folder, documents, [*wrong.values()])
+    _require(folder, documents, [*wrong.values()])
+    return documents
 
 
 def readable_documents(
@@ -104,13 +105,7 @@ def readable_documents(
     """
     documents, left_out = _loaded(folder, (), skip=skip)
     wrong = [] if skip else [*left_out.values()]
-    try:
-        _complete(folder, documents, wrong, len(left_out), SKIP)
-    except InputError as error:
-        if len(wrong) != 1:
-            raise
-        hint = f"{error.hint or ''} Or leave it out: {SKIP}.".strip()
-        raise error.but(hint=hint) from error
+    _require(folder, documents, wrong, len(left_out), f"leave it out: {SKIP}")
     return documents, {name: error.problem for name, error in left_out.items()}
 
 
@@ -148,18 +143,19 @@ def _loaded(
     return documents, wrong
 
 
-def _complete(
+def _require(
     folder: Path,
-    documents: dict[str, Document],
+    documents: Mapping[str, Document],
     wrong: Sequence[InputError],
     n_left_out: int = 0,
-    skip: str = "",
-) -> dict[str, Document]:
-    """The documents, where nothing is wrong with any."""
+    other_way: str = "",
+) -> None:
+    """Raises where something is wrong with a document, or where there is none."""
     if len(wrong) == 1:
-        raise wrong[0]
+        hint = f"{wrong[0].hint or ''} Or {other_way}." if other_way else wrong[0].hint
+        raise wrong[0].but(hint=hint)
     if wrong:
-        ways = f"Mend them, move them out, or leave them out ({skip})" if skip else _MEND
+        ways = f"Mend them, move them out, or leave them out ({SKIP})" if other_way else _MEND
         raise InputError(
             f"{len(wrong)} documents cannot be taken. {ways}:{fault_lines(wrong)}",
             path=folder,
@@ -169,7 +165,6 @@ def _complete(
         raise InputError(f"holds no document that can be read ({files} cannot)", path=folder)
     if not documents:
         raise InputError("holds no document", path=folder, hint=f"There are: {', '.join(READERS)}.")
-    return documents
 
 
 def fault_lines(wrong: Sequence[InputError]) -> str:

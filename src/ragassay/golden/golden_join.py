@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from ragassay.base.errors import InputError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.golden.alignment.text_finding import ChunkAligner
+from ragassay.golden.checks.golden_groups import plain
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
@@ -107,7 +107,7 @@ class _Join:
             return None
         self._joined.add(sample.id)
         asked, wanted = sample.query_text, item.query_text
-        if sample.query and _words(asked) != _words(wanted):
+        if sample.query and plain(asked) != plain(wanted):
             self._others.append(f"{sample.id}: {asked[:_SHOWN]!r}, not {wanted[:_SHOWN]!r}")
         return item
 
@@ -196,7 +196,3 @@ def _placed(
         one if text_at(documents, one) == one.text else replace(one, start=None, end=None)
         for one in gold
     )
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())

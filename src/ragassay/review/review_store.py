@@ -15,7 +15,7 @@ import orjson
 from ragassay.base.errors import UsageError
 from ragassay.base.subsets import Subset
 from ragassay.golden.golden_item import GoldenItem
-from ragassay.review.review_editing import REVIEWS, Decision, Review, changes_of, edited
+from ragassay.review.review_editing import REVIEWS, Review, changes_of, edited
 from ragassay.review.review_log import Entry, now
 from ragassay.review.reviewing import Reviewing, Thing
 
@@ -105,41 +105,33 @@ class ReviewStore(Reviewing):
                 item, fields or {}, reviewer, lambda: self.documents(calibration=calibration)
             )
             changes = changes_of(item, wanted)
-            recorded: Decision = decision
-            if decision == "accept" and set(changes) - {"tags"}:
-                recorded = "edit"
-
-            def made(**more: Any) -> Review:
-                return Review(
-                    item=item_id,
-                    reviewer=reviewer,
-                    at=now(),
-                    decision=recorded,
-                    changes=changes,
-                    seconds=round(max(seconds, 0.0), 1),
-                    **more,
-                )
-
+            is_edit = decision == "accept" and set(changes) - {"tags"}
+            review = Review(
+                item=item_id,
+                reviewer=reviewer,
+                at=now(),
+                decision="edit" if is_edit else decision,
+                changes=changes,
+                seconds=round(max(seconds, 0.0), 1),
+            )
+            more: dict[str, Any] = {}
             if calibration:
-                right = (recorded == "reject") == (item.status == "rejected")
-                review = made(applied=False, calibration=True, right=right)
+                right = (decision == "reject") == (item.status == "rejected")
+                more = {"applied": False, "calibration": True, "right": right}
             elif decision == "tag":
                 if set(changes) - {"tags"}:
                     raise UsageError("A change of more than tags is accepted or rejected.")
-                review = made()
             else:
                 final = self.thing(item).state(reviewer, self.current()) in ("done", "disagreement")
-                review = made(final=final)
-                if final or self._agreed(review):
+                more = {"final": final, "applied": final or self._agreed(review)}
+                if more["applied"]:
                     wanted.status = review.status
                     wanted.reviewer, wanted.verified_on = reviewer, datetime.now(UTC).date()
-                    if recorded == "edit" and wanted.origin == "synthetic":
+                    if is_edit and wanted.origin == "synthetic":
                         wanted.origin = "edited"
-                    changes = changes_of(item, wanted)
-                    review = made(final=final)
-                else:
-                    review = made(applied=False)
-            if review.applied and changes:
+                    more["changes"] = changes_of(item, wanted)
+            review = review.model_copy(update=more)
+            if review.applied and review.changes:
                 self.replace_item(wanted)
             self.write(review.to_record())
         return review

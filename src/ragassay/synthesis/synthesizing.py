@@ -43,7 +43,7 @@ from ragassay.synthesis.generators.two_judges import TwoJudges
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus
-from ragassay.synthesis.wish import OFFLINE, Outcome, Planned, Wish
+from ragassay.synthesis.wish import OFFLINE, Outcome, Wish
 from ragassay.transport.budget import Budget
 
 REJECTED, SCORECARD = "rejected.jsonl", "scorecard.md"
@@ -134,8 +134,14 @@ class Synthesis:
         every = [*against, *not_chosen]
         return Outcome(items, len(self.made), n_drafts, every, usage, n_lines)
 
-    def plan(self) -> Planned:
-        """What `run` would ask, as far as that is known without an answer."""
+    def plan(self) -> dict[str, Any]:
+        """What `run` would ask, as far as that is known without an answer.
+
+        Returns:
+            ``drafts`` that would be written; ``calls`` that are certain, and of them how many are
+            ``held`` in the ledger, their ``input_tokens``, ``output_tokens`` and ``cost`` (US
+            dollars; ``unpriced`` have no known price); ``most_calls`` with all that may follow.
+        """
         with self._judges() as (judge, _):
             planning = PlanningJudge(judge, None, fresh=False)
             with PlanningAsker(planning) as asker:
@@ -151,7 +157,8 @@ class Synthesis:
             names = ("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
             demands = planning.demands.values()
             totals = {name: sum(getattr(one, name) for one in demands) for name in names}
-            return Planned(drafts=n, most_calls=max(totals["calls"], n * steps), **totals)
+            most = max(totals["calls"], n * steps)
+            return {"drafts": n, "most_calls": most, **totals}
 
     @contextmanager
     def _judges(self) -> Iterator[tuple[Judge, dict[str, Any]]]:

@@ -27,22 +27,14 @@ class Wish:
     """What is to be synthesized.
 
     Attributes:
-        documents: folder of the documents.
-        output: folder of the golden set; items are added to one that is there.
-        n: items that it is to hold in the end, those made before included.
-        generator: ``offline``, a judge's word, or a target's.
-        checker: likewise.
-        mix: which kinds.
-        seed: of everything that is drawn.
+        n: items that ``output`` is to hold in the end, those made before included.
+        generator, checker: ``offline``, a judge's word, or a target's.
         guide: how queries and answers are to be written.
         like: a golden set whose accepted items are shown as examples.
         real: queries of users, for comparison.
         given: queries that only need answers; then ``n`` and ``mix`` do not count.
-        answers: whether the generator writes answers.
         words: fewest and most words of a query.
-        same_model: whether generator and checker may be one model.
         pilot: only the first 20, for review.
-        skip_unreadable: whether documents that cannot be read are left out.
     """
 
     documents: Path
@@ -122,25 +114,3 @@ class Outcome:
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
 """What differs between reasons that are alike."""
-
-
-@dataclass(frozen=True)
-class Planned:
-    """What a synthesis would ask.
-
-    Attributes:
-        drafts: that would be written.
-        calls: requests that are certain; ``held`` are in the ledger.
-        most_calls: with all that may follow from answers.
-        input_tokens, output_tokens: of the certain requests.
-        cost: US dollars of them; ``unpriced`` have no known price.
-    """
-
-    drafts: int
-    calls: int
-    held: int
-    most_calls: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    unpriced: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from ragassay.cli.output.command_progress import ProgressBar
 if TYPE_CHECKING:
     from ragassay.synthesis.draft import Rejection
     from ragassay.synthesis.synthesizing import Synthesis
-    from ragassay.synthesis.wish import Outcome, Planned, Wish
+    from ragassay.synthesis.wish import Outcome, Wish
 
 OFFLINE = "offline"
 _REASONS = 3
@@ -241,13 +241,14 @@ def _advice(frequent: Sequence[tuple[Rejection, int]], wish: Wish) -> Note:
     return Note("another_seed", {"seed": str(wish.seed + 1)})
 
 
-def _show_plan(plan: Planned, *, as_json: bool) -> None:
+def _show_plan(plan: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
-        show.json(vars(plan))
+        show.json(plan)
         return
-    cost = "" if plan.unpriced and not plan.cost else f", ${plan.cost:,.2f}"
+    cost = "" if plan["unpriced"] and not plan["cost"] else f", ${plan['cost']:,.2f}"
+    tokens = f"{plan['input_tokens']:,} tokens in, {plan['output_tokens']:,} out{cost}"
     show.lines(
-        f"{plural(plan.drafts, 'draft')}: {plural(plan.calls, 'call')} for sure "
-        f"({plan.input_tokens:,} tokens in, {plan.output_tokens:,} out{cost}), "
-        f"{plan.held} from the ledger; with what answers lead to, at most {plan.most_calls} calls"
+        f"{plural(plan['drafts'], 'draft')}: {plural(plan['calls'], 'call')} for sure "
+        f"({tokens}), {plan['held']} "
+        f"from the ledger; with what answers lead to, at most {plan['most_calls']} calls"
     )
