@@ -16,9 +16,8 @@ from ragassay.judges.combining import combinable, differ
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.label_log import CANNOT_TELL, LABELS, verdict_of
 from ragassay.review.label_questions import AnswersToLabel
-from ragassay.review.review_folder import ReviewSettings
 from ragassay.review.review_log import Entry, Standing, now
-from ragassay.review.reviewing import Reviewing, Thing
+from ragassay.review.reviewing import Reviewing, ReviewSettings, Thing
 
 Asked = tuple[Question[Any], Sample]
 

@@ -12,8 +12,7 @@ import orjson
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Answerability
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
-from ragassay.review.review_editing import Review
-from ragassay.review.review_store import ReviewStore, version_of
+from ragassay.review.review_store import Review, ReviewStore, version_of
 from ragassay.review.sheet_files import Choices, Row, Sheet
 
 NONE = "(none)"

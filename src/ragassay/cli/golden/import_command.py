@@ -77,9 +77,7 @@ def import_(
     items = result.items
     with_contexts(items, loaded)
     golden_set = GoldenSet(output, items, documents, left_out)
-    golden_set.save()
-    golden_set.save_manifest(loaded)
-    golden_set.save_card(f"imported from {data.name}.")
+    golden_set.write(loaded, f"imported from {data.name}.")
     spans = sum(len(item.gold or ()) for item in items)
     show.lines(
         f"{output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "

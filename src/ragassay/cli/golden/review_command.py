@@ -157,7 +157,7 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         json: Print as JSON.
     """
     from ragassay.review.review_agreement import item_agreement, keep, label_agreement
-    from ragassay.review.review_folder import ReviewFolder
+    from ragassay.review.reviewing import ReviewFolder
 
     reviewed = ReviewFolder(folder)
     items, labels = item_agreement(reviewed), label_agreement(reviewed)
