@@ -32,8 +32,6 @@ class Document:
     Attributes:
         id: its path below the folder, without the suffix.
         path: of its file, relative to the folder.
-        text: the canonical text.
-        sha256: of the file's bytes.
         loader: what made the text, and its version, such as ``pypdf 7.1.0, reader 2``.
         headings: in their order, with their places in the text.
     """

@@ -16,9 +16,7 @@ class Change:
     """A query that differs.
 
     Attributes:
-        id: of the query.
         kind: ``moved``: the same texts at other places; ``changed``: anything else.
-        fields: that differ.
         texts: of gold spans that differ, before and now, where both have as many. Of moved ones,
             the documents where these differ.
     """

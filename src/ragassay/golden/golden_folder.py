@@ -48,8 +48,6 @@ class GoldenSet:
     """A golden set.
 
     Attributes:
-        folder: where it is.
-        items: in the order of the file.
         documents_in: folder of the documents, where they lie elsewhere.
         left_out: files that could not be read as documents and were left out: path below the folder
             of the documents, and why.

@@ -27,8 +27,6 @@ class Known:
     """A question whose answer is known.
 
     Attributes:
-        question: that is asked.
-        answer: that is right.
         query: that the question is about; empty where it is not known.
     """
 

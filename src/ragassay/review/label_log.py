@@ -28,9 +28,7 @@ class Label:
     """What a person answered.
 
     Attributes:
-        question: that was asked.
         reply: the answer; ``None``: the person cannot tell.
-        record: the line.
     """
 
     question: Question[Any]

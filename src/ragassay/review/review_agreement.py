@@ -38,8 +38,6 @@ class Agreement:
     """A coefficient of agreement.
 
     Attributes:
-        name: ``krippendorff alpha``, ``fleiss kappa`` or ``cohen kappa``.
-        people: whose reviews.
         n_items: how many items two of them or more reviewed or labelled.
         share: of pairs of labels of an item that are the same.
         value: at most 1; ``None`` where it is undefined: all labels are the same.
@@ -71,7 +69,6 @@ class Agreements:
         differ: a record for each item or question of which they said different things:
             ``settled_by`` is ``None`` until somebody settles it.
         known: by person, how many known answers were given as they are known, and of how many.
-        seconds: that decisions took, by person.
     """
 
     measures: Mapping[str, Sequence[Agreement]]

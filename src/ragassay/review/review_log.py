@@ -18,8 +18,6 @@ class Entry:
 
     Attributes:
         key: of the item or question that a person spoke of.
-        who: the person.
-        said: the review or label.
         at: when, in UTC; empty where the line does not say.
         seconds: that it took; 0 where nobody measured it.
         undo: takes the person's last entry back.
@@ -48,7 +46,6 @@ class Kind:
     """What people decide on: items of a golden set, or questions about answers.
 
     Attributes:
-        piece: what a decision is called.
         log: file of the decisions in the folder of the golden set.
         known_log: file of those on what has a known answer, where it is another.
         entry: reads a record of a log; also given the number of its line.

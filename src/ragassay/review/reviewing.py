@@ -180,7 +180,6 @@ class Thing:
     """What is decided on.
 
     Attributes:
-        key: of the item or question.
         told: about it in a list.
         needs: how many people decide.
         closed: nothing more is to be decided.

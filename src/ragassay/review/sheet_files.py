@@ -34,7 +34,6 @@ class Sheet(ABC):
     """What waits for a decision, a row each, to be filled in by people.
 
     Attributes:
-        title: of the workbook's page.
         columns: name and width of each, in characters.
         filled: the column that people fill in; those up to it stay in sight.
         needed: columns without which nothing can be taken.

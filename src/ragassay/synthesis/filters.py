@@ -60,7 +60,6 @@ class Filters:
     """What words can tell of a draft.
 
     Attributes:
-        existing: queries that the golden set already has.
         real: queries of users, which new ones must be like in length; none: not compared.
         words: fewest and most words of a query.
     """

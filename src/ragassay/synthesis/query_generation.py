@@ -79,11 +79,8 @@ class PublishedWish:
     """What a configuration of query generation asks for.
 
     Attributes:
-        path: of the configuration.
-        config: as it was read.
         generator: the judge's word for its model; empty where it names none.
         key_variable: environment variable of the model's key, where it is not the provider's.
-        mix: of the four question types.
         notes: sentences about keys that mean nothing here.
     """
 

@@ -44,7 +44,6 @@ class Count:
 
     Attributes:
         kind: ``group``, ``opinion``, ``name``, ``word``, ``document`` or ``part``.
-        what: its name.
         count: sentences of the items that mention it, or items that come from there.
         rate: the same per 1,000 words; of places the share of items.
         expected: what the documents have, likewise.

@@ -36,11 +36,8 @@ class Section:
     """A part of a document, below one heading.
 
     Attributes:
-        document: its id.
         title: of the document; the id where it has none.
         heading: above the section; empty where there is none.
-        start, end: characters of the document.
-        text: these characters.
         length: characters of the whole document.
     """
 

@@ -29,9 +29,6 @@ class Wish:
     Attributes:
         n: items that ``output`` is to hold in the end, those made before included.
         generator, checker: ``offline``, a judge's word, or a target's.
-        guide: how queries and answers are to be written.
-        like: a golden set whose accepted items are shown as examples.
-        real: queries of users, for comparison.
         given: queries that only need answers; then ``n`` and ``mix`` do not count.
         words: fewest and most words of a query.
         pilot: only the first 20, for review.
@@ -65,11 +62,9 @@ class Outcome:
     """What a synthesis gave.
 
     Attributes:
-        items: added now.
         total: synthetic items in the folder, rejected ones left out.
         n_drafts: that were written, or asked for in vain, in this run.
         against: why drafts of this run are no items; also of those that nobody was asked for.
-        usage: what was asked and paid.
         n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
     """
 

@@ -52,9 +52,6 @@ class Anchored:
     """What became of a span.
 
     Attributes:
-        item: id of the query.
-        number: of the span, from 0.
-        old: as the golden set has it.
         found: ``unchanged`` and ``moved``: the same text; ``changed``: an edited text;
             ``ambiguous``: several places could be it; ``unsure``: one could be it, and its
             surroundings do not tell; ``lost``: none.

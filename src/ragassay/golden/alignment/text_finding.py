@@ -184,7 +184,6 @@ class Sighting(NamedTuple):
     """Where a text stands.
 
     Attributes:
-        likeness: of the text that stands there.
         places: document, start and end of each, at most `MOST_SIGHTED`.
         distance: edits over characters, of white space, markup and case none.
     """

@@ -20,9 +20,6 @@ class Checked:
     """What the checks found.
 
     Attributes:
-        n_items: how many items were checked.
-        findings: item by item within each check.
-        blindness: which metrics do not see which mistakes.
         coverage: for each property (``document``, ``type`` ...) the items of each value.
         uncovered: queries of the log that the set has nothing like; ``None`` without a log.
         skipped: checks that could not be made, in whole or in part, and why.

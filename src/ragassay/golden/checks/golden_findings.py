@@ -22,9 +22,7 @@ class CheckOptions:
     Attributes:
         judge: who says whether gold spans support references; the offline judge when left out.
         budget: what the judge may cost, in each of its checks (support, complete, answered).
-        metrics: that are tried on wrong answers.
         max_age: days since an item was verified, after which it is stale.
-        log: queries of users, to see what the set does not cover.
         today: the day that ages count from; today when left out.
     """
 
@@ -40,10 +38,8 @@ class Finding(NamedTuple):
     """Something about an item or the set.
 
     Attributes:
-        note: what it is.
         item: the query's id; empty where it is about the set.
         severity: ``error``: it is wrong; ``look``: a person should look.
-        check: which check found it.
     """
 
     note: Note

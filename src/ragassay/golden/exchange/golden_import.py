@@ -31,14 +31,10 @@ class Placing:
     """What became of a gold passage of the file.
 
     Attributes:
-        item: id of its item.
-        file, line: where the file has it.
         number: of the gold passages of its record, from 0.
-        said: as the file gives it.
         gold: at its place; ``None`` where it has none.
         likeness: of the text in the document: ``exact`` also where the file gives the place.
         distance: edits over characters between the text of the file and that of the document.
-        reason: why it has no place.
     """
 
     item: str
@@ -82,13 +78,7 @@ _FOUND: Mapping[Likeness, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Imported:
-    """The items of a file.
-
-    Attributes:
-        items: one for each id.
-        n_records: of the file.
-        gold: what became of each gold passage.
-    """
+    """The items of a file."""
 
     items: list[GoldenItem]
     n_records: int

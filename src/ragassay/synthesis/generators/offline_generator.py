@@ -77,9 +77,7 @@ class _Fact:
     Attributes:
         clause: the part of the sentence that is asked about, without its full stop.
         asked: the clause as a question or cloze, without its end.
-        answer: what is asked for.
         wrong: another value of the same kind; empty where there is none.
-        start, end: of the sentence, in the document.
     """
 
     section: Section
