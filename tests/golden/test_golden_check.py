@@ -488,9 +488,7 @@ def test_gold_that_is_lost_is_not_scored_at_the_text_that_stands_there_now(tmp_p
     assert "metrics of spans and characters leave 1 query out (of q0)" in told
 
 
-def test_items_that_were_verified_before_their_document_changed_are_told(
-    golden: GoldenSet,
-) -> None:
+def test_items_that_were_verified_before_their_document_changed_are_told(golden: GoldenSet) -> None:
     documents = golden.documents()
     for item in golden.items:
         item.verified_on = date(2020, 1, 1)

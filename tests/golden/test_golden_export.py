@@ -202,11 +202,9 @@ def test_what_a_format_cannot_hold_is_told(
     kind: str,
     file: str,
     told: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    here: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/pool.md").write_text("The pool opens at nine.")
     record = {
@@ -252,9 +250,8 @@ def test_each_field_that_does_not_come_back_is_told(kind: str, tmp_path: Path) -
 
 
 def test_items_of_which_there_is_no_record_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/pool.md").write_text("The pool opens at nine.")
     records = [

@@ -240,7 +240,7 @@ def scorecard(
         "",
         *_table(_of_drafts(rejections, n, kinds, items)),
     ]
-    for check, number in not_tried.items():
+    for check, number in sorted(not_tried.items()):
         sentence = f"Not tried, as the checker answers no queries: {check} ({number} drafts)."
         lines += [sentence, ""]
     lines += _bias(corpus, items)
