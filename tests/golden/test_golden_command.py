@@ -604,7 +604,7 @@ def test_gold_at_a_wrong_place_is_put_where_its_text_stands(
         ("-o x.docx --drafts", "x.docx: export writes jsonl to a file whose name ends in"),
         ("-o x.xlsx --drafts --format csv", "whose name ends in .csv. There are jsonl, csv, tsv, "),
         ("-o x.csv --drafts --pairs", "x.csv: export writes pairs to a file"),
-        ("-o x.txt --drafts --format qrels", "none of its items has gold: there is nothing"),
+        ("-o x.txt --drafts --format qrels", "none of its items has a gold span: there is nothing"),
     ],
 )
 def test_an_export_of_nothing_or_under_a_wrong_name_is_refused(
