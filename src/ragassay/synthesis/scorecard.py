@@ -89,8 +89,9 @@ def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
         for code in measured(corpus, items)[0]
         for one in _compared(ours.get(code, ()), theirs.get(code, ()), word_lists()[code].mentioned)
     ]
-    every = [[text for texts in side.values() for text in texts] for side in (ours, theirs)]
-    words = _compared(*every, lambda text: {("word", stem) for stem in content(text)})
+    own = [text for texts in ours.values() for text in texts]
+    documents = [text for texts in theirs.values() for text in texts]
+    words = _compared(own, documents, lambda text: {("word", stem) for stem in content(text)})
     favours = _corrected(_places(corpus, items))
     for counts in ([*listed, *_names(corpus, ours, theirs)], words):
         favours += sorted(_corrected(counts), key=_most_first)

@@ -87,9 +87,9 @@ def _show(folder: Path, checked: Checked) -> None:
             show.lines(f"  and {len(ones) - _SHOWN} more (--json has all)")
     _show_blindness(checked.blindness)
     rows = show.table("coverage", words=("by", "items"))
-    for name, counts in checked.coverage.items():
-        numbers = ", ".join(f"{value} {n}" for value, n in counts.items())
-        rows.add_row(name, _sections(counts) if name == "section" else numbers)
+    for name, by_value in checked.coverage.items():
+        numbers = ", ".join(f"{value} {n}" for value, n in by_value.items())
+        rows.add_row(name, _sections(by_value) if name == "section" else numbers)
     show.console().print(rows)
     if checked.uncovered is not None:
         are = either(len(checked.uncovered), "is", "are")

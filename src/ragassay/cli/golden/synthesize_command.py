@@ -207,8 +207,12 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         ]
         counts = ", ".join(f"{why} {n}" for why, n in reasons.items())
         rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
-        told = {"wanted": target, "total": str(outcome.total), "n": outcome.n_drafts}
-        short = [Note("fewer_than_wanted", {**told, "rejected": rejected})]
+        told: dict[str, float | str] = {
+            "wanted": target,
+            "total": str(outcome.total),
+            "n": outcome.n_drafts,
+        }
+        short = [Note("fewer_than_wanted", told | {"rejected": rejected})]
         short += [] if outcome.stopped else [_advice(frequent, wish)]
         show.warn([*map(str, notes), " ".join(map(str, short))])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK

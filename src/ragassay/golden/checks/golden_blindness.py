@@ -65,12 +65,12 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Sc
             if is_right:
                 best[at] = max(value, best.get(at, value))
         for at, is_right, n in answers:
-            value = values.get((at, is_right, n))
-            if is_right or value is None or at not in best:
+            wrong = None if is_right else values.get((at, is_right, n))
+            if wrong is None or at not in best:
                 continue
             item = tried[at][0]
             key = metric, item.negative_references[n].kind or "wrong"
-            is_blind = value >= best[at]
+            is_blind = wrong >= best[at]
             n_blind, of = blindness.counts.get(key, (0, 0))
             blindness.counts[key] = n_blind + is_blind, of + 1
             ids = blindness.blind.setdefault(key, [])

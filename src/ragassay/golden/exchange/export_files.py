@@ -13,7 +13,7 @@ import orjson
 from ragassay.base.errors import InputError, extra_needed
 
 Record = dict[str, Any]
-Rows = list[list[str]]
+Rows = Sequence[Sequence[str]]
 
 LONGEST_CELL = 32_767
 """Characters that Excel holds in a cell."""
