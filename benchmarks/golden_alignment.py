@@ -13,7 +13,7 @@ import sys
 import time
 
 from ragassay.base.sample import Passage
-from ragassay.golden.alignment.chunk_alignment import ChunkAligner
+from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document
 
 LEAST_FOUND = 0.999

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.sample import Passage
-from ragassay.golden.alignment.chunk_alignment import ChunkAligner
+from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document, load_documents
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"

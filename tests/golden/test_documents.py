@@ -149,9 +149,8 @@ def test_all_that_cannot_be_taken_is_told_at_once(
 
 
 def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/shop.md").write_text("# Shop\n\n## Prices\n\nA new card costs 4 euros.\n")
     Path("docs/empty.md").write_bytes(b"")
@@ -174,11 +173,11 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
         assert call([*command, "--skip-unreadable"]) == 0
         told = " ".join(capsys.readouterr().err.split())
         assert "2 documents left out, because they cannot be taken: binary.txt is not text" in told
-        manifest = json.loads((tmp_path / name / "documents.json").read_text())
+        manifest = json.loads((here / name / "documents.json").read_text())
         assert [one["path"] for one in manifest["left_out"]] == ["binary.txt", "empty.md"]
         assert (
             "left out, because they cannot be taken: 2: binary.txt (is not"
-            in (tmp_path / name / "card.md").read_text()
+            in (here / name / "card.md").read_text()
         )
     # Commands that open the set leave them out, too, and a part of it does.
     assert call(["golden", "sample", "taken", "1", "-o", "part"]) == 0
@@ -231,9 +230,8 @@ def a_set(*names: str) -> Path:
 
 
 def test_a_document_that_can_be_read_again_is_told_and_taken_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     folder = a_set("shop")
     Path("docs/later.md").write_text("# Later\n\nThe pool is closed.\n")
     capsys.readouterr()
@@ -253,10 +251,7 @@ def test_a_document_that_can_be_read_again_is_told_and_taken_in(
     assert "left out" not in (folder / "card.md").read_text()
 
 
-def test_a_left_out_document_that_is_a_copy_by_now_stays_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_left_out_document_that_is_a_copy_by_now_stays_left_out(here: Path) -> None:
     folder = a_set("shop")
     Path("docs/later.md").write_text(Path("docs/shop.md").read_text())
     assert call(["golden", "anchor", "golden"]) == 0
@@ -264,9 +259,8 @@ def test_a_left_out_document_that_is_a_copy_by_now_stays_left_out(
 
 
 def test_anchor_names_documents_that_were_added(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     a_set("shop")
     Path("docs/pool.md").write_text("# Pool\n\nThe pool opens at ten.\n")
     capsys.readouterr()

@@ -339,9 +339,8 @@ def test_a_wrong_line_is_named(
 
 
 def test_gold_without_a_place_is_found_by_its_text_or_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/pool.md").write_text("The pool opens at nine. A towel. A towel.")
     gold = {"a": {"text": "opens at nine"}, "b": {"text": "A towel."}, "c": {"id": "pool"}}
@@ -396,9 +395,8 @@ def test_parts_hold_no_rejected_item(desk: Path) -> None:
 
 
 def test_records_of_several_systems_are_one_item_unless_they_differ(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/pool.md").write_text("The pool opens at nine.")
     base = {"id": "a", "query": "When?", "references": ["nine"], "type": "factual", "team": "x"}
@@ -606,7 +604,7 @@ def test_gold_at_a_wrong_place_is_put_where_its_text_stands(
         ("-o x.docx --drafts", "x.docx: export writes jsonl to a file whose name ends in"),
         ("-o x.xlsx --drafts --format csv", "whose name ends in .csv. There are jsonl, csv, tsv, "),
         ("-o x.csv --drafts --pairs", "x.csv: export writes pairs to a file"),
-        ("-o x.txt --drafts --format qrels", "none of its items has gold: there is nothing"),
+        ("-o x.txt --drafts --format qrels", "none of its items has a gold span: there is nothing"),
     ],
 )
 def test_an_export_of_nothing_or_under_a_wrong_name_is_refused(
@@ -619,9 +617,8 @@ def test_an_export_of_nothing_or_under_a_wrong_name_is_refused(
 
 
 def test_lines_about_changed_spans_fit_80_columns_and_show_what_differs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     line = "The battery of station {} lasts {} days without sun, and it is changed each autumn."
     text = "\n\n".join(line.format(n, 9) for n in range(3))
@@ -644,9 +641,8 @@ def test_lines_about_changed_spans_fit_80_columns_and_show_what_differs(
 
 
 def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("q.jsonl").write_text('{"id": "1", "query": "Who?", "references": ["Ann"]}')
     with pytest.raises(InputError) as caught:
         GoldenSet.open(Path("q.jsonl"))

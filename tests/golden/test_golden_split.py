@@ -140,9 +140,8 @@ def test_single_items_keep_the_share_of_each_kind(kinds: list[str], seed: int) -
 
 
 def test_the_command_tells_the_groups_and_how_far_shares_are_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/d.md").write_text(TEXT, encoding="utf-8")
     gold = {

@@ -39,9 +39,8 @@ def test_many_documents_with_one_sentence_in_common_are_no_pairs() -> None:
 
 
 def test_synthesize_and_check_name_the_pairs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/handbook.md").write_text(HANDBOOK)
     Path("docs/handbook-2024.md").write_text(OLDER)

@@ -20,7 +20,7 @@ from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, guides, shown_question
 from ragassay.review.label_questions import AnswersToLabel
-from ragassay.review.review_agreement import label_agreement, label_disagreements
+from ragassay.review.review_agreement import label_agreement
 from ragassay.review.review_log import append
 from ragassay.review.review_store import ReviewStore
 from reviewed_set import small
@@ -94,7 +94,7 @@ def test_several_people_label_the_overlap_and_agree_by_kind(tmp_path: Path) -> N
     labels.label(claims[0], "bob", ["It opens."])
     states = {one["key"]: one["state"] for one in labels.entries("ann")}
     assert states[claims[0]] == "done", "lists of texts are written by one person"
-    (alpha, _, kappa) = label_agreement(labels)["relevance_grade"]
+    (alpha, _, kappa) = label_agreement(labels).measures["relevance_grade"]
     assert (alpha.n_items, alpha.share, kappa.people) == (4, 0.75, ("ann", "bob"))
     assert call(["golden", "agreement", str(store.folder)]) == 0
 
@@ -227,12 +227,12 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
     assert (progress["done"], progress["left"], progress["seconds_left"]) == (3, 1, 5.0)
     assert call(["golden", "agreement", folder]) == 0
     assert "1 disagreement (1 of labels), 1 to settle" in capsys.readouterr().out
-    before = label_agreement(labels)
+    before = label_agreement(labels).measures
 
     labels.label(key, "eve", 0, final=True)
     assert states(labels, "eve")[key] == "done" and labels.own_label(key, "eve") == 0
     assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 0}
-    assert label_agreement(labels) == before, "eve saw what others had said"
+    assert label_agreement(labels).measures == before, "eve saw what others had said"
     assert call(["golden", "agreement", folder]) == 0
     assert "1 disagreement (1 of labels), 0 to settle" in capsys.readouterr().out
     (line,) = (labels.folder / "adjudication.jsonl").read_text().splitlines()
@@ -255,7 +255,7 @@ def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: P
     labels, key = disagreeing(tmp_path)
     labels.label(key, "ann", 1, final=True)
     labels.label(key, "ann", 2)  # who once saw the others' labels has seen them
-    (told,) = label_disagreements(labels)
+    (told,) = label_agreement(labels).differ
     assert (told["labels"], told["answer"]) == ({"ann": 3, "bob": 1}, 2)
     labels.undo("ann"), labels.undo("ann")
     assert labels.own_label(key, "ann") == 3 and states(labels, "eve")[key] == "disagreement"

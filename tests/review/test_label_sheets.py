@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
 
+import filled_sheets
+from filled_sheets import KINDS
 from labelled_answers import answered, disagreeing, labelled
 from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import InputError, UsageError
@@ -20,28 +20,14 @@ from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, answer_of, answer_text
 from ragassay.review.label_sheets import LabelSheet
 
-KINDS = [".csv", ".xlsx"]
-
 
 def read(path: Path) -> list[dict[str, str]]:
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            return list(csv.DictReader(stream))
-    head, *rows = openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
-    return [dict(zip(map(str, head), (one or "" for one in row), strict=True)) for row in rows]
+    head, *rows = filled_sheets.read(path)
+    return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def write(path: Path, rows: list[dict[str, str]]) -> None:
-    if path.suffix == ".csv":
-        with path.open("w", encoding="utf-8-sig", newline="") as stream:
-            writer = csv.DictWriter(stream, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-        return
-    book = openpyxl.Workbook()
-    for row in [list(rows[0]), *(list(one.values()) for one in rows)]:
-        book.worksheets[0].append(row)
-    book.save(path)
+    filled_sheets.write(path, [list(rows[0]), *(list(one.values()) for one in rows)])
 
 
 def said(labels: AnswerLabels, who: str) -> list[Any]:

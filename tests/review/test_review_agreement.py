@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.cli.command_line import call
-from ragassay.review.review_agreement import agreement
+from ragassay.review.review_agreement import item_agreement
 from reviewed_set import small, version
 
 # Cohen's textbook table: both accept 20, ann alone 5, bob alone 10, both reject 15.
@@ -33,7 +33,7 @@ def reviewed(tmp_path: Path):
 
 
 def test_kappa_and_alpha_of_reviews_are_those_of_their_table(reviewed, capsys) -> None:
-    by_name = {one.name: one for one in agreement(reviewed)}
+    by_name = {one.name: one for one in item_agreement(reviewed).measures[""]}
     cohen, alpha = by_name["cohen kappa"], by_name["krippendorff alpha"]
     assert cohen.value == pytest.approx(0.4) and cohen.people == ("ann", "bob")
     assert cohen.n_items == alpha.n_items == 50 and alpha.share == pytest.approx(0.7)

@@ -6,10 +6,10 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-import openpyxl
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
+from filled_sheets import KINDS, read, write
 from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
@@ -18,31 +18,11 @@ from ragassay.review.review_sheets import ItemSheet
 from ragassay.review.review_store import ReviewStore
 from reviewed_set import TEXT, item_of, small, version
 
-KINDS = [".csv", ".xlsx"]
 character = st.characters(
     exclude_categories=("Cs", "Cc"), include_characters="\n=+-@'\t|[]\"\\:;,_x"
 )
 pieces = st.sampled_from(["_x0041_", "inaccurate: ", "(none)", "\n", '["a"]', "="])
 cell = st.lists(character | pieces, min_size=1, max_size=20).map("".join)
-
-
-def read(path: Path) -> list[list[str]]:
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            return list(csv.reader(stream))
-    rows = openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
-    return [["" if one is None else str(one) for one in row] for row in rows]
-
-
-def write(path: Path, rows: list[list[str]]) -> None:
-    if path.suffix == ".csv":
-        with path.open("w", encoding="utf-8-sig", newline="") as stream:
-            csv.writer(stream).writerows(rows)
-        return
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.worksheets[0].append(row)
-    book.save(path)
 
 
 def filled(path: Path, **cells: dict[str, str]) -> None:

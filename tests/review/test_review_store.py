@@ -13,7 +13,7 @@ import pytest
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.review.review_agreement import disagreements
+from ragassay.review.review_agreement import item_agreement
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from reviewed_set import TEXT, item_of, small, version
 
@@ -202,7 +202,7 @@ def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: P
     assert state_of(store, "i1", "ann") == "waiting"
     assert not store.review("i1", "bob", "reject", version(store, "i1")).applied
     assert {state_of(store, "i1", one) for one in ("ann", "bob", "eve")} == {"disagreement"}
-    (found,) = disagreements(store)
+    (found,) = item_agreement(store).differ
     assert (found["item"], found["status"]) == ("i1", "draft")
     final = store.review("i1", "eve", "reject", version(store, "i1"))
     assert final.final and final.applied and item_of(store, "i1").status == "rejected"

@@ -12,11 +12,11 @@ from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.synthesis.bias import favoured_content, favoured_places, favoured_words
 from ragassay.synthesis.choosing import chosen
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import Checks
 from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.scorecard import favoured
 from ragassay.synthesis.sections import Corpus
 
 KIND: Kind = (("answerability", "answerable"), ("type", "factual"))
@@ -53,7 +53,11 @@ def drafts(corpus: Corpus, *words: str, of: slice = slice(None)) -> list[Draft]:
 
 def test_a_group_and_a_place_that_are_favoured_stand_out(corpus: Corpus) -> None:
     taken = drafts(corpus, " men ", "Northport")
-    found = {(one.kind, one.what): one for one in favoured_content(corpus, taken)}
+    found = {
+        (one.kind, one.what): one
+        for one in favoured(corpus, taken)
+        if not one.is_place and one.kind != "word"
+    }
     assert {key for key, one in found.items() if one.is_notable} == {
         ("group", "men"), ("group", "women"), ("name", "Northport"), ("name", "Southport"),
     }  # fmt: skip
@@ -65,13 +69,12 @@ def test_a_group_and_a_place_that_are_favoured_stand_out(corpus: Corpus) -> None
 
 def test_items_of_every_sentence_favour_nothing(corpus: Corpus) -> None:
     taken = drafts(corpus)
-    assert not [one for one in favoured_content(corpus, taken) if one.is_notable]
-    assert not [one for one in favoured_places(corpus, taken) if one.is_notable]
-    assert {one.what for one in favoured_words(corpus, taken) if one.is_notable} <= {"which"}
+    notable = {(one.kind, one.what) for one in favoured(corpus, taken) if one.is_notable}
+    assert notable <= {("word", "which")}
 
 
 def test_items_of_few_documents_stand_out_by_place(corpus: Corpus) -> None:
-    found = {one.what: one for one in favoured_places(corpus, drafts(corpus, of=slice(0, 2)))}
+    found = {one.what: one for one in favoured(corpus, drafts(corpus, of=slice(0, 2)))}
     assert found["d00"].is_notable and found["d00"].rate == 0.5
     assert found["d05"].count == 0 and found["d05"].expected == pytest.approx(1 / 60, abs=0.01)
 
@@ -87,7 +90,7 @@ def test_an_item_counts_in_the_third_in_which_its_gold_span_stands(tmp_path: Pat
         dataclasses.replace(one, spans=(), references=(), nearly=Nearly(one.spans)) for one in last
     ]
     for taken in (last, unanswerable):
-        found = {one.what: one for one in favoured_places(corpus, taken)}
+        found = {one.what: one for one in favoured(corpus, taken)}
         assert found["last third"].count == 9 and found["last third"].is_notable
         assert found["first third"].count == 0
         assert found["first third"].expected == pytest.approx(1 / 3, abs=0.02)
@@ -97,8 +100,7 @@ def test_an_item_counts_in_the_third_in_which_its_gold_span_stands(tmp_path: Pat
 
 
 def test_nothing_chosen_is_no_bias(corpus: Corpus) -> None:
-    assert favoured_content(corpus, []) == favoured_words(corpus, []) == []
-    assert favoured_places(corpus, []) == []
+    assert favoured(corpus, []) == []
 
 
 def against(corpus: Corpus, draft: Draft) -> tuple[str, int]:

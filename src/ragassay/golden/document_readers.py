@@ -16,10 +16,8 @@ class Heading(NamedTuple):
     """A heading of a document, or where a page of a PDF file without bookmarks begins.
 
     Attributes:
-        title: in one line.
         level: 1 for the highest; 0 for the title of the whole document.
         start, end: its characters in the canonical text; equal where the title is no part of it.
-        is_page: whether it is a page.
     """
 
     title: str
@@ -38,7 +36,6 @@ class Reader:
     """What reads the files of some suffixes.
 
     Attributes:
-        read: gives the canonical text and the headings.
         package: that it needs; empty for none.
         version: is raised where it reads other texts or headings.
     """

@@ -32,8 +32,6 @@ class Document:
     Attributes:
         id: its path below the folder, without the suffix.
         path: of its file, relative to the folder.
-        text: the canonical text.
-        sha256: of the file's bytes.
         loader: what made the text, and its version, such as ``pypdf 7.1.0, reader 2``.
         headings: in their order, with their places in the text.
     """
@@ -63,12 +61,7 @@ class Document:
 
 
 def text_at(documents: Mapping[str, Document], place: GoldPassage | GoldSpan) -> str:
-    """The text of the documents at the place of a passage or span; empty where there is none.
-
-    Args:
-        documents: by id.
-        place: with document, start and end.
-    """
+    """The text of the documents at the place of a passage or span; empty where there is none."""
     one = documents.get(place.document or "")
     if one is None or place.start is None or place.end is None:
         return ""
@@ -90,17 +83,14 @@ COPY = "holds the same text as"
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
     """The documents of a folder and of the folders within, by id.
 
-    Args:
-        folder: with text, Markdown, HTML, PDF and DOCX files; others are left alone.
-        without: paths below the folder that are left out.
-
     Raises:
         InputError: no document, or some that cannot be read, are empty, encrypted or enormous, or
             have the text or id of another. All of them are named at once.
         UsageError: a package for this kind of file is missing.
     """
     documents, wrong = _loaded(folder, without)
-    return _complete(folder, documents, [*wrong.values()])
+    _require(folder, documents, [*wrong.values()])
+    return documents
 
 
 def readable_documents(
@@ -108,27 +98,12 @@ def readable_documents(
 ) -> tuple[dict[str, Document], dict[str, str]]:
     """The documents of a folder for a golden set that is made of them.
 
-    Args:
-        folder: as of `load_documents`.
-        skip: whether files are left out that cannot be read, are empty, encrypted or enormous, or
-            have the text or id of one before them.
-
     Returns:
         The documents by id; and of each file that is left out, by its path below the folder, why.
-
-    Raises:
-        InputError: as of `load_documents`, but for what is left out.
-        UsageError: a package for this kind of file is missing.
     """
     documents, left_out = _loaded(folder, (), skip=skip)
     wrong = [] if skip else [*left_out.values()]
-    try:
-        _complete(folder, documents, wrong, len(left_out), SKIP)
-    except InputError as error:
-        if len(wrong) != 1:
-            raise
-        hint = f"{error.hint or ''} Or leave it out: {SKIP}.".strip()
-        raise error.but(hint=hint) from error
+    _require(folder, documents, wrong, len(left_out), f"leave it out: {SKIP}")
     return documents, {name: error.problem for name, error in left_out.items()}
 
 
@@ -166,18 +141,19 @@ def _loaded(
     return documents, wrong
 
 
-def _complete(
+def _require(
     folder: Path,
-    documents: dict[str, Document],
+    documents: Mapping[str, Document],
     wrong: Sequence[InputError],
     n_left_out: int = 0,
-    skip: str = "",
-) -> dict[str, Document]:
-    """The documents, where nothing is wrong with any."""
+    other_way: str = "",
+) -> None:
+    """Raises where something is wrong with a document, or where there is none."""
     if len(wrong) == 1:
-        raise wrong[0]
+        hint = f"{wrong[0].hint or ''} Or {other_way}." if other_way else wrong[0].hint
+        raise wrong[0].but(hint=hint)
     if wrong:
-        ways = f"Mend them, move them out, or leave them out ({skip})" if skip else _MEND
+        ways = f"Mend them, move them out, or leave them out ({SKIP})" if other_way else _MEND
         raise InputError(
             f"{len(wrong)} documents cannot be taken. {ways}:{fault_lines(wrong)}",
             path=folder,
@@ -187,7 +163,6 @@ def _complete(
         raise InputError(f"holds no document that can be read ({files} cannot)", path=folder)
     if not documents:
         raise InputError("holds no document", path=folder, hint=f"There are: {', '.join(READERS)}.")
-    return documents
 
 
 def fault_lines(wrong: Sequence[InputError]) -> str:
@@ -197,16 +172,7 @@ def fault_lines(wrong: Sequence[InputError]) -> str:
 
 
 def load(path: Path, folder: Path) -> Document:
-    """One document.
-
-    Args:
-        path: of its file.
-        folder: that its id starts from.
-
-    Raises:
-        InputError: it cannot be read, or holds no text.
-        UsageError: a package for this kind of file is missing.
-    """
+    """One document."""
     if path.stat().st_size > MOST_BYTES:
         raise InputError(f"is larger than {MOST_BYTES >> 20} MB", path=path, hint="Split it.")
     content = path.read_bytes()

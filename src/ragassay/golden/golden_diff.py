@@ -16,9 +16,7 @@ class Change:
     """A query that differs.
 
     Attributes:
-        id: of the query.
         kind: ``moved``: the same texts at other places; ``changed``: anything else.
-        fields: that differ.
         texts: of gold spans that differ, before and now, where both have as many. Of moved ones,
             the documents where these differ.
     """
@@ -30,12 +28,7 @@ class Change:
 
 
 def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator[Change]:
-    """The queries that differ, those of the new set first.
-
-    Args:
-        old: items of the old set.
-        new: items of the new set.
-    """
+    """The queries that differ, those of the new set first."""
     remaining = {item.id: item for item in old}
     for item in new:
         one = remaining.pop(item.id, None)
@@ -73,13 +66,7 @@ _BESIDE = 15
 
 
 def excerpt(text: str, start: int = 0, end: int | None = None) -> str:
-    """A text in quotes: where it is long, the part around some characters, at most about 60.
-
-    Args:
-        text: any.
-        start: first character that matters.
-        end: after the last one; the end of the text when left out.
-    """
+    """A text in quotes: where it is long, the part around some characters, at most about 60."""
     if len(text) <= _MOST:
         return repr(text)
     first = max(0, min(start - _BESIDE, len(text) - _MOST))
@@ -89,12 +76,7 @@ def excerpt(text: str, start: int = 0, end: int | None = None) -> str:
 
 
 def differing(old: str, new: str) -> tuple[str, str]:
-    """Two texts in quotes, each around what differs.
-
-    Args:
-        old: a text.
-        new: another one.
-    """
+    """Two texts in quotes, each around what differs."""
     head = Prefix.similarity(old, new)
     tail = Postfix.similarity(old[head:], new[head:])
     return excerpt(old, head, len(old) - tail), excerpt(new, head, len(new) - tail)

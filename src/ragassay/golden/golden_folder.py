@@ -1,8 +1,9 @@
-"""The folder of a golden set: its queries, its documents, their manifest and a card."""
+"""The folder of a golden set: its queries, its documents, their manifest, and a card for people."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sqlite3
 from collections import Counter
@@ -17,17 +18,26 @@ import orjson
 from pydantic import ValidationError
 
 from ragassay.base.errors import InputError, UsageError
-from ragassay.base.files import atomic, write_bytes
+from ragassay.base.files import atomic, write_bytes, write_text
 from ragassay.base.problem_words import json_problem
 from ragassay.base.subsets import Subset
 from ragassay.golden.documents import Document, load, load_documents, text_at
-from ragassay.golden.golden_card import refresh_card, write_card
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.texts.document_names import DocumentNames
+
+_LINES = (
+    re.compile(r"^Items: \d+(?: \(.*\))?\.$", re.M),
+    re.compile(r"^Types: (?:\d+ .*|none|)\.$", re.M),
+    re.compile(r"^Documents left out, because they cannot be (?:read|taken): .*\n(?:\n|\Z)", re.M),
+)
+"""The lines that follow from the set, as they were written: its counts, and the files that could
+not be read, with the empty line after it."""
+
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
 MANIFEST = "documents.json"
+CARD = "card.md"
 LOCK = ".review.lock"
 BUSY_S = 30.0
 """Seconds that a writer waits for another one."""
@@ -38,8 +48,6 @@ class GoldenSet:
     """A golden set.
 
     Attributes:
-        folder: where it is.
-        items: in the order of the file.
         documents_in: folder of the documents, where they lie elsewhere.
         left_out: files that could not be read as documents and were left out: path below the folder
             of the documents, and why.
@@ -53,9 +61,6 @@ class GoldenSet:
     @classmethod
     def open(cls, folder: Path) -> GoldenSet:
         """Reads a golden set.
-
-        Args:
-            folder: that holds ``queries.jsonl``.
 
         Raises:
             InputError: it is none, or a line is wrong; with the line and the field.
@@ -96,11 +101,7 @@ class GoldenSet:
     def documents(self) -> dict[str, Document]:
         """The documents by id, without those that were left out when the set was made. Gold that
         names them otherwise (`DocumentNames`) has their ids afterwards, as it has after `open`
-        where ``documents.json`` lists them.
-
-        Raises:
-            InputError: there are none, one cannot be read, or gold names one that may be several.
-        """
+        where ``documents.json`` lists them."""
         documents = load_documents(self.documents_folder, self.left_out)
         self._name_by_id({name: one.path for name, one in documents.items()})
         return documents
@@ -121,8 +122,7 @@ class GoldenSet:
 
     def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
         """Documents that were left out and can be read now, without those that have the id or text
-        of another one.
-        """
+        of another one."""
         folder = self.documents_folder
         texts = {one.text for one in documents.values()}
         readable: dict[str, Document] = {}
@@ -146,35 +146,21 @@ class GoldenSet:
         return next((one for one in self.items if one.id == name), None)
 
     def with_status(self, *statuses: Status, where: Iterable[str] = ()) -> list[GoldenItem]:
-        """The items of some statuses.
-
-        Args:
-            statuses: that count.
-            where: conditions that hold for each (see `ragassay.base.subsets`).
-
-        Raises:
-            UsageError: no item has a field of the conditions, or they hold for none.
-        """
+        """The items of some statuses."""
         items = [item for item in self.items if item.status in statuses]
         return list(Subset(where).of(items, GoldenItem.fields, "item"))
 
     def save(self) -> None:
         """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte. What
-        ``card.md`` counts follows; see `refresh_card`.
-        """
+        ``card.md`` counts follows."""
         with atomic(self.folder / QUERIES) as stream:
             for item in self.items:
                 stream.write(orjson.dumps(item.to_record(), option=orjson.OPT_APPEND_NEWLINE))
-        refresh_card(self.folder, self.items, self.left_out)
+        change_card(self.folder, zip(_LINES, self._card_lines(), strict=True))
 
     def save_manifest(self, documents: Mapping[str, Document], before: Path | None = None) -> None:
         """Writes ``documents.json``: which documents the spans count in, and when each was found to
-        be another one than before.
-
-        Args:
-            documents: by id.
-            before: folder of the golden set whose manifest is continued; by default this one.
-        """
+        be another one than before."""
         where = self.documents_in
         old = {str(one["id"]): one for one in _listed(before or self.folder)}
         today = datetime.now(UTC).date().isoformat()
@@ -197,11 +183,47 @@ class GoldenSet:
             body["left_out"] = [{"path": name, "why": why} for name, why in self.left_out.items()]
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         write_bytes(self.folder / MANIFEST, orjson.dumps(body, option=options))
-        refresh_card(self.folder, self.items, self.left_out)
+        change_card(self.folder, zip(_LINES, self._card_lines(), strict=True))
 
     def save_card(self, made: str) -> None:
-        """Writes ``card.md``, unless the folder has one."""
-        write_card(self.folder, self.items, self.left_out, made)
+        """Writes ``card.md``, which says how the set was made, unless the folder has one."""
+        path = self.folder / CARD
+        if path.exists():
+            return
+        counts, types, unread = self._card_lines()
+        text = f"""# {self.folder.resolve().name}
+
+What it is for: (write it here)
+
+How it was made: {made}
+
+{counts}
+
+{types}
+
+{unread}Agreement of reviewers: not measured.
+
+Licence: (write it here)
+"""
+        write_text(path, text)
+
+    def _card_lines(self) -> tuple[str, str, str]:
+        """The texts of `_LINES`."""
+        counts, types = "Items: 0.", "Types: none."
+        if self.items:
+            n = len(self.items)
+            counts = f"Items: {n} ({_counted(item.status for item in self.items)})."
+            types = f"Types: {_counted(item.type or 'no type' for item in self.items)}."
+        files = "; ".join(f"{name} ({why})" for name, why in self.left_out.items())
+        n_files = len(self.left_out)
+        unread = f"Documents left out, because they cannot be taken: {n_files}: {files}.\n\n"
+        return counts, types, unread * bool(n_files)
+
+    def write(self, documents: Mapping[str, Document], made: str, of: Path | None = None) -> None:
+        """Writes all files of a new set, which may be a part of another one."""
+        self.save()
+        self.save_manifest(documents, of)
+        self.save_card(made)
 
     def changed_documents(self) -> dict[str, date]:
         """For each document that changed since the set was made the day on which that was found."""
@@ -214,8 +236,7 @@ class GoldenSet:
 
     def read_otherwise(self, documents: Mapping[str, Document]) -> dict[tuple[str, str], list[str]]:
         """The ids of documents that are the same files as in the manifest and were read by another
-        loader, so that their text may differ; by the loader of the manifest and that of now.
-        """
+        loader, so that their text may differ; by the loader of the manifest and that of now."""
         ids: dict[tuple[str, str], list[str]] = {}
         for one in _listed(self.folder):
             now = documents.get(str(one["id"]))
@@ -253,10 +274,6 @@ def check_output(output: Path, *inputs: Path) -> None:
     """Refuses a place for results where a command would write over what it reads, or into a golden
     set.
 
-    Args:
-        output: file or folder that is to be written.
-        inputs: files and folders that the command reads.
-
     Raises:
         UsageError: the output is one of the inputs or lies in a folder of them, or it is a golden
             set or lies in one.
@@ -282,12 +299,7 @@ def schema() -> dict[str, Any]:
 
 
 def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]) -> None:
-    """Fills in what stands before and after each span whose text stands where it says.
-
-    Args:
-        items: are changed.
-        documents: by id.
-    """
+    """Fills in what stands before and after each span whose text stands where it says."""
     for item in items:
         item.gold = item.gold and [
             GoldSpan.of(one.document, documents[one.document].text, one.start, one.end, one.grade)
@@ -295,6 +307,24 @@ def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]
             else one
             for one in item.gold
         ]
+
+
+def change_card(folder: Path, lines: Iterable[tuple[re.Pattern[str], str]]) -> None:
+    """Replaces lines of the card, where there is a card that has them."""
+    path = folder / CARD
+    if not path.is_file():
+        return
+    text = path.read_text(encoding="utf-8")
+    changed = text
+    for pattern, line in lines:
+        # A function, because a line may hold what a replacement gives a meaning.
+        changed = pattern.sub(lambda _, line=line: line, changed, count=1)  # type: ignore[misc]
+    if changed != text:
+        write_text(path, changed)
+
+
+def _counted(kinds: Iterable[Any]) -> str:
+    return ", ".join(f"{n} {name}" for name, n in Counter(kinds).most_common())
 
 
 def _how_to_make(data: Path, folder: Path) -> str:
@@ -330,16 +360,7 @@ def _listed(folder: Path) -> list[dict[str, Any]]:
 
 
 def json_value(raw: bytes, path: Path, line: int | None = None) -> Any:
-    """A value of JSON.
-
-    Args:
-        raw: its text.
-        path: of the file, for errors.
-        line: in it.
-
-    Raises:
-        InputError: it is not JSON.
-    """
+    """A value of JSON."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -355,10 +376,5 @@ def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[s
 
 
 def relative_folder(of: Path, to: Path) -> str:
-    """The path from one folder to another, as manifests and settings keep it.
-
-    Args:
-        of: the folder that is named.
-        to: where from.
-    """
+    """The path from one folder to another, as manifests and settings keep it."""
     return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()

@@ -52,15 +52,7 @@ class GoldSpan(_Part):
 
     @classmethod
     def of(cls, document: str, text: str, start: int, end: int, grade: int = 1) -> GoldSpan:
-        """The span at a place of a document.
-
-        Args:
-            document: its id.
-            text: the whole document.
-            start: first character.
-            end: after the last character.
-            grade: of the span.
-        """
+        """The span at a place of a document."""
         return cls(
             document=document,
             start=start,
@@ -118,6 +110,16 @@ class GoldenItem(BaseModel):
     provenance: dict[str, Any] = Field(default_factory=dict, description="How it was made")
     metadata: dict[str, Any] = Field(default_factory=dict)
 
+    @property
+    def evidence(self) -> list[GoldSpan]:
+        """The gold spans that are relevant: a person may have graded others as not relevant."""
+        return [span for span in self.gold or () if span.grade > 0]
+
+    @property
+    def evidence_text(self) -> str:
+        """Their texts as one."""
+        return " ".join(span.text for span in self.evidence)
+
     def to_record(self) -> dict[str, Any]:
         """The item's line as plain values; what has its default is left out."""
         return self.model_dump(mode="json", exclude_defaults=True)
@@ -156,12 +158,8 @@ class GoldenItem(BaseModel):
         """An item of what a sample knows about its query; gold without a document is left out.
 
         Args:
-            sample: of any format.
             own: what is known of fields that a sample does not have, and of ``kind`` and ``by`` of
                 its negative references: a mapping for each.
-
-        Raises:
-            ValidationError: the sample has no query, or a field a value that it cannot have.
         """
         more = dict(own or {})
         names = {"type", "complexity", "style", "source"}
@@ -207,16 +205,14 @@ class GoldenItem(BaseModel):
 
 def tags_in(text: str) -> list[str]:
     """The tags of a cell: a line each, in a line parted by semicolons where it holds one, else by
-    commas.
-    """
+    commas."""
     parts = (line.split(";" if ";" in line else ",") for line in text.split("\n"))
     return [tag for one in parts for part in one if (tag := part.strip())]
 
 
 def negatives_in(text: str) -> list[dict[str, str | None]]:
     """The ``text`` and ``kind`` of each wrong answer of a cell: a line each, such as
-    ``inaccurate: at ten``; ``None`` where no kind is given.
-    """
+    ``inaccurate: at ten``; ``None`` where no kind is given."""
     negatives: list[dict[str, str | None]] = []
     for line in filter(str.strip, text.split("\n")):
         kind, colon, answer = line.partition(": ")
@@ -226,11 +222,7 @@ def negatives_in(text: str) -> list[dict[str, str | None]]:
 
 
 def nearly(item: GoldenItem) -> list[GoldSpan]:
-    """The spans that almost answer a query that nothing answers, where its provenance says so.
-
-    Args:
-        item: of a golden set; synthesis writes ``nearly`` into its provenance.
-    """
+    """The spans that almost answer a query that nothing answers, where its provenance says so."""
     record = item.provenance.get("nearly")
     spans = record.get("spans") if isinstance(record, dict) else None
     try:
@@ -245,12 +237,7 @@ with the ``reason``."""
 
 
 def unplaced(item: GoldenItem) -> list[dict[str, Any]]:
-    """The gold of an item that has no place in the documents, where its provenance holds some.
-
-    Args:
-        item: of a golden set; 'golden import' writes ``unplaced`` into its provenance: a mapping
-            for each, with ``text``, ``document`` and ``id`` as far as given, and ``reason``.
-    """
+    """The gold of an item that has no place in the documents, where its provenance holds some."""
     records = item.provenance.get(UNPLACED)
     return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
 
@@ -258,12 +245,6 @@ def unplaced(item: GoldenItem) -> list[dict[str, Any]]:
 def wrong_record(
     error: ValidationError, path: Path | None = None, line: int | None = None
 ) -> InputError:
-    """The error of a record that is no item (review, settings), in words of users.
-
-    Args:
-        error: of pydantic; its first fault is reported.
-        path: of the file, if there is one.
-        line: in it.
-    """
+    """The error of a record that is no item (review, settings), in words of users."""
     field, problem = mistake(error)
     return InputError(problem, path=path, line=line, field=field)

@@ -18,17 +18,7 @@ _ALL = ()
 def sampled(
     items: Sequence[GoldenItem], n: int, by: Sequence[str] = ("type",), seed: int = 0
 ) -> list[GoldenItem]:
-    """A random part in which each kind has its share, in the order of the whole.
-
-    Args:
-        items: to choose from.
-        n: how many.
-        by: fields that tell kinds apart.
-        seed: of the choice.
-
-    Raises:
-        UsageError: fewer items than asked for, or an unknown field.
-    """
+    """A random part in which each kind has its share, in the order of the whole."""
     if not 1 <= n <= len(items):
         raise UsageError(f"{n} items cannot be drawn from {len(items)}.")
     source = random.Random(seed)
@@ -40,12 +30,7 @@ def sampled(
 
 def shared_out(exact: Mapping[K, float], n: int) -> dict[K, int]:
     """Whole numbers in place of exact shares, by largest remainders: what is left goes to those
-    whose shares were cut most, the first ones where these are equal.
-
-    Args:
-        exact: the shares.
-        n: their sum.
-    """
+    whose shares were cut most, the first ones where these are equal."""
     quota = {one: int(share) for one, share in exact.items()}
     by_rest = sorted(exact, key=lambda one: quota[one] - exact[one])
     for one in by_rest[: n - sum(quota.values())]:
@@ -64,17 +49,11 @@ def split(
     allow it.
 
     Args:
-        items: to divide.
         shares: name of each part with its share; they sum to 1.
-        by: fields that tell kinds apart.
-        seed: of the division.
         groups: of each item; those of one group stay in one part. Each item is one when left out.
 
     Returns:
         The items of each part, in the order of the whole.
-
-    Raises:
-        UsageError: shares that do not sum to 1, or an unknown field.
     """
     shown = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     if min(shares.values()) <= 0:
@@ -115,11 +94,6 @@ def furthest(
     by: Sequence[str] = ("type",),
 ) -> tuple[str, str, int, float]:
     """The part and the kind that are furthest from their share.
-
-    Args:
-        parts: as `split` made them.
-        shares: name of each part with its share.
-        by: fields that tell kinds apart.
 
     Returns:
         Name of the part, name of the kind, how many items it holds, and how many would be its

@@ -16,9 +16,8 @@ from ragassay.judges.combining import combinable, differ
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.label_log import CANNOT_TELL, LABELS, verdict_of
 from ragassay.review.label_questions import AnswersToLabel
-from ragassay.review.review_folder import ReviewSettings
 from ragassay.review.review_log import Entry, Standing, now
-from ragassay.review.reviewing import Reviewing, Thing
+from ragassay.review.reviewing import Reviewing, ReviewSettings, Thing
 
 Asked = tuple[Question[Any], Sample]
 
@@ -28,8 +27,6 @@ class Known:
     """A question whose answer is known.
 
     Attributes:
-        question: that is asked.
-        answer: that is right.
         query: that the question is about; empty where it is not known.
     """
 
@@ -45,14 +42,6 @@ class AnswerLabels(Reviewing):
     People answer the same questions as judges would; those that follow from answers (which claims
     are supported) are asked once these are there. Systems are not named, and answers to one query
     come one after another, in an order that does not tell the system.
-
-    Args:
-        folder: of the golden set.
-        answers: of the systems, with the metrics that ask.
-
-    Raises:
-        InputError: the file of labels is wrong.
-        UsageError: there is nothing to ask about these answers.
     """
 
     kind = LABELS
@@ -94,11 +83,7 @@ class AnswerLabels(Reviewing):
     def known_questions(self) -> dict[str, Known]:
         """The questions with known answers, by key: those that people agree on, or settled, in the
         labels of the calibration set, of the kinds that are asked here. Lists of texts have no
-        known answer.
-
-        Raises:
-            InputError: the labels of the calibration set are wrong.
-        """
+        known answer."""
         golden = self.calibration()
         if golden is None:
             return {}
@@ -120,35 +105,21 @@ class AnswerLabels(Reviewing):
         return known
 
     def known_question(self, key: str) -> Known:
-        """A question with a known answer.
-
-        Raises:
-            UsageError: there is none.
-        """
+        """A question with a known answer."""
         known = self.known_questions().get(key)
         if known is None:
             raise UsageError("This question is not among those with known answers.")
         return known
 
     def question(self, key: str) -> Asked:
-        """A question, and the answer that it is about.
-
-        Raises:
-            UsageError: there is none.
-        """
+        """A question, and the answer that it is about."""
         asked = self._questions().get(key)
         if asked is None:
             raise UsageError("This question is no longer asked: another answer led elsewhere.")
         return asked
 
     def own_label(self, key: str, reviewer: str, *, calibration: bool = False) -> Any:
-        """A person's own label: its answer, `CANNOT_TELL`, or ``None``.
-
-        Args:
-            key: of the question.
-            reviewer: whose.
-            calibration: the question is one with a known answer.
-        """
+        """A person's own label: its answer, `CANNOT_TELL`, or ``None``."""
         standing = self.current()
         known = standing.known.get(reviewer, {})
         entry = known.get(key) if calibration else standing.own(key, reviewer)
@@ -156,8 +127,7 @@ class AnswerLabels(Reviewing):
 
     def others(self, key: str) -> dict[str, Any]:
         """What people said of a question on which they disagree, or which somebody settled; empty
-        for other questions: who still has to answer does not see what others said.
-        """
+        for other questions: who still has to answer does not see what others said."""
         standing, asked = self.current(), self._questions().get(key)
         is_shown = standing.settled(key) is not None or (
             asked is not None
@@ -178,19 +148,12 @@ class AnswerLabels(Reviewing):
         """Takes a label down.
 
         Args:
-            key: of the question.
-            reviewer: whose label it is.
             answer: as `ragassay.judges.label_of` reads it; ``None``: the person cannot tell.
             seconds: that it took; ``None`` where nobody measured it.
             final: the person saw what others had said; the label settles the question.
-            calibration: the question is one with a known answer.
 
         Returns:
             Whether it is the known answer; ``None`` where none is known. Explanations do not count.
-
-        Raises:
-            InputError: it is no answer to this question; names the field.
-            UsageError: there is no such question, or no name.
         """
         right = None
         with self.deciding(reviewer):

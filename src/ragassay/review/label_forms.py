@@ -32,10 +32,6 @@ _MOST_BUTTONS = 11
 def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
     """A question for the page.
 
-    Args:
-        question: that a person answers.
-        query: that the answer is to; shown where the question does not hold it.
-
     Returns:
         ``kind``, ``title``, ``ask`` (the question in words), ``texts`` and ``beside`` (what is
         judged, and what it is held against: a title and texts each), ``fields`` of the answer, and
@@ -100,12 +96,7 @@ def optional_names(question: Question[Any]) -> list[str]:
 
 
 def answer_text(question: Question[Any], reply: Reply) -> str:
-    """An answer as a person writes it: the value, or of several fields a line ``name: value`` each.
-
-    Args:
-        question: that is answered.
-        reply: the answer.
-    """
+    """An answer as a person writes it: the value, or a line ``name: value`` a field."""
     needed = needed_fields(question)
     texts = {}
     for field in needed:
@@ -118,12 +109,7 @@ def answer_text(question: Question[Any], reply: Reply) -> str:
 
 
 def label_text(question: Question[Any], answer: Any) -> str:
-    """The answer of a label, as `answer_text` writes it.
-
-    Args:
-        question: that is answered.
-        answer: as a line of labels has it; `CANNOT_TELL` and ``None`` stand for no answer.
-    """
+    """The answer of a label, as `answer_text` writes it."""
     if answer is None or answer == CANNOT_TELL:
         return CANNOT_TELL
     _, reply = label_of({"question": question.kind, "data": question.data, "answer": answer})
@@ -131,15 +117,7 @@ def label_text(question: Question[Any], answer: Any) -> str:
 
 
 def answer_of(question: Question[Any], text: str) -> dict[str, Any]:
-    """The answer that a text holds, as `answer_text` writes it.
-
-    Args:
-        question: that is answered.
-        text: of a person.
-
-    Raises:
-        InputError: it is no answer; says what would be one.
-    """
+    """The answer that a text holds, as `answer_text` writes it."""
     needed = needed_fields(question)
     if len(needed) == 1:
         return {needed[0]["name"]: _value(needed[0], text)}

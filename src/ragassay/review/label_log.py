@@ -28,9 +28,7 @@ class Label:
     """What a person answered.
 
     Attributes:
-        question: that was asked.
         reply: the answer; ``None``: the person cannot tell.
-        record: the line.
     """
 
     question: Question[Any]
@@ -70,12 +68,7 @@ LABELS = Kind(
 
 
 def verdict_of(standing: Standing, question: Question[Any]) -> Verdict[Any] | Failure | None:
-    """The answer by all who labelled a question, as a run replays it; ``None`` for no label.
-
-    Args:
-        standing: of the labels.
-        question: that is asked.
-    """
+    """The answer by all who labelled a question, as a run replays it; ``None`` for no label."""
     settled = standing.settled(question.key)
     entries = [settled] if settled else standing.of.get(question.key, {}).values()
     votes = [vote_of(one.said.record, question, 0, LABELS.log) for one in entries]

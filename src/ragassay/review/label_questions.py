@@ -31,12 +31,7 @@ class AnswersToLabel:
     """Answers of systems, and the metrics whose questions about them people answer.
 
     Args:
-        samples: with the answers.
-        metrics: that ask a judge; others are left out.
         context: what the metrics look up, see `Asker.context`.
-
-    Raises:
-        UsageError: no metric asks a judge.
     """
 
     def __init__(
@@ -63,19 +58,7 @@ class AnswersToLabel:
         suite: Sequence[str] = (),
         nuggets: str = OWN,
     ) -> AnswersToLabel:
-        """The answers of a run folder with the run's metrics, or of a file with those named.
-
-        Args:
-            path: a run folder, or a file of answers, which are joined with the golden set by id.
-            golden: folder of the golden set.
-            metrics: of a file; `LABELLED` where neither they nor a suite are named.
-            suite: of a file.
-            nuggets: file with a nugget bank, of a file.
-
-        Raises:
-            InputError: the answers cannot be read.
-            UsageError: metrics are named for a run folder, which has its own, or an unknown one.
-        """
+        """The answers of a run folder with the run's metrics, or of a file with those named."""
         if path.is_dir():
             if metrics or suite or nuggets != OWN:
                 raise UsageError(
@@ -110,12 +93,7 @@ class AnswersToLabel:
 
     def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
         """What the metrics ask about each sample: what follows from it, and what follows from the
-        answers that are known.
-
-        Args:
-            samples: some of the answers.
-            known: gives what is known of a question; ``None`` for nothing.
-        """
+        answers that are known."""
         judge = _Known(known)
         questions = []
         with Asker(judge, context=self._context) as asker:

@@ -22,11 +22,7 @@ from ragassay.review.sheet_files import Choices, Row, Sheet
 
 class LabelSheet(Sheet):
     """Questions about answers. People fill in ``answer`` and ``why``; ``labels`` shows others'
-    labels to who settles them.
-
-    Args:
-        labels: the questions.
-    """
+    labels to who settles them."""
 
     title = "Labels"
     columns: ClassVar = {

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import orjson
 
+from ragassay.base.counts import plural
 from ragassay.base.files import write_bytes
-from ragassay.golden.golden_card import change_card
+from ragassay.golden.golden_folder import change_card
 from ragassay.judges import Question
 from ragassay.review.label_forms import answer_fields, needed_fields
 from ragassay.review.label_log import LABELS, answered
-from ragassay.review.review_editing import REVIEWS
-from ragassay.review.review_folder import ReviewFolder
-from ragassay.review.review_log import Entry
+from ragassay.review.review_log import Entry, Standing
+from ragassay.review.review_store import REVIEWS
+from ragassay.review.reviewing import ReviewFolder
 from ragassay.stats.categorical.label_agreement import (
     agreement_interval,
     cohen_kappa,
@@ -37,8 +38,6 @@ class Agreement:
     """A coefficient of agreement.
 
     Attributes:
-        name: ``krippendorff alpha``, ``fleiss kappa`` or ``cohen kappa``.
-        people: whose reviews.
         n_items: how many items two of them or more reviewed or labelled.
         share: of pairs of labels of an item that are the same.
         value: at most 1; ``None`` where it is undefined: all labels are the same.
@@ -52,26 +51,77 @@ class Agreement:
     value: float | None
     interval: tuple[float, float] | None
 
+    def __str__(self) -> str:
+        value = "undefined (one label throughout)" if self.value is None else f"{self.value:.3f}"
+        if self.interval is not None:
+            value += f" [{self.interval[0]:.3f}, {self.interval[1]:.3f}]"
+        items, people = plural(self.n_items, "item"), ", ".join(self.people)
+        return f"{self.name}: {value}, {items}, {self.share:.0%} alike: {people}"
 
-def agreement(folder: ReviewFolder) -> list[Agreement]:
-    """The agreement of independent decisions on items (accept, edit, reject).
 
-    Returns:
-        Alpha and Fleiss' kappa of all, then Cohen's kappa of each two people who have items in
-        common; empty where no item has two reviews.
+@dataclass(frozen=True)
+class Agreements:
+    """How far people agree on items of a golden set, or on labels of answers.
+
+    Attributes:
+        measures: the coefficients by kind of question, of items under an empty one; see
+            `coefficients`.
+        differ: a record for each item or question of which they said different things:
+            ``settled_by`` is ``None`` until somebody settles it.
+        known: by person, how many known answers were given as they are known, and of how many.
     """
-    said = folder.standing(REVIEWS).of.values()
-    return coefficients([{who: one.said.decision for who, one in of.items()} for of in said])
+
+    measures: Mapping[str, Sequence[Agreement]]
+    differ: Sequence[Mapping[str, Any]]
+    known: Mapping[str, tuple[int, int]]
+    seconds: Mapping[str, Sequence[float]]
+
+    @classmethod
+    def of(
+        cls,
+        standing: Standing,
+        units: Mapping[str, Sequence[Mapping[str, str]]],
+        differ: Sequence[Mapping[str, Any]],
+    ) -> Agreements:
+        """The agreement on units, in which each person has a value, by kind of question."""
+        measures = {kind: coefficients(of_kind) for kind, of_kind in units.items()}
+        known = {
+            who: (sum(one.right for one in said.values()), len(said))
+            for who, said in sorted(standing.known.items())
+            if said
+        }
+        some = {kind: found for kind, found in measures.items() if found}
+        return cls(some, differ, known, standing.seconds)
 
 
-def label_agreement(folder: ReviewFolder) -> dict[str, list[Agreement]]:
+def item_agreement(folder: ReviewFolder) -> Agreements:
+    """The agreement of independent decisions on items (accept, edit, reject)."""
+    standing = folder.standing(REVIEWS)
+    units = [{who: one.said.decision for who, one in of.items()} for of in standing.of.values()]
+    differ = [
+        {
+            "item": item.id,
+            "query": item.query,
+            "status": item.status,
+            "settled_by": item.reviewer if item.status != "draft" else None,
+            "reviews": shown_reviews(standing.of[item.id]),
+        }
+        for item in folder.golden().items
+        if standing.disagree(item.id)
+    ]
+    return Agreements.of(standing, {"": units}, differ)
+
+
+def label_agreement(folder: ReviewFolder) -> Agreements:
     """The agreement of labels of answers, by kind of question.
 
     Each value that a question asks for counts as an item of its own, and any two different values
     as different; lists of texts and explanations do not count.
     """
+    standing = folder.standing(LABELS)
     units: dict[str, list[dict[str, str]]] = {}
-    for question, labels in answered(folder.standing(LABELS)):
+    differ = []
+    for question, labels in answered(standing):
         values: dict[tuple[str, int], dict[str, str]] = {}
         for who, one in labels.items():
             for name, at, value in _values(question, one.reply):
@@ -80,16 +130,25 @@ def label_agreement(folder: ReviewFolder) -> dict[str, list[Agreement]]:
         for (name, _), by_person in values.items():
             title = question.kind if [name] == needed else f"{question.kind} ({name})"
             units.setdefault(title, []).append(by_person)
-    measured = {kind: coefficients(of_kind) for kind, of_kind in units.items()}
-    return {kind: agreements for kind, agreements in measured.items() if agreements}
+        if standing.disagree(question.key):
+            settled = standing.settled(question.key)
+            samples = (str(one.record.get("sample", "")) for one in labels.values())
+            differ.append(
+                {
+                    "question": question.kind,
+                    "sample": next(filter(None, samples), ""),
+                    "data": question.data,
+                    "labels": {who: one.answer for who, one in labels.items()},
+                    "settled_by": settled and settled.who,
+                    "answer": settled and settled.said.record.get("answer"),
+                }
+            )
+    return Agreements.of(standing, units, differ)
 
 
 def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
-    """Coefficients of agreement.
-
-    Returns:
-        See `agreement`.
-    """
+    """Alpha and Fleiss' kappa of all, then Cohen's kappa of each two people who have units in
+    common; empty where no unit has two values."""
     several = [unit for unit in units if len(unit) > 1]
     if not several:
         return []
@@ -118,53 +177,6 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
     return agreements
 
 
-def disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
-    """The items whose reviewers want different things.
-
-    Returns:
-        For each ``item``, ``query``, ``status`` (``draft`` until somebody settles it) and
-        ``reviews``.
-    """
-    standing = folder.standing(REVIEWS)
-    return [
-        {
-            "item": item.id,
-            "query": item.query,
-            "status": item.status,
-            "settled_by": item.reviewer if item.status != "draft" else None,
-            "reviews": shown_reviews(standing.of[item.id]),
-        }
-        for item in folder.golden().items
-        if standing.disagree(item.id)
-    ]
-
-
-def label_disagreements(folder: ReviewFolder) -> list[dict[str, Any]]:
-    """The questions about answers to which people gave different answers.
-
-    Returns:
-        For each ``question`` (its kind), ``sample`` (the query's id), ``data``, ``labels`` (answer
-        by person), ``settled_by`` and ``answer`` (``None`` until somebody settles it).
-    """
-    standing = folder.standing(LABELS)
-    open_questions = []
-    for question, labels in answered(standing):
-        if standing.disagree(question.key):
-            settled = standing.settled(question.key)
-            records = [one.record for one in labels.values()]
-            open_questions.append(
-                {
-                    "question": question.kind,
-                    "sample": next((one["sample"] for one in records if "sample" in one), ""),
-                    "data": question.data,
-                    "labels": {who: one.answer for who, one in labels.items()},
-                    "settled_by": settled and settled.who,
-                    "answer": settled and settled.said.record.get("answer"),
-                }
-            )
-    return open_questions
-
-
 def shown_reviews(reviews: Mapping[str, Entry]) -> list[dict[str, Any]]:
     """Reviews of an item for a person to read."""
     return [
@@ -173,30 +185,16 @@ def shown_reviews(reviews: Mapping[str, Entry]) -> list[dict[str, Any]]:
     ]
 
 
-def save_adjudication(folder: Path, records: Sequence[Mapping[str, Any]]) -> Path:
-    """Writes the disagreements, a line each, into the folder.
-
-    Args:
-        folder: of the golden set.
-        records: by `disagreements` and `label_disagreements`.
-
-    Returns:
-        The file's path.
-    """
+def keep(folder: Path, items: Agreements, labels: Agreements) -> Path:
+    """Writes what people disagree on into a file of the folder, a line each, and the agreement on
+    items into the golden set's card, where its line for that still stands; returns the file."""
     path = folder / ADJUDICATION
+    records = [*items.differ, *labels.differ]
     lines = [orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records]
     write_bytes(path, b"".join(lines))
+    for alpha in items.measures.get("", ())[:1]:
+        change_card(folder, [(_CARD_LINE, f"Agreement of reviewers: {alpha}.")])
     return path
-
-
-def tell_card(folder: Path, sentence: str) -> None:
-    """Writes the agreement into the golden set's card, where its line for that still stands.
-
-    Args:
-        folder: of the golden set.
-        sentence: about the agreement.
-    """
-    change_card(folder, [(_CARD_LINE, f"Agreement of reviewers: {sentence}")])
 
 
 def _values(question: Question[Any], reply: Any) -> Iterator[tuple[str, int, str]]:

@@ -18,8 +18,6 @@ class Entry:
 
     Attributes:
         key: of the item or question that a person spoke of.
-        who: the person.
-        said: the review or label.
         at: when, in UTC; empty where the line does not say.
         seconds: that it took; 0 where nobody measured it.
         undo: takes the person's last entry back.
@@ -48,7 +46,6 @@ class Kind:
     """What people decide on: items of a golden set, or questions about answers.
 
     Attributes:
-        piece: what a decision is called.
         log: file of the decisions in the folder of the golden set.
         known_log: file of those on what has a known answer, where it is another.
         entry: reads a record of a log; also given the number of its line.
@@ -73,10 +70,6 @@ class Standing:
         final: those by people who saw the others', in the same way.
         known: those on what has a known answer, by person, then by key.
         seconds: that decisions took, by person.
-
-    Args:
-        entries: in the order of the log.
-        differ: see `Kind`.
     """
 
     def __init__(self, entries: Iterable[Entry], differ: Callable[[Sequence[Any]], bool]) -> None:
@@ -123,12 +116,7 @@ class Standing:
         return (stack[-1], self._before(stack[:-1], stack[-1])) if stack else None
 
     def own(self, key: str, who: str) -> Entry | None:
-        """What a person said of a thing: the final word, where there is one.
-
-        Args:
-            key: of the thing.
-            who: the person.
-        """
+        """What a person said of a thing: the final word, where there is one."""
         return self.final.get(key, {}).get(who) or self.of.get(key, {}).get(who)
 
     def all_of(self, key: str) -> list[Entry]:
@@ -150,8 +138,7 @@ class Standing:
 def lines_in(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a log with their numbers; none where there is no file. A last line that was
     never finished is left out: what it says was not confirmed to anybody. One that lacks its line
-    ending alone, as editors leave it, counts.
-    """
+    ending alone, as editors leave it, counts."""
     if not path.is_file():
         return
     *lines, last = path.read_bytes().split(b"\n")
@@ -174,12 +161,7 @@ def now() -> str:
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:
-    """Adds a record to a log; it is on disk afterwards.
-
-    Args:
-        path: of the log.
-        record: to add.
-    """
+    """Adds a record to a log; it is on disk afterwards."""
     line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     with path.open("a+b") as stream:
         if stream.seek(0, os.SEEK_END):

@@ -92,14 +92,7 @@ def create_review_app(
     labels: AnswerLabels | None = None,
     where: Sequence[str] = (),
 ) -> FastAPI:
-    """The application of the page: for this machine alone.
-
-    Args:
-        store: of the golden set.
-        reviewer: who reviews; asked on the page where left out.
-        labels: questions about answers, which people answer on the page too.
-        where: conditions that hold for the items shown (see `ragassay.base.subsets`).
-    """
+    """The application of the page: for this machine alone."""
     app = FastAPI(title="ragassay review", docs_url=None, redoc_url=None, openapi_url=None)
     answer_with_problems(app)
     pages = environment(_HERE / "templates", served="/assets", crumbs=())

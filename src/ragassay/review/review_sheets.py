@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Answerability
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
-from ragassay.review.review_editing import Review
-from ragassay.review.review_store import ReviewStore, version_of
+from ragassay.review.review_store import Review, ReviewStore, version_of
 from ragassay.review.sheet_files import Choices, Row, Sheet
 
 NONE = "(none)"
@@ -20,35 +20,137 @@ _DECIDE = "Write accept or reject."
 _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
 
 
+def _decided(review: Review) -> str:
+    return "reject" if review.decision == "reject" else "accept"
+
+
+def _refuse_emptied(answerability: str | None) -> None:
+    """Refuses to accept an item that has lost its references, unless nothing answers its query."""
+    if answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
+        it = f"the item is {answerability}" if answerability else "no answerability is given"
+        raise InputError(
+            f"the cell is empty, and {it}",
+            field="references",
+            hint="Write an answer a line, write unanswerable into answerability, or reject the "
+            "item.",
+        )
+
+
+def _bare(name: str, value: Any) -> Any:
+    """A value of an item as a sheet says it: without what is found elsewhere."""
+    if name == "gold" and value is not None:
+        parts = ("document", "start", "end", "grade")
+        return [{key: one[key] for key in parts if key in one} for one in value]
+    if name == "negative_references":
+        return [{"text": str(one.get("text", "")), "kind": one.get("kind")} for one in value]
+    return value
+
+
+def _spans(cell: str) -> list[dict[str, Any]] | None:
+    """The gold spans of a cell, a line each; none judged, where it is empty."""
+    if not cell.strip():
+        return None
+    spans: list[dict[str, Any]] = []
+    for line in filter(str.strip, cell.split("\n") if cell.strip() != NONE else ()):
+        span = _SPAN.fullmatch(line.strip())
+        if span is None:
+            hint = f"Write DOCUMENT START-END, or {NONE}."
+            raise InputError(f"{line!r} is no span", field="gold", hint=hint)
+        start, end, grade = int(span["start"]), int(span["end"]), int(span["grade"] or 1)
+        spans.append({"document": span["document"], "start": start, "end": end, "grade": grade})
+    return spans
+
+
+def _span_line(one: Mapping[str, Any]) -> str:
+    grade = "" if one["grade"] == 1 else f" grade {one['grade']}"
+    return f"{one['document']} {one['start']}-{one['end']}{grade}"
+
+
+def _wrong_line(one: Mapping[str, Any]) -> str:
+    return (f"{one['kind']}: " if one["kind"] else "") + str(one["text"])
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Width in characters, the cell of an item, and how a cell is read back; without ``read`` it is
+    for reading only."""
+
+    width: int
+    cell: Callable[[GoldenItem], str]
+    read: Callable[[str], Any] | None = None
+
+
+def _text(name: str, width: int) -> _Column:
+    return _Column(width, lambda item: str(getattr(item, name) or ""), str)
+
+
+def _list(
+    name: str, width: int, kind: type, line: Callable[[Any], str], lines: Callable[[str], Any]
+) -> _Column:
+    """A list, an entry a line; as JSON where its lines would read as something else."""
+
+    def read(cell: str) -> Any:
+        try:
+            parsed = orjson.loads(cell) if cell.startswith("[") else None
+        except orjson.JSONDecodeError:
+            parsed = None  # a text that begins so
+        if parsed is None:
+            return lines(cell)
+        if not isinstance(parsed, list) or not all(isinstance(one, kind) for one in parsed):
+            raise InputError("is a list of other things than the column holds", field=name)
+        return _bare(name, parsed)
+
+    def reads_as(text: str, wanted: Any) -> bool:
+        try:
+            return bool(read(text) == wanted)
+        except InputError:
+            return False
+
+    def cell(item: GoldenItem) -> str:
+        wanted = _bare(name, item.model_dump(mode="json")[name])
+        texts = ("\n".join(map(line, wanted or ())), NONE)
+        return next((one for one in texts if reads_as(one, wanted)), orjson.dumps(wanted).decode())
+
+    return _Column(width, cell, read)
+
+
+_COLUMNS = {
+    "id": _Column(18, lambda item: item.id),
+    "version": _Column(8, version_of),
+    "decision": _Column(10, lambda _: ""),
+    "query": _text("query", 44),
+    "references": _list(
+        "references", 44, str, str, lambda cell: list(filter(str.strip, cell.split("\n")))
+    ),
+    "negative_references": _list("negative_references", 44, dict, _wrong_line, negatives_in),
+    "gold": _list("gold", 26, dict, _span_line, _spans),
+    "gold_text": _Column(44, lambda item: "\n".join(one.text for one in item.gold or ())),
+    "nearly": _Column(44, lambda item: "\n".join(one.text for one in nearly(item))),
+    "unplaced": _Column(
+        44,
+        lambda item: "\n".join(
+            str(one.get("text") or one.get("document") or "") for one in unplaced(item)
+        ),
+    ),
+    "answerability": replace(_text("answerability", 14), read=lambda cell: cell.strip() or None),
+    "type": _text("type", 14),
+    "complexity": _text("complexity", 14),
+    "style": _text("style", 14),
+    "language": _text("language", 10),
+    "tags": _list("tags", 18, str, str, tags_in),
+    "status": _Column(10, lambda item: item.status),
+}
+_WIDTHS = {name: one.width for name, one in _COLUMNS.items()}
+_READERS = {name: one.read for name, one in _COLUMNS.items() if one.read is not None}
+
+
 class ItemSheet(Sheet):
     """The items that nobody accepted or rejected yet. ``gold_text``, ``nearly`` (what almost
     answers an unanswerable query), ``unplaced`` (gold that has no place in the documents) and
-    ``status`` are for reading only.
-
-    Args:
-        store: of the golden set.
-    """
+    ``status`` are for reading only."""
 
     title = "Review"
-    columns: ClassVar = {
-        "id": 18,
-        "version": 8,
-        "decision": 10,
-        "query": 44,
-        "references": 44,
-        "negative_references": 44,
-        "gold": 26,
-        "gold_text": 44,
-        "nearly": 44,
-        "unplaced": 44,
-        "answerability": 14,
-        "type": 14,
-        "complexity": 14,
-        "style": 14,
-        "language": 10,
-        "tags": 18,
-        "status": 10,
-    }
+    columns = _WIDTHS
     filled = "decision"
     needed = ("id", "version", "decision")
     hint = "Write a sheet with 'ragassay golden review DIR --xlsx FILE'."
@@ -59,7 +161,7 @@ class ItemSheet(Sheet):
     def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
         """The drafts; see `Sheet._rows`."""
         for item in self._store.golden().with_status("draft", where=where):
-            yield _cells(item), ("accept", "reject")
+            yield [one.cell(item) for one in _COLUMNS.values()], ("accept", "reject")
 
     def _is_taken(self, row: Row) -> bool:
         """Whether somebody's review is the decision of a row; see `Sheet._is_taken`."""
@@ -115,134 +217,3 @@ class ItemSheet(Sheet):
             fields={name: fields[name] for name in changed},
         )
         return True
-
-
-def _decided(review: Review) -> str:
-    return "reject" if review.decision == "reject" else "accept"
-
-
-def _refuse_emptied(answerability: str | None) -> None:
-    """Refuses to accept an item that has lost its references, unless nothing answers its query."""
-    if answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
-        it = f"the item is {answerability}" if answerability else "no answerability is given"
-        raise InputError(
-            f"the cell is empty, and {it}",
-            field="references",
-            hint="Write an answer a line, write unanswerable into answerability, or reject the "
-            "item.",
-        )
-
-
-def _bare(name: str, value: Any) -> Any:
-    """A value of an item as a sheet says it: without what is found elsewhere."""
-    if name == "gold" and value is not None:
-        return [{key: one[key] for key in ("document", "start", "end", "grade")} for one in value]
-    if name == "negative_references":
-        return [{"text": one["text"], "kind": one["kind"]} for one in value]
-    return value
-
-
-def _cells(item: GoldenItem) -> list[str]:
-    record = item.model_dump(mode="json")
-    gold = _bare("gold", record["gold"])
-    places = NONE if gold == [] else "\n".join(map(_place, gold or ()))
-    negatives = _bare("negative_references", record["negative_references"])
-    kinds = [(f"{one['kind']}: " if one["kind"] else "") + one["text"] for one in negatives]
-    cells = [
-        *(item.id, version_of(item), "", item.query),
-        _listed(item.references, _texts),
-        _listed(kinds, _negatives, negatives),
-        places if _reads_as(_gold, places, gold) else _json(gold),
-        "\n".join(one.text for one in item.gold or ()),
-        "\n".join(one.text for one in nearly(item)),
-        "\n".join(str(one.get("text") or one.get("document") or "") for one in unplaced(item)),
-        item.answerability or "",
-        *(item.type, item.complexity, item.style, item.language),
-        _listed(item.tags, _tags),
-        item.status,
-    ]
-    return [str(cell) for cell in cells]
-
-
-def _listed(lines: Sequence[str], read: Callable[[str], Any], meant: Any = None) -> str:
-    """Texts a line each; as JSON where that would read as something else."""
-    text = "\n".join(lines)
-    wanted = list(lines) if meant is None else meant
-    return text if _reads_as(read, text, wanted) else _json(wanted)
-
-
-def _reads_as(read: Callable[[str], Any], text: str, wanted: Any) -> bool:
-    try:
-        return bool(read(text) == wanted)
-    except InputError:
-        return False
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
-
-
-def _place(one: dict[str, Any]) -> str:
-    grade = "" if one["grade"] == 1 else f" grade {one['grade']}"
-    return f"{one['document']} {one['start']}-{one['end']}{grade}"
-
-
-def _parsed(column: str, cell: str, kind: type) -> list[Any] | None:
-    """The list that a cell holds as JSON; ``None`` where it holds lines."""
-    if not cell.startswith("["):
-        return None
-    try:
-        parsed = orjson.loads(cell)
-    except orjson.JSONDecodeError:
-        return None  # a text that begins so
-    if not isinstance(parsed, list) or not all(isinstance(one, kind) for one in parsed):
-        raise InputError("is a list of other things than the column holds", field=column)
-    return parsed
-
-
-def _texts(cell: str) -> list[str]:
-    parsed = _parsed("references", cell, str)
-    return [line for line in cell.split("\n") if line.strip()] if parsed is None else parsed
-
-
-def _tags(cell: str) -> list[str]:
-    """Tags a line each, or parted as on the page: by semicolons in a line that holds one, else by
-    commas."""
-    parsed = _parsed("tags", cell, str)
-    return tags_in(cell) if parsed is None else parsed
-
-
-def _negatives(cell: str) -> list[dict[str, Any]]:
-    parsed = _parsed("negative_references", cell, dict)
-    if parsed is not None:
-        return [{"text": str(one.get("text", "")), "kind": one.get("kind")} for one in parsed]
-    return negatives_in(cell)
-
-
-def _gold(cell: str) -> list[dict[str, Any]] | None:
-    if not cell.strip():
-        return None
-    if cell.strip() == NONE:
-        return []
-    parsed = _parsed("gold", cell, dict)
-    if parsed is not None:
-        return parsed
-    spans: list[dict[str, Any]] = []
-    for line in filter(str.strip, cell.split("\n")):
-        span = _SPAN.fullmatch(line.strip())
-        if span is None:
-            hint = f"Write DOCUMENT START-END, or {NONE}."
-            raise InputError(f"{line!r} is no span", field="gold", hint=hint)
-        start, end, grade = int(span["start"]), int(span["end"]), int(span["grade"] or 1)
-        spans.append({"document": span["document"], "start": start, "end": end, "grade": grade})
-    return spans
-
-
-_READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("query", "type", "complexity", "style", "language"), str),
-    "references": _texts,
-    "negative_references": _negatives,
-    "gold": _gold,
-    "answerability": lambda cell: cell.strip() or None,
-    "tags": _tags,
-}

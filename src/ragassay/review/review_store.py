@@ -6,18 +6,152 @@ Whoever decides says which version of the item was decided on: nobody writes ove
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.subsets import Subset
-from ragassay.golden.golden_item import GoldenItem
-from ragassay.review.review_editing import REVIEWS, Decision, Review, changes_of, edited
-from ragassay.review.review_log import Entry, now
+from ragassay.golden.documents import Document, names_of
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
+from ragassay.review.review_log import Entry, Kind, now
 from ragassay.review.reviewing import Reviewing, Thing
+
+Decision = Literal["accept", "edit", "reject", "tag", "undo"]
+
+EDITABLE = (
+    *("query", "references", "negative_references", "gold", "answerability", "type"),
+    *("complexity", "style", "language", "source", "tags", "metadata"),
+)
+"""Fields of an item that a reviewer changes."""
+
+
+class Review(BaseModel):
+    """What a person decided on an item."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    item: str
+    reviewer: str
+    at: str = Field(description="When, in UTC")
+    decision: Decision = Field(description="edit: accepted with changes; undo: the last one back")
+    seconds: float = Field(0.0, ge=0, description="How long the person had the item before them")
+    changes: dict[str, tuple[Any, Any]] = Field(
+        default_factory=dict, description="For each field that changes its value before and after"
+    )
+    applied: bool = Field(True, description="The item was changed; else others are waited for")
+    final: bool = Field(False, description="By somebody who saw what others had decided")
+    calibration: bool = Field(False, description="The item belongs to the calibration set")
+    right: bool | None = Field(None, description="As the calibration set has it")
+
+    def to_record(self) -> dict[str, Any]:
+        """The line of the log, without what has its default."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    @property
+    def status(self) -> Status:
+        """What becomes of the item: ``accepted`` or ``rejected``."""
+        return "rejected" if self.decision == "reject" else "accepted"
+
+    def outcome(self) -> tuple[str, bytes]:
+        """What two people have to have in common to agree."""
+        wanted = {name: pair[1] for name, pair in self.changes.items() if name in EDITABLE}
+        return self.status, orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)
+
+
+def _entry(record: Mapping[str, Any], number: int) -> Entry:
+    try:
+        one = Review.model_validate(record)
+    except ValidationError as error:
+        raise wrong_record(error) from error
+    return Entry(
+        one.item,
+        one.reviewer,
+        one,
+        one.at,
+        one.seconds,
+        undo=one.decision == "undo",
+        counts=one.decision != "tag",
+        final=one.final,
+        calibration=one.calibration,
+        right=bool(one.right),
+    )
+
+
+REVIEWS = Kind(
+    piece="review",
+    log="reviews.jsonl",
+    known_log="",
+    entry=_entry,
+    differ=lambda reviews: len({one.outcome() for one in reviews}) > 1,
+)
+
+
+def edited(
+    item: GoldenItem,
+    fields: Mapping[str, Any],
+    reviewer: str,
+    documents: Callable[[], Mapping[str, Document]],
+) -> GoldenItem:
+    """The item with new values."""
+    unknown = set(fields) - set(EDITABLE)
+    if unknown:
+        raise UsageError(f"A reviewer does not change {', '.join(sorted(unknown))}.")
+    record = {**item.model_dump(mode="json"), **fields}
+    record["tags"] = list(dict.fromkeys(tag for one in record["tags"] if (tag := one.strip())))
+    record["metadata"] = {
+        name: value for key, value in record["metadata"].items() if (name := key.strip())
+    }
+    record["references"] = [one for one in record["references"] if one.strip()]
+    authors = {(one.text, one.kind): one.by for one in item.negative_references}
+    record["negative_references"] = [
+        {**one, "by": authors.get((one["text"], one.get("kind")), reviewer)}
+        for one in record["negative_references"]
+        if one["text"].strip()
+    ]
+    if record["gold"] is not None:
+        record["gold"] = [_span(item, one, documents) for one in record["gold"]]
+    try:
+        return GoldenItem.model_validate(record)
+    except ValidationError as error:
+        raise wrong_record(error) from error
+
+
+def changes_of(old: GoldenItem, new: GoldenItem) -> dict[str, tuple[Any, Any]]:
+    """For each field that differs its value before and after."""
+    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
+    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+
+
+def _span(
+    item: GoldenItem, wanted: Mapping[str, Any], documents: Callable[[], Mapping[str, Document]]
+) -> Any:
+    try:
+        name, start, end = str(wanted["document"]), int(wanted["start"]), int(wanted["end"])
+        grade = int(wanted.get("grade", 1))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError("a span has a document, a start and an end", field="gold") from error
+    for old in item.gold or ():
+        if (old.document, old.start, old.end, old.grade) == (name, start, end, grade):
+            return old.model_dump()  # as it is, also where its document has changed
+    try:
+        all_documents = documents()
+        found = names_of(all_documents).one(name)
+    except InputError as error:  # of the documents, which new spans need, or of a name of several
+        raise error.but(field="gold") from error
+    if found is None:
+        raise InputError(f"there is no document {name!r}", field="gold")
+    name, document = found, all_documents[found]
+    text = document.text
+    if not 0 <= start < end <= len(text):
+        raise InputError(
+            f"{name} has {len(text)} characters; there is no span {start}-{end}", field="gold"
+        )
+    return GoldSpan.of(name, text, start, end, grade).model_dump()
+
 
 WORDS = ("type", "complexity", "style", "language", "source")
 """Fields of a word each: the page proposes those that other items have."""
@@ -26,12 +160,7 @@ HIDDEN = {"status": "draft", "tags": []}
 
 
 class ReviewConflictError(UsageError):
-    """Somebody changed the item in the meantime.
-
-    Args:
-        sentence: that says so.
-        item: as it is now.
-    """
+    """Somebody changed the item in the meantime."""
 
     def __init__(self, sentence: str, item: GoldenItem | None = None) -> None:
         super().__init__(sentence)
@@ -68,12 +197,7 @@ class ReviewStore(Reviewing):
         return [self.thing(self.item(key, calibration=calibration), calibration=calibration)]
 
     def thing(self, item: GoldenItem, *, calibration: bool = False) -> Thing:
-        """An item as something to decide on.
-
-        Args:
-            item: of the set.
-            calibration: it is one of the calibration set.
-        """
+        """An item as something to decide on."""
         words = {name: getattr(item, name) for name in WORDS}
         told = {"query": item.query, "status": item.status, **words, "tags": item.tags}
         if calibration:
@@ -97,15 +221,6 @@ class ReviewStore(Reviewing):
         An item that several people review stays as it is until all have decided: it is changed when
         they decided alike, and else waits for somebody who settles it.
 
-        Args:
-            item_id: of the item.
-            reviewer: who decided.
-            decision: ``tag`` changes the tags alone.
-            version: of the item that was decided on.
-            fields: new values of `EDITABLE` fields; spans of the gold need document, start and end.
-            seconds: that it took.
-            calibration: the item is one of the calibration set.
-
         Returns:
             The review, as the log has it.
 
@@ -124,51 +239,39 @@ class ReviewStore(Reviewing):
                 item, fields or {}, reviewer, lambda: self.documents(calibration=calibration)
             )
             changes = changes_of(item, wanted)
-            recorded: Decision = decision
-            if decision == "accept" and set(changes) - {"tags"}:
-                recorded = "edit"
-
-            def made(**more: Any) -> Review:
-                return Review(
-                    item=item_id,
-                    reviewer=reviewer,
-                    at=now(),
-                    decision=recorded,
-                    changes=changes,
-                    seconds=round(max(seconds, 0.0), 1),
-                    **more,
-                )
-
+            is_edit = decision == "accept" and set(changes) - {"tags"}
+            review = Review(
+                item=item_id,
+                reviewer=reviewer,
+                at=now(),
+                decision="edit" if is_edit else decision,
+                changes=changes,
+                seconds=round(max(seconds, 0.0), 1),
+            )
+            more: dict[str, Any] = {}
             if calibration:
-                right = (recorded == "reject") == (item.status == "rejected")
-                review = made(applied=False, calibration=True, right=right)
+                right = (decision == "reject") == (item.status == "rejected")
+                more = {"applied": False, "calibration": True, "right": right}
             elif decision == "tag":
                 if set(changes) - {"tags"}:
                     raise UsageError("A change of more than tags is accepted or rejected.")
-                review = made()
             else:
                 final = self.thing(item).state(reviewer, self.current()) in ("done", "disagreement")
-                review = made(final=final)
-                if final or self._agreed(review):
+                more = {"final": final, "applied": final or self._agreed(review)}
+                if more["applied"]:
                     wanted.status = review.status
                     wanted.reviewer, wanted.verified_on = reviewer, datetime.now(UTC).date()
-                    if recorded == "edit" and wanted.origin == "synthetic":
+                    if is_edit and wanted.origin == "synthetic":
                         wanted.origin = "edited"
-                    changes = changes_of(item, wanted)
-                    review = made(final=final)
-                else:
-                    review = made(applied=False)
-            if review.applied and changes:
+                    more["changes"] = changes_of(item, wanted)
+            review = review.model_copy(update=more)
+            if review.applied and review.changes:
                 self.replace_item(wanted)
             self.write(review.to_record())
         return review
 
     def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
-        """Undoes a review; see `Reviewing._restored`.
-
-        Raises:
-            ReviewConflictError: somebody changed the same fields since, or the item was settled.
-        """
+        """Undoes a review; see `Reviewing._restored`."""
         review: Review = last.said
         item = None if review.calibration else self.golden().item(last.key)
         if item is not None:

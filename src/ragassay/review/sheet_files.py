@@ -34,7 +34,6 @@ class Sheet(ABC):
     """What waits for a decision, a row each, to be filled in by people.
 
     Attributes:
-        title: of the workbook's page.
         columns: name and width of each, in characters.
         filled: the column that people fill in; those up to it stay in sight.
         needed: columns without which nothing can be taken.
@@ -50,12 +49,7 @@ class Sheet(ABC):
     @abstractmethod
     def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
         """What is written: a text for each column, and what may be written into the column that is
-        filled in (empty: any text).
-
-        Args:
-            reviewer: whom it waits for; anybody where left out.
-            where: conditions that hold for each item (see `ragassay.base.subsets`).
-        """
+        filled in (empty: any text)."""
 
     @abstractmethod
     def _is_taken(self, row: Row) -> bool:
@@ -64,15 +58,7 @@ class Sheet(ABC):
     @abstractmethod
     def _take(self, row: Row, reviewer: str) -> bool:
         """Takes a row; says whether there was anything to take, so that reading a sheet again takes
-        nothing twice.
-
-        Args:
-            row: text by column.
-            reviewer: whose decision it is.
-
-        Raises:
-            InputError: the row is wrong; names the column as its field.
-        """
+        nothing twice."""
 
     def _refuse_filled(self, path: Path) -> None:
         """Refuses to write over a file that somebody has filled in, or that is no such sheet."""
@@ -107,19 +93,8 @@ class Sheet(ABC):
     ) -> int:
         """Writes what waits for a decision.
 
-        Args:
-            path: ``.xlsx`` or ``.csv``.
-            reviewer: whom it waits for; anybody where left out.
-            overwrite: whether a sheet that somebody has filled in is written over.
-            where: conditions that hold for each item (see `ragassay.base.subsets`).
-
         Returns:
             How many rows were written.
-
-        Raises:
-            UsageError: the file is of another kind, cannot be written, or its package is missing;
-                or it is there and filled in; or the conditions hold for no item.
-            InputError: a text does not fit into a cell.
         """
         if not overwrite:
             self._refuse_filled(path)
@@ -138,10 +113,6 @@ class Sheet(ABC):
 
     def read(self, path: Path, reviewer: str) -> tuple[int, list[str]]:
         """Takes what people filled in, row by row. A row that is wrong is reported and left out.
-
-        Args:
-            path: ``.xlsx`` or ``.csv``.
-            reviewer: whose decisions they are.
 
         Returns:
             How many rows were taken, and a sentence for each that is wrong.

@@ -17,10 +17,6 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     these the one that is least like those chosen before, from the least used document and part.
 
     A kind without drafts leaves its place to the others.
-
-    Args:
-        drafts: to choose from.
-        kinds: what is wanted of each item.
     """
     by_kind: defaultdict[Kind, list[int]] = defaultdict(list)
     for at, draft in enumerate(drafts):

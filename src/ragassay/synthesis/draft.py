@@ -37,7 +37,6 @@ class Nearly:
     Attributes:
         spans: that answer a query near it, or that it was written from.
         query: the one that they answer; empty where there is none.
-        answer: to that query.
     """
 
     spans: tuple[GoldSpan, ...]
@@ -57,15 +56,8 @@ class Draft:
     """An item of a golden set that was not checked yet.
 
     Attributes:
-        query: its text.
-        kind: what was wanted of it.
-        sections: that it was written from.
         references: right answers; none for an unanswerable query.
-        negatives: wrong answers.
-        spans: that hold the answer.
         nearly: of a query that nothing answers, the query that it nearly is.
-        history: earlier turns.
-        source: where the query comes from.
         name: id of a query that was given; empty: it follows from the text.
         evidence: ids of the judges' verdicts that it rests on.
         repeat: how often the same was wanted before.
@@ -150,9 +142,6 @@ class Rejection:
     """A draft that is no item, and why.
 
     Attributes:
-        why: the kind of reason.
-        detail: a sentence.
-        draft: what was written, as far as it was.
         passing: whether the reason may be gone when the command runs again.
         failed: whether who was asked gave no usable answer.
         unasked: whether nobody was asked, because nothing more was sent (a spent budget, an
@@ -168,14 +157,7 @@ class Rejection:
 
     @classmethod
     def of(cls, failure: Failure, why: Why, asked: str, draft: Draft) -> Rejection:
-        """The rejection of a draft about which there is no answer.
-
-        Args:
-            failure: in place of the answer.
-            why: the kind of reason.
-            asked: who was asked, the generator or the checker.
-            draft: what was written, as far as it was.
-        """
+        """The rejection of a draft about which there is no answer."""
         if failure.stopped:
             return cls(why, failure.detail, draft, failure.reason.passing, unasked=True)
         detail = f"the {asked} gave no answer: {failure.detail}"

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from rapidfuzz import fuzz, process
 
 from ragassay.base.score import Reason
-from ragassay.judges import Failure
-from ragassay.judges.asking import Ask
+from ragassay.judges.asking import Ask, Unanswered
 from ragassay.judges.offline.words import WHOLE, content, n_words, weight
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
 from ragassay.judges.questions.writing import AnswerFromPassages
@@ -61,7 +60,6 @@ class Filters:
     """What words can tell of a draft.
 
     Attributes:
-        existing: queries that the golden set already has.
         real: queries of users, which new ones must be like in length; none: not compared.
         words: fewest and most words of a query.
     """
@@ -122,13 +120,7 @@ class Filters:
 
 
 def ill_formed(query: str, words: tuple[int, int], length: str | None = None) -> str:
-    """What is wrong with the form of a query; empty for nothing.
-
-    Args:
-        query: its text.
-        words: fewest and most words.
-        length: that was wanted, by the mix.
-    """
+    """What is wrong with the form of a query; empty for nothing."""
     n = n_words(query)
     if not words[0] <= n <= words[1]:
         return f"the query has {n} words, not {words[0]} to {words[1]}"
@@ -144,9 +136,6 @@ def ill_formed(query: str, words: tuple[int, int], length: str | None = None) ->
 class Checks:
     """What the checker finds against drafts.
 
-    Args:
-        corpus: the documents.
-
     Attributes:
         not_tried: checks that the checker cannot do, by their name.
     """
@@ -156,25 +145,24 @@ class Checks:
         self._corpus = corpus
 
     async def against(self, draft: Draft, ask: Ask) -> Rejection | None:
-        """The first reason against a draft.
-
-        Args:
-            draft: to check.
-            ask: asks the checker.
-        """
-        if not draft.answerable:
-            return await self._answered(draft, ask)
-        if not draft.references:
-            return None
-        return await self._ungrounded(draft, ask) or await self._unanswerable(draft, ask)
+        """The first reason against a draft."""
+        try:
+            if not draft.answerable:
+                return await self._answered(draft, ask)
+            if not draft.references:
+                return None
+            return await self._ungrounded(draft, ask) or await self._unanswerable(draft, ask)
+        except Unanswered as error:
+            return Rejection.of(error.failure, "not-checked", "checker", draft)
 
     async def _answered(self, draft: Draft, ask: Ask) -> Rejection | None:
         """Whether the documents answer a query that they must not."""
         passages = tuple(one.shown for one in self._corpus.search(draft.query))
-        verdict = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
-        if isinstance(verdict, Failure):
-            if verdict.reason != Reason.UNSUPPORTED:
-                return Rejection.of(verdict, "not-checked", "checker", draft)
+        try:
+            found = await ask(AnswerFromPassages(draft.conversation, passages))
+        except Unanswered as error:
+            if error.failure.reason != Reason.UNSUPPORTED:
+                raise
             self.not_tried[ELSEWHERE_BY_WORDS] += 1
             lists = word_lists().get(language_of(draft.query))
             reason = "no spaces part its words"
@@ -183,11 +171,12 @@ class Checks:
                     return None
                 reason = "every word of it stands in the documents"
             detail = f"{reason}, and the checker cannot tell more"
-        elif not no_answer(verdict.answer.answer, draft.conversation):
-            detail = f"the checker found an answer: {verdict.answer.answer!r}"
-        else:
+            return Rejection("answered-elsewhere", detail, draft)
+        if no_answer(found.answer, draft.conversation):
             return None
-        return Rejection("answered-elsewhere", detail, draft)
+        return Rejection(
+            "answered-elsewhere", f"the checker found an answer: {found.answer!r}", draft
+        )
 
     async def _ungrounded(self, draft: Draft, ask: Ask) -> Rejection | None:
         """Whether the answer does not follow from the gold spans."""
@@ -201,32 +190,28 @@ class Checks:
         claims = tuple(one for one in claims if one not in same)
         if not claims:
             return None
-        verdict = await ask.verdict(ClaimSupport(claims, self._spans(draft)))
-        if isinstance(verdict, Failure):
-            return Rejection.of(verdict, "not-checked", "checker", draft)
-        if all(verdict.answer.supported):
+        supported = (await ask(ClaimSupport(claims, self._spans(draft)))).supported
+        if all(supported):
             return None
-        wrong = claims[verdict.answer.supported.index(False)]
+        wrong = claims[supported.index(False)]
         detail = f"the checker found no support for {wrong!r} in the gold spans"
         return Rejection("not-grounded", detail, draft)
 
     async def _unanswerable(self, draft: Draft, ask: Ask) -> Rejection | None:
         """Whether the gold spans alone do not give the answer, or nothing is needed to give it."""
-        with_spans = await self._right(draft, self._spans(draft), ask)
-        if isinstance(with_spans, Failure):
-            if with_spans.reason == Reason.UNSUPPORTED:
-                return self._by_words(draft)
-            return Rejection.of(with_spans, "not-checked", "checker", draft)
-        if with_spans is not None:
-            answer = repr(with_spans) if with_spans else "nothing"
+        try:
+            wrong = await self._wrong(draft, self._spans(draft), ask)
+        except Unanswered as error:
+            if error.failure.reason != Reason.UNSUPPORTED:
+                raise
+            return self._by_words(draft)
+        if wrong is not None:
+            answer = repr(wrong) if wrong else "nothing"
             detail = f"from the gold spans alone the checker answered {answer}"
             return Rejection("not-answerable", detail, draft)
         if draft.wanted.get("type") == "yes-no":
             return None  # half of all guesses are right
-        without = await self._right(draft, (), ask)
-        if isinstance(without, Failure):
-            return Rejection.of(without, "not-checked", "checker", draft)
-        if without is not None:
+        if await self._wrong(draft, (), ask) is not None:
             return None
         return Rejection("known-without", "the checker knows the answer without the spans", draft)
 
@@ -258,20 +243,14 @@ class Checks:
                 return Rejection("known-without", detail, draft)
         return None
 
-    async def _right(
-        self, draft: Draft, passages: tuple[str, ...], ask: Ask
-    ) -> Failure | str | None:
-        """``None`` where the checker's answer is right; else the answer, or why there is none."""
-        verdict = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
-        if isinstance(verdict, Failure):
-            return verdict
-        answer = verdict.answer.answer.strip()
+    async def _wrong(self, draft: Draft, passages: tuple[str, ...], ask: Ask) -> str | None:
+        """The checker's answer where it is wrong, empty for none; ``None`` where it is right."""
+        found = await ask(AnswerFromPassages(draft.conversation, passages))
+        answer = found.answer.strip()
         if no_answer(answer, draft.conversation):
             return ""
-        match = await ask.verdict(AnswerMatch(draft.query, answer, draft.references))
-        if isinstance(match, Failure):
-            return match
-        return None if match.answer.is_matching else answer
+        match = await ask(AnswerMatch(draft.query, answer, draft.references))
+        return None if match.is_matching else answer
 
     def _spans(self, draft: Draft) -> tuple[str, ...]:
         """The gold spans with the headings above them."""

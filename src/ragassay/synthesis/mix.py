@@ -59,11 +59,7 @@ class Mix:
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> Mix:
-        """A mix in words: ``type=factual:2,yes-no:1``; a part that is not named has its default.
-
-        Raises:
-            UsageError: an unknown part or value, or a weight that is none.
-        """
+        """A mix in words: ``type=factual:2,yes-no:1``; a part that is not named has its default."""
         defaults = {part: dict(values) for part, values in DEFAULT.items()}
         chosen: dict[str, dict[str, float]] = {}
         for word in words:
@@ -84,11 +80,7 @@ class Mix:
 
     @classmethod
     def of(cls, weights: Mapping[str, Mapping[str, float]]) -> Mix:
-        """The mix with these weights, whose sums may be any.
-
-        Raises:
-            UsageError: the weights of a part are all 0.
-        """
+        """The mix with these weights, whose sums may be any."""
         for part, values in weights.items():
             if not sum(values.values()) > 0:
                 raise UsageError(f"--mix {part}: no weight is above 0.")
@@ -112,12 +104,7 @@ class Mix:
 
     def kinds(self, n: int, seed: int) -> list[Kind]:
         """What is wanted of each of ``n`` items: in each part the values in their shares, parts
-        independent of each other, in random order.
-
-        Args:
-            n: items.
-            seed: of the order.
-        """
+        independent of each other, in random order."""
         columns = []
         for part, weights in self.weights.items():
             quota = shared_out({value: n * weight for value, weight in weights.items()}, n)

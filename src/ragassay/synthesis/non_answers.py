@@ -39,13 +39,7 @@ _ENDS = (".", "!")
 
 
 def no_answer(text: str, conversation: str = "") -> bool:
-    """Whether a text holds no answer: it is empty, declines, or says that it does not know.
-
-    Args:
-        text: that stands in place of an answer.
-        conversation: the query with its earlier turns. Beside a refusal only what is about it is an
-            answer.
-    """
+    """Whether a text holds no answer: it is empty, declines, or says that it does not know."""
     kinds = {kind for kind, _ in parts(text, conversation)}
     if "statement" in kinds:
         # "I refuse" states something; "I cannot say for sure, but it is 5 euros" does not refuse.

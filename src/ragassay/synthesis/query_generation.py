@@ -9,19 +9,19 @@ import random
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import Field
 
 from ragassay.base.errors import InputError
-from ragassay.base.files import write_bytes, write_text
+from ragassay.base.files import write_bytes
 from ragassay.base.yaml_files import text_of
 from ragassay.engine.config.config_file import ConfigFile
 from ragassay.engine.config.environment import is_for_a_key, read_filled, variable_of
 from ragassay.engine.open_rag_eval_config.published_judge import JudgeModel, Keys, judge_word
+from ragassay.golden.exchange.export_files import delimited, json_lines
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.synthesis.mix import EXPANDED, JOINT, Mix
 
@@ -79,37 +79,23 @@ class PublishedWish:
     """What a configuration of query generation asks for.
 
     Attributes:
-        path: of the configuration.
-        source: its documents.
-        generation: what is written.
-        output: its file of queries.
         generator: the judge's word for its model; empty where it names none.
         key_variable: environment variable of the model's key, where it is not the provider's.
-        mix: of the four question types.
         notes: sentences about keys that mean nothing here.
     """
 
     path: Path
-    source: DocumentSource
-    generation: Generation
-    output: Output
+    config: QueryGeneration
     generator: str
     key_variable: str | None
     mix: Mix
-    notes: Sequence[str] = field(default=())
+    notes: Sequence[str] = ()
 
     @contextmanager
     def documents(self, golden: Path | None) -> Iterator[Path]:
         """A folder with the documents that count: the source's own where all of them do, or else
-        the folder ``documents`` of the golden set, into which they are copied.
-
-        Args:
-            golden: the golden set; ``None``: nothing may be written there.
-
-        Raises:
-            InputError: the source cannot be read, or has no document that counts.
-        """
-        one = self.source
+        the folder ``documents`` of the golden set, into which they are copied."""
+        one = self.config.document_source
         if one.path and not (one.file_extensions or one.min_doc_size or one.max_num_docs):
             yield Path(one.path)
             return
@@ -131,7 +117,7 @@ class PublishedWish:
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:
         """Name and bytes of each document of at least the smallest size."""
-        one = self.source
+        one = self.config.document_source
         if one.type == "CSVSource":
             yield from self._rows(Path(one.csv_path or ""))
             return
@@ -146,45 +132,34 @@ class PublishedWish:
                     yield path.relative_to(folder).as_posix(), content
 
     def _rows(self, path: Path) -> Iterator[tuple[str, bytes]]:
-        column, seen = self.source.text_column, set()
+        source, seen = self.config.document_source, set()
+        column = source.text_column
         rows = csv.DictReader(io.StringIO(text_of(path)))
         if column not in (rows.fieldnames or ()):
             names = ", ".join(rows.fieldnames or ()) or "none"
             raise InputError(f"has no column {column!r} (there are: {names})", path=path)
         for number, row in enumerate(rows, 1):
             text = (row[column] or "").strip()
-            if text and len(text) >= self.source.min_doc_size and text not in seen:
+            if text and len(text) >= source.min_doc_size and text not in seen:
                 seen.add(text)
                 yield f"row-{number:06}.txt", text.encode()
 
     def save_queries(self, items: Sequence[GoldenItem]) -> Path:
         """Writes the file of queries: ``query_id``, ``query`` and, where answers are generated,
-        ``expected_answer`` (empty for an unanswerable query).
-        """
-        path = Path(f"{self.output.base_filename}.{self.output.format}")
+        ``expected_answer`` (empty for an unanswerable query)."""
+        output = self.config.output
+        path = Path(f"{output.base_filename}.{output.format}")
         names = ["query_id", "query"]
-        names += ["expected_answer"] if self.generation.generate_expected_answers else []
-        rows = [
-            dict(zip(names, (one.id, one.query, "".join(one.references[:1])), strict=False))
-            for one in items
-        ]
-        text = io.StringIO(newline="")
-        if self.output.format == "csv":
-            writer = csv.DictWriter(text, names, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        else:
-            text.writelines(orjson.dumps(one).decode() + "\n" for one in rows)
-        write_text(path, text.getvalue())
+        names += ["expected_answer"] * self.config.generation.generate_expected_answers
+        rows = [(one.id, one.query, "".join(one.references[:1]))[: len(names)] for one in items]
+        records = [dict(zip(names, row, strict=True)) for row in rows]
+        is_csv = output.format == "csv"
+        write_bytes(path, delimited(names, rows) if is_csv else json_lines(records))
         return path
 
 
 def read_query_generation(path: Path) -> PublishedWish:
-    """Reads a configuration of query generation.
-
-    Raises:
-        InputError: it is none, a key or value is wrong, or a key is written out; with the line.
-    """
+    """Reads a configuration of query generation."""
     file = ConfigFile(read_filled(text_of(path), path, leave=is_for_a_key), path)
     body = file.content.value
     if not isinstance(body, dict) or "document_source" not in body:
@@ -228,13 +203,4 @@ def read_query_generation(path: Path) -> PublishedWish:
         word, own_variables = judge_word(file, read.model, "gpt-4o-mini", ("model",))
         variable = variable_of(read.model.api_key, file.content, ("model", "api_key"))
         variable = None if variable in own_variables else variable
-    return PublishedWish(
-        path,
-        source,
-        generation,
-        read.output,
-        word,
-        variable,
-        Mix.of(weights),
-        tuple(file.notes),
-    )
+    return PublishedWish(path, read, word, variable, Mix.of(weights), tuple(file.notes))

@@ -1,5 +1,12 @@
-"""What a generator is worth: how much was accepted, why the rest was not, and how evenly the
-documents are covered. One section for each generator and version of its prompts."""
+"""What a generator is worth: how much was accepted, why the rest was not, and what it favours:
+documents and their parts, groups of people, opinions, names, words. Counts beside what the
+documents lead to expect, with exact tests.
+
+A sentence of queries and first references that mentions something counts once, as does a sentence
+of the documents; rates are by the words of either side. Groups and opinions are compared language
+by language, items with documents in the same one. The p-values of places, of what is mentioned and
+of words are corrected together (Holm), each of the three by itself.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +14,203 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.counts import plural
+from ragassay.base.counts import grouped, plural
 from ragassay.base.files import write_text
-from ragassay.judges.offline.words import tokens
-from ragassay.synthesis.bias import (
-    FEWEST,
-    Count,
-    favoured_content,
-    favoured_places,
-    favoured_words,
-    measured,
-)
+from ragassay.judges.offline.words import content, sentences, tokens
+from ragassay.stats.categorical.rates import Ratio, rate_ratio, share_ratio
+from ragassay.stats.corrections import holm
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.mix import Kind
-from ragassay.synthesis.sections import Corpus
+from ragassay.synthesis.sections import NAME, THIRDS, Corpus, part_of
+from ragassay.texts.languages import code_of, language_of, word_lists
+
+FEWEST = 5
+"""Sentences that must mention something, on both sides together, before it is tested."""
+NOTABLE = 0.05
+"""The corrected p-value below which a difference is reported."""
+Sentences = Mapping[str, Sequence[str]]
+"""Sentences by the code of their language."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """One thing that is mentioned, or a place that queries come from.
+
+    Attributes:
+        kind: ``group``, ``opinion``, ``name``, ``word``, ``document`` or ``part``.
+        count: sentences of the items that mention it, or items that come from there.
+        rate: the same per 1,000 words; of places the share of items.
+        expected: what the documents have, likewise.
+        ratio: how many times as often as in the documents, with interval; its p-value is corrected.
+        language: of groups and opinions, the code of the list's; else empty.
+    """
+
+    kind: str
+    what: str
+    count: int
+    rate: float
+    expected: float
+    ratio: Ratio
+    language: str = ""
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it is a document or a part of documents."""
+        return self.kind in ("document", "part")
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether chance hardly explains it."""
+        return self.ratio.p < NOTABLE
+
+
+def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
+    """What drafts that became items come from and mention, against the documents: places; then
+    groups, opinions and names; then stems of words, of either the most favoured first."""
+    ours = grouped(
+        (_language(corpus, draft), text)
+        for draft in items
+        for query_or_answer in (draft.query, *draft.references[:1])
+        for text in sentences(query_or_answer)
+    )
+    theirs = grouped(
+        (corpus.language(section.document), text)
+        for section in corpus.sections
+        for text in sentences(section.text)
+    )
+    listed = [
+        replace(one, language=code)
+        for code in measured(corpus, items)[0]
+        for one in _compared(ours.get(code, ()), theirs.get(code, ()), word_lists()[code].mentioned)
+    ]
+    own = [text for texts in ours.values() for text in texts]
+    documents = [text for texts in theirs.values() for text in texts]
+    words = _compared(own, documents, lambda text: {("word", stem) for stem in content(text)})
+    favours = _corrected(_places(corpus, items))
+    for counts in ([*listed, *_names(corpus, ours, theirs)], words):
+        favours += sorted(_corrected(counts), key=_most_first)
+    return favours
+
+
+def _places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
+    """Documents and thirds of documents that items come from, against their words.
+
+    An item comes from where its first gold span stands; an unanswerable one from where the span
+    stands that almost answers it.
+    """
+    words: Counter[tuple[str, str]] = Counter()
+    for section in corpus.sections:
+        for part, text in section.thirds():
+            for key in _keys(section.document, part):
+                words[key] += len(tokens(text))
+    counts = Counter(
+        key
+        for draft in items
+        for document, place in draft.places[:1]
+        for key in _keys(document, part_of(place))
+    )
+    total, n = words.total() / 2, len(items)
+    places = []
+    for key in [("document", one) for one in corpus.documents] + [("part", one) for one in THIRDS]:
+        share = words[key] / total if total else 0.0
+        if n and 0 < share < 1:
+            ratio = share_ratio(counts[key], n, share)
+            places.append(Count(*key, counts[key], counts[key] / n, share, ratio))
+    return places
+
+
+def _keys(document: str, part: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("document", document), ("part", part)
+
+
+def measured(
+    corpus: Corpus, items: Sequence[Draft]
+) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
+    """The languages whose lists tell of groups and opinions.
+
+    Returns:
+        Items by language, where there is a list and a document; and for each other language (empty
+        where the words do not tell it) its items, and why they are not measured.
+    """
+    counts = Counter(_language(corpus, one) for one in items)
+    of_documents = {corpus.language(one) for one in corpus.documents}
+    why = {
+        code: "no list of words" if code not in word_lists() else "no document in this language"
+        for code in counts
+        if code not in word_lists() or code not in of_documents
+    }
+    return (
+        {code: n for code, n in counts.items() if code not in why},
+        {code: (counts[code], reason) for code, reason in why.items()},
+    )
+
+
+def _language(corpus: Corpus, draft: Draft) -> str:
+    """The language of a draft: what was wanted, else what its words tell, else its document's."""
+    if wanted := draft.wanted.get("language"):
+        return code_of(wanted)
+    code = language_of(" ".join((draft.query, *draft.references[:1])))
+    return code or (corpus.language(draft.sections[0].document) if draft.sections else "")
+
+
+def _names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[Count]:
+    """Words with capital letters within a sentence of the documents, without those in titles, which
+    queries need to say what they are about, and those of languages in which other words have
+    capitals, too."""
+    lists = word_lists()
+    codes = [one for one in theirs if one not in lists or lists[one].capitals_are_names]
+    texts = [text for code in codes for text in theirs[code]]
+    titles = {word for one in corpus.sections for word in tokens(f"{one.title} {one.heading}")}
+    named = {name for text in texts for name in NAME.findall(text)}
+    names = [name for name in named if not titles.intersection(tokens(name))]
+    if not names:
+        return []
+    longest_first = sorted(sorted(names), key=len, reverse=True)
+    any_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b")
+    own = [text for code in codes for text in ours.get(code, ())]
+    return _compared(own, texts, lambda text: {("name", one) for one in any_name.findall(text)})
+
+
+def _compared(
+    ours: Sequence[str], theirs: Sequence[str], mentioned: Callable[[str], set[tuple[str, str]]]
+) -> list[Count]:
+    """The ratios of what enough sentences mention; not corrected yet."""
+    words, all_words = (sum(len(tokens(one)) for one in texts) for texts in (ours, theirs))
+    if not words or not all_words:
+        return []
+    own_counts, document_counts = (
+        Counter(key for text in texts for key in mentioned(text)) for texts in (ours, theirs)
+    )
+    return [
+        Count(
+            *key,
+            count=own_counts[key],
+            rate=1000 * own_counts[key] / words,
+            expected=1000 * document_counts[key] / all_words,
+            ratio=rate_ratio(own_counts[key], words, document_counts[key], all_words),
+        )
+        for key in sorted({*own_counts, *document_counts})
+        if own_counts[key] + document_counts[key] >= FEWEST
+    ]
+
+
+def _most_first(one: Count) -> tuple[float, float, str]:
+    return -one.ratio.value, one.ratio.p, one.what
+
+
+def _corrected(counts: Sequence[Count]) -> list[Count]:
+    values = holm([one.ratio.p for one in counts])
+    return [
+        replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
+        for one, p in zip(counts, values, strict=True)
+    ]
+
 
 _WORDS = 8
 """Stems at either end that are listed."""
@@ -45,18 +230,7 @@ def scorecard(
     real: Sequence[str],
     not_tried: Mapping[str, int],
 ) -> str:
-    """The scorecard of one run, in Markdown.
-
-    Args:
-        made: generator, checker, versions and seed.
-        corpus: the documents.
-        items: drafts that became items.
-        spare: drafts that were accepted and not chosen.
-        rejections: the others.
-        kinds: what was wanted of each item.
-        real: queries of users; none: not compared.
-        not_tried: checks that the checker cannot do, with the number of drafts.
-    """
+    """The scorecard of one run, in Markdown."""
     accepted = [*items, *spare]
     n = len(accepted) + len(rejections)
     lines = [f"## {made['generator']}, prompts {made['prompts']}", ""]
@@ -67,7 +241,7 @@ def scorecard(
         "",
         *_table(_of_drafts(rejections, n, kinds, items)),
     ]
-    for check, number in not_tried.items():
+    for check, number in sorted(not_tried.items()):
         sentence = f"Not tried, as the checker answers no queries: {check} ({number} drafts)."
         lines += [sentence, ""]
     lines += _bias(corpus, items)
@@ -88,12 +262,7 @@ def _realism(accepted: Sequence[Draft], real: Sequence[str]) -> str:
 
 
 def save_scorecard(path: Path, section: str) -> None:
-    """Writes a section into a scorecard, in place of the one with the same heading.
-
-    Args:
-        path: of the file.
-        section: as `scorecard` gives it.
-    """
+    """Writes a section into a scorecard, in place of the one with the same heading."""
     head = "# Scorecard\n\n"
     old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
     earlier = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
@@ -104,12 +273,7 @@ def save_scorecard(path: Path, section: str) -> None:
 
 def told_apart(written: Sequence[str], real: Sequence[str]) -> float | None:
     """The area under the ROC curve of a naive Bayes classifier, cross-validated, that tells written
-    queries from real ones; ``None`` for fewer than five of either.
-
-    Args:
-        written: by a generator.
-        real: by users.
-    """
+    queries from real ones; ``None`` for fewer than five of either."""
     if min(len(written), len(real)) < _FOLDS:
         return None
     rows = [(_features(one), True) for one in written] + [(_features(one), False) for one in real]
@@ -159,9 +323,13 @@ def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
     """What the chosen items favour against the documents."""
     if not items:
         return ["Bias: nothing was chosen.", ""]
-    words, mentioned = favoured_words(corpus, items), favoured_content(corpus, items)
-    names = sum(one.kind == "name" for one in mentioned)
+    counts = favoured(corpus, items)
+    words = [one for one in counts if one.kind == "word"]
     differ = [one for one in words if one.is_notable]
+    names = sum(one.kind == "name" for one in counts)
+    kinds = ("document", "part", "group", "opinion")
+    shown = [one for one in counts if one.kind in kinds or (one.kind == "name" and one.is_notable)]
+    shown += differ if len(differ) <= 2 * _WORDS else differ[:_WORDS] + differ[-_WORDS:]
     return [
         "### Bias against the documents",
         "",
@@ -176,16 +344,7 @@ def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
         f"Wording: {len(differ)} of {len(words)} stems differ; the first and the last of them are "
         "listed.",
         "",
-        *_table(
-            map(
-                _row,
-                [
-                    *favoured_places(corpus, items),
-                    *(one for one in mentioned if one.kind != "name" or one.is_notable),
-                    *(differ if len(differ) <= 2 * _WORDS else differ[:_WORDS] + differ[-_WORDS:]),
-                ],
-            )
-        ),
+        *_table(map(_row, shown)),
     ]
 
 
@@ -205,10 +364,10 @@ def _listed(corpus: Corpus, items: Sequence[Draft]) -> str:
 
 
 def _row(one: Count) -> Row:
-    is_place, ratio = one.kind in ("document", "part"), one.ratio
-    shown = ".0%" if is_place else ".1f"
+    ratio, shown = one.ratio, ".0%" if one.is_place else ".1f"
+    language = f" ({one.language})" if one.language else ""
     return (
-        one.what if is_place else f"{one.kind}: {one.what}{one.language and f' ({one.language})'}",
+        one.what if one.is_place else f"{one.kind}: {one.what}{language}",
         one.count,
         format(one.rate, shown),
         format(one.expected, shown),

@@ -36,11 +36,8 @@ class Section:
     """A part of a document, below one heading.
 
     Attributes:
-        document: its id.
         title: of the document; the id where it has none.
         heading: above the section; empty where there is none.
-        start, end: characters of the document.
-        text: these characters.
         length: characters of the whole document.
     """
 
@@ -66,12 +63,7 @@ class Section:
             yield part_of((end + self.end) / 2 / self.length), self.between(end, self.end)
 
     def between(self, start: int, end: int) -> str:
-        """The text between two characters of the document that stand in the section.
-
-        Args:
-            start: the first one.
-            end: after the last one.
-        """
+        """The text between two characters of the document that stand in the section."""
         return self.text[start - self.start : end - self.start]
 
     @cached_property
@@ -86,12 +78,7 @@ def part_of(place: float) -> str:
 
 
 def with_headings(section: Section, text: str) -> str:
-    """A text of a section with the headings that stand above it.
-
-    Args:
-        section: that it stands in.
-        text: of it.
-    """
+    """A text of a section with the headings that stand above it."""
     return "\n".join(filter(None, (section.title, section.heading, text)))
 
 
@@ -128,11 +115,7 @@ def _divided(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 class Corpus:
-    """All documents: their sections, their words, and a search by words.
-
-    Args:
-        documents: by id.
-    """
+    """All documents: their sections, their words, and a search by words."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.documents = documents
@@ -159,12 +142,7 @@ class Corpus:
         ]
 
     def span(self, section: Section, start: int, end: int) -> GoldSpan:
-        """The gold span at a place.
-
-        Args:
-            section: of the document that the place is in.
-            start, end: characters of the document.
-        """
+        """The gold span at a place."""
         return GoldSpan.of(section.document, self.documents[section.document].text, start, end)
 
     def search(self, query: str) -> list[Section]:
@@ -188,20 +166,14 @@ class Corpus:
         return math.log(1 + (len(self.sections) - n + 0.5) / (n + 0.5))
 
     def at(self, document: str, start: int) -> Section:
-        """The section that a character of a document stands in, or the last before it.
-
-        Args:
-            document: its id.
-            start: the character.
-        """
+        """The section that a character of a document stands in, or the last before it."""
         here = self._by_document[document]
         return next((one for one in reversed(here) if one.start <= start), here[0])
 
 
 def pairs_with_shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section]]:
     """Pairs of sections of different documents with a name that stands in both and in few others,
-    the rarest names first.
-    """
+    the rarest names first."""
     places: dict[str, list[Section]] = {}
     for section in sections:
         for name in set(NAME.findall(section.text)):

@@ -40,10 +40,10 @@ from ragassay.synthesis.generators.llm_generator import LLMGenerator
 from ragassay.synthesis.generators.offline_generator import OfflineGenerator
 from ragassay.synthesis.generators.target_judge import is_target, judge_of_target
 from ragassay.synthesis.generators.two_judges import TwoJudges
-from ragassay.synthesis.mix import Kind, Mix
+from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus
-from ragassay.synthesis.wish import OFFLINE, Outcome, Planned, Wish
+from ragassay.synthesis.wish import OFFLINE, Outcome, Wish
 from ragassay.transport.budget import Budget
 
 REJECTED, SCORECARD = "rejected.jsonl", "scorecard.md"
@@ -56,18 +56,8 @@ _DRAFTS_PER_ITEM = 10
 class Synthesis:
     """A synthesis that is ready to run: documents and golden set are read.
 
-    Args:
-        wish: what is wanted.
-        judging: how judges are asked: limits, budget, ledger.
-        dry: nothing will be asked, so no key is needed.
-
     Attributes:
         left_out: documents by language that the offline generator does not read.
-
-    Raises:
-        UsageError: generator and checker are one model, an impossible mix, an unknown judge, no
-            document in English for the offline generator.
-        InputError: documents or golden set cannot be read, or do not belong together.
     """
 
     def __init__(self, wish: Wish, judging: Judging, *, dry: bool = False) -> None:
@@ -105,81 +95,61 @@ class Synthesis:
         return dict(others)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Outcome:
-        """Writes, checks, chooses, and adds the items to the folder.
-
-        Args:
-            progress: is called with the number of drafts that were written or checked so far.
-        """
-        if not self.wish.given and not self._kinds():
-            return Outcome([], len(self.made), 0, [], Usage(), False)
+        """Writes, checks, chooses, and adds the items to the folder."""
+        kinds = self._kinds()
+        if not self.wish.given and not kinds:
+            return Outcome([], len(self.made), 0, [], Usage())
         with self._judges() as (judge, made), Asker(judge) as asker:
             asker.progress = progress
-            drafts, rejections = self._drafts(asker)
-            n_drafts = len(drafts) + sum(not one.unasked for one in rejections)
-            filters = self._filters()
-            existing = {item.id for item in self.golden.items}
-            passed = []
-            for draft in (one for one in drafts if one.id not in existing):
-                if (rejection := filters.against(draft)) is None:
-                    passed.append(draft)
-                else:
-                    rejections.append(rejection)
-            kinds = self._kinds()
-            candidates = passed
-            if not self.wish.given:
-                # The rules find much more than is wanted; no checker is paid for all of it.
-                passed = chosen(self._part(passed), _more(self.wish.mix, kinds, self.wish.seed))
-            checks = Checks(self.corpus)
-            results = _each(asker, [partial(_checked, checks, one, asker) for one in passed])
-            rejections += [one for one in results if one is not None]
-            accepted = [one for one, against in zip(passed, results, strict=True) if not against]
-            drafts = accepted if self.wish.given else chosen(accepted, kinds)
+            drafts, against = self._drafts(asker)
+            n_drafts = len(drafts) + sum(not one.unasked for one in against)
+            known = {item.id for item in self.golden.items}
+            passed, by_words = self._by_words([one for one in drafts if one.id not in known])
+            checks, checked = Checks(self.corpus), self._worth_checking(passed, kinds)
+            results = _each(asker, [partial(_checked, checks, one, asker) for one in checked])
             usage = asker.usage
-        settled = {id(one) for one in (*drafts, *(one.draft for one in rejections))}
+        against += [*by_words, *filter(None, results)]
+        accepted = [one for one, found in zip(checked, results, strict=True) if found is None]
+        taken = accepted if self.wish.given else chosen(accepted, kinds)
+        settled = {id(one) for one in (*taken, *(one.draft for one in against))}
         not_chosen = [
             Rejection("not-chosen", "Nothing is wrong with it; other drafts were chosen.", one)
-            for one in candidates
+            for one in passed
             if id(one) not in settled
         ]
-        unasked = [one for one in rejections if one.unasked]
-        rejections = [one for one in rejections if not one.unasked]
-        items = [one.to_item(made) for one in drafts]
+        items = [one.to_item(made) for one in taken]
+        rejections = [one for one in against if not one.unasked]
         n_lines = self._save(items, made, [*rejections, *not_chosen])
         card = scorecard(
             made,
             self.corpus,
-            drafts,
-            [one for one in accepted if one not in drafts],
+            taken,
+            [one for one in accepted if one not in taken],
             rejections,
             kinds=kinds,
             real=self.wish.real,
             not_tried=checks.not_tried,
         )
         save_scorecard(self.wish.output / SCORECARD, card)
-        return Outcome(
-            items,
-            len(self.made),
-            n_drafts,
-            rejections,
-            usage,
-            stopped=any(one.passing for one in (*rejections, *unasked)),
-            n_not_chosen=len(not_chosen),
-            n_lines=n_lines,
-            unasked=unasked,
-        )
+        every = [*against, *not_chosen]
+        return Outcome(items, len(self.made), n_drafts, every, usage, n_lines)
 
-    def plan(self) -> Planned:
-        """What `run` would ask, as far as that is known without an answer."""
+    def plan(self) -> dict[str, Any]:
+        """What `run` would ask, as far as that is known without an answer.
+
+        Returns:
+            ``drafts`` that would be written; ``calls`` that are certain, and of them how many are
+            ``held`` in the ledger, their ``input_tokens``, ``output_tokens`` and ``cost`` (US
+            dollars; ``unpriced`` have no known price); ``most_calls`` with all that may follow.
+        """
         with self._judges() as (judge, _):
             planning = PlanningJudge(judge, None, fresh=False)
             with PlanningAsker(planning) as asker:
                 drafts, rejections = self._drafts(asker)
                 checks = Checks(self.corpus)
                 if self.wish.generator == OFFLINE:
-                    filters = self._filters()
-                    kinds = _more(self.wish.mix, self._kinds(), self.wish.seed)
-                    passed = [one for one in drafts if not filters.against(one)]
-                    drafts = chosen(self._part(passed), kinds)
+                    passed, _ = self._by_words(drafts)
+                    drafts = self._worth_checking(passed, self._kinds())
                 _each(asker, [partial(_checked, checks, one, asker) for one in drafts])
             n = len(drafts) + len(rejections)
             # An answer leads to one more by the generator and up to five by the checker.
@@ -187,7 +157,8 @@ class Synthesis:
             names = ("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
             demands = planning.demands.values()
             totals = {name: sum(getattr(one, name) for one in demands) for name in names}
-            return Planned(drafts=n, most_calls=max(totals["calls"], n * steps), **totals)
+            most = max(totals["calls"], n * steps)
+            return {"drafts": n, "most_calls": most, **totals}
 
     @contextmanager
     def _judges(self) -> Iterator[tuple[Judge, dict[str, Any]]]:
@@ -253,18 +224,27 @@ class Synthesis:
         drafts = [one for one in written if isinstance(one, Draft)]
         return drafts, [one for one in written if isinstance(one, Rejection)]
 
-    def _part(self, drafts: list[Draft]) -> list[Draft]:
-        """A random part where there are many more drafts than are wanted: the time of a choice
-        grows with both."""
-        most = _DRAFTS_PER_ITEM * self.wish.target
-        if len(drafts) <= most:
-            return drafts
-        places = random.Random(self.wish.seed).sample(range(len(drafts)), most)
-        return [drafts[at] for at in sorted(places)]
-
-    def _filters(self) -> Filters:
+    def _by_words(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Rejection]]:
+        """The drafts that words do not reject, and the rejections of the others."""
         existing = [item.query for item in (*self.golden.items, *self._examples)]
-        return Filters(list(dict.fromkeys(existing)), self.wish.real, self.wish.words)
+        filters = Filters(list(dict.fromkeys(existing)), self.wish.real, self.wish.words)
+        found = [(one, filters.against(one)) for one in drafts]
+        return [one for one, against in found if against is None], [
+            against for _, against in found if against is not None
+        ]
+
+    def _worth_checking(self, drafts: list[Draft], kinds: Sequence[Kind]) -> list[Draft]:
+        """Half as many again as are wanted, because checks reject some: the rules find much more,
+        and no checker is paid for all of it."""
+        wish = self.wish
+        if wish.given:
+            return drafts
+        most = _DRAFTS_PER_ITEM * wish.target  # the time of a choice grows with drafts and items
+        if len(drafts) > most:
+            places = random.Random(wish.seed).sample(range(len(drafts)), most)
+            drafts = [drafts[at] for at in sorted(places)]
+        more = wish.mix.kinds(math.ceil((OVER - 1) * len(kinds)), wish.seed + 1)
+        return chosen(drafts, [*kinds, *more])
 
     @property
     def made(self) -> list[GoldenItem]:
@@ -329,11 +309,6 @@ async def _checked(checks: Checks, draft: Draft, asker: Asker) -> Rejection | No
     against = await checks.against(draft, ask)
     draft.evidence = (*draft.evidence, *ask.evidence)
     return against
-
-
-def _more(mix: Mix, kinds: Sequence[Kind], seed: int) -> list[Kind]:
-    """The kinds that are wanted, and half as many again, because checks reject some."""
-    return [*kinds, *mix.kinds(math.ceil((OVER - 1) * len(kinds)), seed + 1)]
 
 
 def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:

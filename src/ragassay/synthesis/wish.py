@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ragassay.base.counts import grouped
 from ragassay.base.sample import Sample
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.asking import Usage
@@ -24,22 +27,11 @@ class Wish:
     """What is to be synthesized.
 
     Attributes:
-        documents: folder of the documents.
-        output: folder of the golden set; items are added to one that is there.
-        n: items that it is to hold in the end, those made before included.
-        generator: ``offline``, a judge's word, or a target's.
-        checker: likewise.
-        mix: which kinds.
-        seed: of everything that is drawn.
-        guide: how queries and answers are to be written.
-        like: a golden set whose accepted items are shown as examples.
-        real: queries of users, for comparison.
+        n: items that ``output`` is to hold in the end, those made before included.
+        generator, checker: ``offline``, a judge's word, or a target's.
         given: queries that only need answers; then ``n`` and ``mix`` do not count.
-        answers: whether the generator writes answers.
         words: fewest and most words of a query.
-        same_model: whether generator and checker may be one model.
         pilot: only the first 20, for review.
-        skip_unreadable: whether documents that cannot be read are left out.
     """
 
     documents: Path
@@ -70,46 +62,50 @@ class Outcome:
     """What a synthesis gave.
 
     Attributes:
-        items: added now.
         total: synthetic items in the folder, rejected ones left out.
         n_drafts: that were written, or asked for in vain, in this run.
-        rejections: of this run.
-        usage: what was asked and paid.
-        stopped: whether a passing reason kept drafts from being written or checked.
-        n_not_chosen: drafts with which nothing is wrong and that became no item.
+        against: why drafts of this run are no items; also of those that nobody was asked for.
         n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
-        unasked: drafts that nobody was asked for or about, because nothing more was sent; they
-            are no rejections.
     """
 
     items: Sequence[GoldenItem]
     total: int
     n_drafts: int
-    rejections: Sequence[Rejection]
+    against: Sequence[Rejection]
     usage: Usage
-    stopped: bool
-    n_not_chosen: int = 0
     n_lines: int = 0
-    unasked: Sequence[Rejection] = ()
+
+    @property
+    def rejections(self) -> list[Rejection]:
+        """The drafts with which something is wrong."""
+        return [one for one in self.against if not one.unasked and one.why != "not-chosen"]
+
+    @property
+    def unasked(self) -> list[Rejection]:
+        """The drafts that nobody was asked for or about, because nothing more was sent."""
+        return [one for one in self.against if one.unasked]
+
+    @property
+    def n_not_chosen(self) -> int:
+        """Drafts with which nothing is wrong, and that became no item."""
+        return sum(one.why == "not-chosen" for one in self.against)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a passing reason kept drafts from being written or checked."""
+        return any(one.passing for one in self.against)
+
+    def reasons(self) -> dict[str, int]:
+        """Kinds of rejection with their drafts, the most frequent first."""
+        return dict(Counter(one.why for one in self.rejections).most_common())
+
+    def frequent(self, most: int) -> list[tuple[Rejection, int]]:
+        """The most frequent reasons, each by the first draft that has it. Reasons that differ only
+        in numbers and quotations are one."""
+        groups = grouped(((one.why, _QUOTED.sub("", one.detail)), one) for one in self.rejections)
+        ranked = sorted(groups.values(), key=len, reverse=True)
+        return [(group[0], len(group)) for group in ranked[:most]]
 
 
-@dataclass(frozen=True)
-class Planned:
-    """What a synthesis would ask.
-
-    Attributes:
-        drafts: that would be written.
-        calls: requests that are certain; ``held`` are in the ledger.
-        most_calls: with all that may follow from answers.
-        input_tokens, output_tokens: of the certain requests.
-        cost: US dollars of them; ``unpriced`` have no known price.
-    """
-
-    drafts: int
-    calls: int
-    held: int
-    most_calls: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    unpriced: int
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
+"""What differs between reasons that are alike."""

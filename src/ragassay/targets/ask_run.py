@@ -11,11 +11,11 @@ from typing import Any
 from ragassay import formats
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError, meant_or_all, warn_user
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.run.source import Data
 from ragassay.golden import QUERIES
 from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
-from ragassay.golden.golden_join import drafts_left_out
 from ragassay.judges.ledger.ledger_file import MEMORY
 from ragassay.judges.ledger.store import Ledger, is_there
 from ragassay.targets.asking.ask_plan import AskPlan, plan_of
@@ -179,7 +179,7 @@ def read_queries(
                 hint=f"Accept some (ragassay golden review), or name {path / QUERIES}.",
             )
         if tell_drafts and (drafts := golden.with_status("draft")):
-            warn_user(f"{drafts_left_out(path, len(drafts))}.")
+            warn_user(str(Note("drafts_left_out", {"n": len(drafts), "folder": str(path)})))
         return [item.to_sample() for item in accepted][:limit]
     if path.name == QUERIES and is_golden(path.parent):
         _tell_undecided(path)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ragassay.base.counts import either, few, plural
+from ragassay.base.note import Note
 from ragassay.cli.flags import Switch
 from ragassay.cli.output import show
-
-if TYPE_CHECKING:
-    from ragassay.golden.alignment.anchoring import Anchored
-    from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_item import GoldenItem, GoldSpan
 
 
 def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) -> int:
@@ -38,6 +32,7 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         json: Print what was found as JSON.
     """
     from ragassay.golden import anchor as find
+    from ragassay.golden.alignment.anchoring import save_places
     from ragassay.golden.golden_diff import differing, excerpt
     from ragassay.golden.golden_folder import GoldenSet
 
@@ -51,12 +46,16 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         documents = golden.documents()
     spans = list(find(golden.items, documents))
     if not dry_run:
-        _save_places(golden, spans)
+        save_places(golden, spans)
         golden.save_manifest(documents)
-    show.warn(_about_documents(added, [one.path for one in readable], dry_run=dry_run))
+    unread = [one.path for one in readable]
+    for names, how in ((added, "added"), (unread, "left out as unreadable and can be read now")):
+        become = "would be" if dry_run else either(len(names), "is", "are")
+        note = Note("documents_taken_in", {"how": how, "become": become}, tuple(names))
+        show.warn([str(note)] * bool(names))
     unplaced = [one for one in spans if one.new is None]
     if json:
-        show.json([_to_json(one) for one in spans if one.found != "unchanged"])
+        show.json([one.to_json() for one in spans if one.found != "unchanged"])
     else:
         counts = Counter(one.found for one in spans)
         show.lines(
@@ -84,52 +83,3 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
                 "reject the items."
             )
     return show.INCOMPLETE if unplaced else show.OK
-
-
-def _save_places(golden: GoldenSet, spans: Sequence[Anchored]) -> None:
-    """Writes spans at their new places. What people reviewed since the set was read stays."""
-    from ragassay.golden.golden_folder import GoldenSet, alone
-
-    if not any(one.found in ("moved", "changed") for one in spans):
-        return
-    anchored = {(one.item, one.number): one for one in spans}
-
-    def placed(item: GoldenItem, number: int, span: GoldSpan) -> GoldSpan:
-        one = anchored.get((item.id, number))
-        # A span that a person set meanwhile is not the one that was looked for.
-        return span if one is None or one.new is None or one.old != span else one.new
-
-    with alone(golden.folder):
-        golden.items = GoldenSet.open(golden.folder).items
-        for item in golden.items:
-            item.gold = item.gold and [placed(item, n, one) for n, one in enumerate(item.gold)]
-        golden.save()
-
-
-def _about_documents(
-    added: Sequence[str], readable: Sequence[str], *, dry_run: bool
-) -> Iterator[str]:
-    """Sentences about documents that ``documents.json`` did not list."""
-    for names, kind in ((added, "added"), (readable, "left out as unreadable and can be read now")):
-        if not names:
-            continue
-        verb = either(len(names), "was", "were")
-        become = "would be" if dry_run else either(len(names), "is", "are")
-        they = either(len(names), "It", "They")
-        yield (
-            f"{plural(len(names), 'document')} {verb} {kind}: {few(names)}. {they} {become} taken "
-            "into documents.json. What stands there may answer what is unanswerable: "
-            "'ragassay golden check' tries it."
-        )
-
-
-def _to_json(one: Anchored) -> dict[str, Any]:
-    return {
-        "id": one.item,
-        "span": one.number,
-        "found": one.found,
-        "old": one.old.model_dump(),
-        "new": None if one.new is None else one.new.model_dump(),
-        "distance": one.distance,
-        "places": one.places,
-    }

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ragassay.base.counts import FEW, either, few, grouped, plural
+from ragassay.base.note import Note
 from ragassay.cli.flags import Metrics, Switch
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from ragassay.golden.checks.golden_blindness import Blindness
     from ragassay.golden.checks.golden_checks import Checked
 
 _SHOWN = 20
@@ -56,13 +55,12 @@ def check(
     """
     from ragassay.engine.run.evaluation import evaluate
     from ragassay.golden.checks.golden_checks import check as carry_out
-    from ragassay.golden.checks.golden_findings import CheckOptions
+    from ragassay.golden.checks.golden_findings import METRICS, CheckOptions
     from ragassay.golden.golden_folder import GoldenSet
 
     opened = GoldenSet.open(folder)
-    options = CheckOptions(judge, budget, max_age=max_age, log=_queries(log))
-    if metrics is not None:
-        options = replace(options, metrics=metrics.split(","))
+    names = METRICS if metrics is None else metrics.split(",")
+    options = CheckOptions(judge, budget, names, max_age, _queries(log))
     with show.status("checking"):
         checked = carry_out(opened, options, evaluate=evaluate)
     if json:
@@ -80,29 +78,19 @@ def _show(folder: Path, checked: Checked) -> None:
         f"{folder}: {plural(checked.n_items, 'item')}, {plural(counts['error'], 'error')}, "
         f"{counts['look']} to look at"
     )
-    for name in dict.fromkeys(one.check for one in checked.findings):
-        ones = [one for one in checked.findings if one.check == name]
+    for name, ones in grouped((one.check, one) for one in checked.findings).items():
         show.lines("", f"{name} ({len(ones)})")
         for one in ones[:_SHOWN]:
             about = f"{one.item}: " if one.item else ""
             show.wrapped(f"  {one.severity}: {about}{one.sentence}", "    ")
         if len(ones) > _SHOWN:
             show.lines(f"  and {len(ones) - _SHOWN} more (--json has all)")
-    out = show.console()
-    if checked.blindness:
-        out.print(_blindness(checked))
-        if checked.by_gold:
-            have = either(checked.by_gold, "has", "have")
-            show.wrapped(
-                f"{plural(checked.by_gold, 'item')} {have} no second wording of the reference: the "
-                "right answer is the text of the gold spans there, which metrics of short answers "
-                f"give little ({few(checked.by_gold_items)})."
-            )
-        by_items = grouped((tuple(ids), key) for key, ids in checked.blind_items.items() if ids)
-        for ids, keys in by_items.items():
-            names = few([f"{metric} ({kind})" for metric, kind in keys])
-            show.wrapped(f"Blind by {names}: {few(list(ids))}.")
-    out.print(_coverage(checked))
+    _show_blindness(checked.blindness)
+    rows = show.table("coverage", words=("by", "items"))
+    for name, by_value in checked.coverage.items():
+        numbers = ", ".join(f"{value} {n}" for value, n in by_value.items())
+        rows.add_row(name, _sections(by_value) if name == "section" else numbers)
+    show.console().print(rows)
     if checked.uncovered is not None:
         are = either(len(checked.uncovered), "is", "are")
         show.lines(f"{plural(len(checked.uncovered), 'query')} of the log {are} like no item:")
@@ -110,23 +98,23 @@ def _show(folder: Path, checked: Checked) -> None:
     show.warn(f"{name} was not checked throughout: {why}." for name, why in checked.skipped.items())
 
 
-def _blindness(checked: Checked) -> Table:
+def _show_blindness(blindness: Blindness) -> None:
+    if not blindness.counts:
+        return
     rows = show.table(
         "wrong answers that score as high as the best right one",
         words=("metric", "kind"),
         numbers=("blind", "of"),
     )
-    for (metric, kind), (blind, of) in checked.blindness.items():
+    for (metric, kind), (blind, of) in blindness.counts.items():
         rows.add_row(metric, kind, str(blind), str(of), style="yellow" if blind else "")
-    return rows
-
-
-def _coverage(checked: Checked) -> Table:
-    rows = show.table("coverage", words=("by", "items"))
-    for name, counts in checked.coverage.items():
-        numbers = ", ".join(f"{value} {n}" for value, n in counts.items())
-        rows.add_row(name, _sections(counts) if name == "section" else numbers)
-    return rows
+    show.console().print(rows)
+    if blindness.by_gold:
+        show.wrapped(str(Note("no_second_wording", names=tuple(blindness.by_gold))))
+    by_items = grouped((tuple(ids), key) for key, ids in blindness.blind.items() if ids)
+    for ids, keys in by_items.items():
+        names = few([f"{metric} ({kind})" for metric, kind in keys])
+        show.wrapped(f"Blind by {names}: {few(ids)}.")
 
 
 def _sections(counts: Mapping[str, int]) -> str:

@@ -13,6 +13,7 @@ from ragassay.cli.flags import Switch
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
+    from ragassay.base.note import Note
     from ragassay.engine.results.summary import MetricSummary
     from ragassay.golden.golden_folder import GoldenSet
 
@@ -38,7 +39,7 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     changes = list(difference(sets[0].items, sets[1].items))
     effects = {} if run is None else _effects(run, old, new)
     if run is not None:
-        show.warn(sentence for one in sets for sentence in _misplaced(one))
+        show.warn(str(note) for one in sets for note in _misplaced(one))
     if json:
         listed = [
             {"id": one.id, "kind": one.kind, "fields": one.fields}
@@ -59,14 +60,12 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
         show.lines(f"{name}: {_mean(before)} by {old}, {_mean(after)} by {new}")
 
 
-def _misplaced(golden: GoldenSet) -> Iterator[str]:
+def _misplaced(golden: GoldenSet) -> Iterator[Note]:
     """The warnings of `run` about spans whose text does not stand at their place."""
-    from ragassay.golden.golden_folder import DOCUMENTS
     from ragassay.golden.golden_join import misplaced
 
     items = golden.with_status("accepted", "draft")
-    has_documents = (golden.documents_in or golden.folder / DOCUMENTS).is_dir()
-    if has_documents and any(item.gold for item in items):
+    if golden.documents_folder.is_dir() and any(item.gold for item in items):
         yield from misplaced(golden, items, golden.documents())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import few, plural, share
+from ragassay.base.counts import few, grouped, plural, share
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.flags import Output, Switch, Where
 from ragassay.cli.output import show
@@ -45,13 +45,7 @@ def export(
         drafts: Also the items that nobody accepted yet.
     """
     from ragassay.base.files import write_bytes
-    from ragassay.golden.exchange.golden_export import (
-        EXPORTS,
-        export_format,
-        exported,
-        left_out,
-        without_records,
-    )
+    from ragassay.golden.exchange.golden_export import EXPORTS, export_format, exported, left_out
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
     check_output(output, folder)
@@ -76,14 +70,12 @@ def export(
         raise UsageError(f"{output} is no empty folder. Choose another one with -o.")
     for name, content in exports.files.items():
         write_bytes(output / name, content)
-    bare = without_records(items, kind)
-    n_bare = sum(map(len, bare.values()))
-    n_items = (
-        share(len(items) - n_bare, len(items), "item") if n_bare else plural(len(items), "item")
-    )
-    show.lines(f"{output}: {plural(exports.rows, EXPORTS[kind].noun)} of {n_items}")
+    noun = EXPORTS[kind].noun
+    bare = grouped((why, item.id) for item in items if (why := EXPORTS[kind].lacking(item)))
+    n_with = len(items) - sum(map(len, bare.values()))
+    n_items = share(n_with, len(items), "item") if bare else plural(len(items), "item")
+    show.lines(f"{output}: {plural(exports.rows, noun)} of {n_items}")
     for why, names in bare.items():
-        items_without = plural(len(names), "item")
-        show.lines(f"No {EXPORTS[kind].noun} of {items_without} ({why}): {few(names)}")
+        show.lines(f"No {noun} of {plural(len(names), 'item')} ({why}): {few(names)}")
     if lacking := left_out(items, kind):
         show.warn([f"The format {kind} has no place for {', '.join(lacking)}: left out."])

@@ -30,16 +30,6 @@ ragassay golden split golden --into dev=0.5,test=0.5
     help_format="markdown",
 )
 golden.command(import_, name="import")
-for _command in (
-    anchor,
-    diff,
-    sample,
-    split,
-    export,
-    check,
-    isolate,
-    review,
-    agreement,
-    synthesize,
-):
+_COMMANDS = (anchor, diff, sample, split, export, check, isolate, review, agreement, synthesize)
+for _command in _COMMANDS:
     golden.command(_command)

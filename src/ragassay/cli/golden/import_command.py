@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import FEW, plural
+from ragassay.base.counts import FEW, grouped, plural
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
 from ragassay.cli.flags import Output, Repeated, Switch, pairs
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
-    from ragassay.golden.exchange.gold_placing import Placing
+    from ragassay.golden.exchange.golden_import import Placing
 
 
 def import_(
@@ -76,9 +77,7 @@ def import_(
     items = result.items
     with_contexts(items, loaded)
     golden_set = GoldenSet(output, items, documents, left_out)
-    golden_set.save()
-    golden_set.save_manifest(loaded)
-    golden_set.save_card(f"imported from {data.name}.")
+    golden_set.write(loaded, f"imported from {data.name}.")
     spans = sum(len(item.gold or ()) for item in items)
     show.lines(
         f"{output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
@@ -96,45 +95,32 @@ def import_(
 
 def _about_gold(gold: Sequence[Placing], data: Path) -> Iterator[str]:
     """Lines about the gold passages of a file: how each was placed in the documents."""
+    if gold:
+        n = sum(one.gold is not None for one in gold)
+        yield f"{n:,} of {plural(len(gold), 'gold passage')} placed in the documents."
+    by_kind = grouped((kind, one) for one in gold for kind in one.kinds)
+    for kind in _KINDS:
+        if ones := by_kind.get(kind, ()):
+            ids = dict.fromkeys(one.item for one in ones)
+            yield str(Note(kind, {"n": len(ones), "data": str(data)}, tuple(ids)))
+            if kind in _LISTED:
+                yield from map(_line, ones[:_MOST_PASSAGES])
+                if len(ones) > _MOST_PASSAGES:
+                    yield f"  and {len(ones) - _MOST_PASSAGES:,} more"
+
+
+def _line(one: Placing) -> str:
     from ragassay.golden.golden_diff import differing
 
-    def nearly(one: Placing) -> str:
-        assert one.gold is not None
-        in_file, in_document = differing(one.said.text or "", one.gold.text or "")
-        place = f"{one.item} ({one.where})"
-        return f"  {place}, distance {one.distance:.2f}: {in_file} is {in_document}"
-
-    placed = [one for one in gold if one.gold is not None]
-    if gold:
-        yield f"{len(placed):,} of {plural(len(gold), 'gold passage')} placed in the documents."
-    kinds: tuple[tuple[str, Callable[[Placing], bool]], ...] = (
-        (f"put where the text stands, which is not where {data} says", lambda one: one.is_moved),
-        ("without a text: it was taken from the place in the document", lambda one: one.is_filled),
-        ("found with other white space", lambda one: one.likeness == "but for white space"),
-        ("found with other markup or case", lambda one: one.likeness == "but for markup"),
-    )
-    for phrase, is_of_kind in kinds:
-        if items := [one.item for one in placed if is_of_kind(one)]:
-            ids = ", ".join(list(dict.fromkeys(items))[:5])
-            yield f"{plural(len(items), 'gold passage')} {phrase} (of {ids})."
-    if near := [one for one in placed if one.likeness == "nearly"]:
-        yield f"{plural(len(near), 'gold passage')} found nearly: look at what differs."
-        yield from _listed(near, nearly)
-    if left_out := [one for one in gold if one.gold is None]:
-        yield (
-            f"{plural(len(left_out), 'gold passage')} left out, and kept in the provenance of the "
-            "item ('unplaced'). Mark the places on the page of 'ragassay golden review':"
-        )
-        yield from _listed(left_out, lambda one: f"  {one.item} ({one.where}): {one.reason}")
+    if one.gold is None:
+        return f"  {one.where}: {one.reason}"
+    in_file, in_document = differing(one.said.text or "", one.gold.text or "")
+    return f"  {one.where}, distance {one.distance:.2f}: {in_file} is {in_document}"
 
 
-def _listed(passages: Sequence[Placing], line: Callable[[Placing], str]) -> Iterator[str]:
-    """A line for each of the first passages, and how many more there are."""
-    yield from map(line, passages[:_MOST_PASSAGES])
-    if len(passages) > _MOST_PASSAGES:
-        yield f"  and {len(passages) - _MOST_PASSAGES:,} more"
-
-
+_LISTED = ("gold_nearly", "gold_left_out")
+_KINDS = ("gold_moved", "gold_filled", "gold_spaced", "gold_marked_up", *_LISTED)
+"""Kinds of notes, and those whose passages are listed below."""
 _MOST_PASSAGES = 20
 """Gold passages that are named one by one."""
 

@@ -139,10 +139,7 @@ def _save_part(
 
     if (place / "queries.jsonl").exists():
         raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")
-    documents = golden.documents_in or golden.folder / "documents"
-    check_output(place, golden.folder, documents)
-    part = GoldenSet(place, items, documents, golden.left_out)
-    part.save()
-    part.save_manifest(part.documents(), golden.folder)
-    part.save_card(origin)
+    check_output(place, golden.folder, golden.documents_folder)
+    part = GoldenSet(place, items, golden.documents_folder, golden.left_out)
+    part.write(part.documents(), origin, golden.folder)
     show.lines(f"{place}: {plural(len(items), 'item')}{share}")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
+from ragassay.base.note import Note
 from ragassay.cli.flags import Metrics, Switch, Where
 from ragassay.cli.output import show
 from ragassay.cli.serving.serve_commands import listening, needs_service, run_server
 
 if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels
-    from ragassay.review.review_agreement import Agreement
     from ragassay.review.review_store import ReviewStore
     from ragassay.review.sheet_files import Sheet
 
@@ -156,85 +156,57 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         folder: The reviewed golden set.
         json: Print as JSON.
     """
-    from ragassay.review.label_log import LABELS
-    from ragassay.review.review_agreement import (
-        agreement as measured,
-        disagreements,
-        label_agreement,
-        label_disagreements,
-        save_adjudication,
-        tell_card,
-    )
-    from ragassay.review.review_editing import REVIEWS
-    from ragassay.review.review_folder import ReviewFolder
+    from ragassay.review.review_agreement import item_agreement, keep, label_agreement
+    from ragassay.review.reviewing import ReviewFolder
 
     reviewed = ReviewFolder(folder)
-    measures, differ = measured(reviewed), disagreements(reviewed)
-    labels, labels_differ = label_agreement(reviewed), label_disagreements(reviewed)
-    path = save_adjudication(folder, [*differ, *labels_differ])
-    if measures:
-        tell_card(folder, f"{_in_words(measures[0])}.")
-    standings = {kind: reviewed.standing(kind) for kind in (REVIEWS, LABELS)}
-    spent = {f"{kind.piece}s": one.seconds for kind, one in standings.items()}
-    known, labels_known = (
-        {
-            who: (sum(one.right for one in said.values()), len(said))
-            for who, said in sorted(one.known.items())
-            if said
-        }
-        for one in standings.values()
-    )
+    items, labels = item_agreement(reviewed), label_agreement(reviewed)
+    path = keep(folder, items, labels)
+    both = {"reviews": items, "labels": labels}
     if json:
+        measures = {
+            kind: [asdict(one) for one in ones]
+            for found in both.values()
+            for kind, ones in found.measures.items()
+        }
         right, labels_right = (
-            {name: {"right": n, "of": of} for name, (n, of) in one.items()}
-            for one in (known, labels_known)
+            {name: {"right": n, "of": of} for name, (n, of) in one.known.items()}
+            for one in both.values()
         )
+        spent = {
+            what: {name: sum(each) for name, each in one.seconds.items()}
+            for what, one in both.items()
+        }
         show.json(
             {
-                "agreement": [asdict(one) for one in measures],
-                "labels": {kind: [asdict(one) for one in ones] for kind, ones in labels.items()},
+                "agreement": measures.pop("", []),
+                "labels": measures,
                 "calibration": right,
                 "labels_calibration": labels_right,
-                "seconds": {
-                    what: {name: sum(each) for name, each in ones.items()}
-                    for what, ones in spent.items()
-                },
-                "disagreements": differ,
-                "labels_disagreements": labels_differ,
+                "seconds": spent,
+                "disagreements": items.differ,
+                "labels_disagreements": labels.differ,
             }
         )
-        return show.OK if measures or labels else show.INCOMPLETE
-    show.lines(*map(_in_words, measures))
-    for kind, ones in labels.items():
-        show.lines(*(f"{kind}: {_in_words(one)}" for one in ones))
-    for title, counts in (("calibration", known), ("calibration of labels", labels_known)):
-        show.lines(*(f"{title}: {name}: {n} of {of} as known" for name, (n, of) in counts.items()))
-    for kind, by_name in spent.items():
-        for name, seconds in by_name.items():
+        return show.OK if items.measures or labels.measures else show.INCOMPLETE
+    for found in both.values():
+        for kind, ones in found.measures.items():
+            show.lines(*(f"{kind}: {one}" if kind else one for one in ones))
+    for title, found in (("calibration", items), ("calibration of labels", labels)):
+        for name, (n, of) in found.known.items():
+            show.lines(f"{title}: {name}: {n} of {of} as known")
+    for what, found in both.items():
+        for name, seconds in found.seconds.items():
             minutes = f"{sum(seconds) / 60:.1f} minutes for {len(seconds)}"
-            show.lines(f"time spent on {kind}: {name}: {minutes}")
-    if not measures and not labels:
-        show.lines(
-            f"{folder}: no item has reviews by two people. 'ragassay golden review {folder} "
-            "--overlap 0.2' gives a share of the items to several."
-        )
+            show.lines(f"time spent on {what}: {name}: {minutes}")
+    if not items.measures and not labels.measures:
+        show.lines(str(Note("no_two_reviews", {"folder": str(folder)})))
         return show.INCOMPLETE
-    left = sum(one["status"] == "draft" for one in differ)
-    left += sum(one["settled_by"] is None for one in labels_differ)
-    n = len(differ) + len(labels_differ)
-    of_labels = f" ({len(labels_differ)} of labels)" if labels_differ else ""
-    show.lines(f"{path}: {plural(n, 'disagreement')}{of_labels}, {left} to settle")
+    differ = [*items.differ, *labels.differ]
+    left = sum(one["settled_by"] is None for one in differ)
+    of_labels = f" ({len(labels.differ)} of labels)" if labels.differ else ""
+    show.lines(f"{path}: {plural(len(differ), 'disagreement')}{of_labels}, {left} to settle")
     return show.OK
-
-
-def _in_words(one: Agreement) -> str:
-    value = "undefined (one label throughout)" if one.value is None else f"{one.value:.3f}"
-    if one.interval is not None:
-        value += f" [{one.interval[0]:.3f}, {one.interval[1]:.3f}]"
-    return (
-        f"{one.name}: {value}, {plural(one.n_items, 'item')}, {one.share:.0%} alike: "
-        f"{', '.join(one.people)}"
-    )
 
 
 def _serve(

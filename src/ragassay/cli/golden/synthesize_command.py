@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.counts import few, grouped, plural
+from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
 from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_options
 from ragassay.cli.golden.import_command import warn_of_left_out
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 
 if TYPE_CHECKING:
-    from ragassay.golden.documents import Document
     from ragassay.synthesis.draft import Rejection
-    from ragassay.synthesis.wish import Outcome, Planned, Wish
+    from ragassay.synthesis.synthesizing import Synthesis
+    from ragassay.synthesis.wish import Outcome, Wish
 
 OFFLINE = "offline"
-_AGAIN = "Run the same command again"
 _REASONS = 3
 """Reasons of rejections that are printed."""
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
-"""What differs between reasons that are alike."""
 _ABOUT_RUNS = (
     *("judge", "panel_rule", "quorum", "nuggets", "rubric", "judge_prompt", "prompts"),
     "language",
@@ -108,8 +105,8 @@ def synthesize(
     settings: dict[str, Any] = {}
     if published is not None:
         show.warn(published.notes)
-        generation = published.generation
-        output = output or Path(published.output.base_filename)
+        generation = published.config.generation
+        output = output or Path(published.config.output.base_filename)
         settings = {
             "n": generation.n_questions,
             "generator": published.generator or OFFLINE,
@@ -123,7 +120,7 @@ def synthesize(
     flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
     settings |= {name: value for name, value in flags.items() if value is not None}
     if published is not None and settings["generator"] != OFFLINE:
-        no_answers = no_answers or not published.generation.generate_expected_answers
+        no_answers = no_answers or not published.config.generation.generate_expected_answers
     with ExitStack() as stack:
         folder = documents
         if published is not None:
@@ -145,12 +142,7 @@ def synthesize(
         )
         synthesis = Synthesis(wish, make_config(**run_options), dry=dry_run)
         warn_of_left_out(synthesis.golden.left_out)
-        show.warn(
-            f"{plural(n, 'document')} in {code} left out: the offline generator reads and writes "
-            "English only. Name a model with --generator."
-            for code, n in synthesis.left_out.items()
-        )
-        _warn_of_alike(synthesis.corpus.documents)
+        show.warn(map(str, _about_documents(synthesis)))
         if dry_run:
             _show_plan(synthesis.plan(), as_json=json)
             return show.OK
@@ -161,23 +153,18 @@ def synthesize(
     return _show(outcome, output, wish, json)
 
 
-def _warn_of_alike(documents: Mapping[str, Document]) -> None:
+def _about_documents(synthesis: Synthesis) -> Iterator[Note]:
+    """What is told of the documents before anything is written."""
     from ragassay.golden.checks.document_checks import nearly_alike
 
-    pairs = nearly_alike(documents)
-    if pairs:
-        n = plural(len(pairs), "pair")
-        show.warn(
-            [
-                f"{n} of documents nearly alike: {few([str(one) for one in pairs])}. A passage of "
-                "the one that holds no gold may be as right. Keep one of each pair where one is "
-                "out of date."
-            ]
-        )
+    for code, n in synthesis.left_out.items():
+        yield Note("language_left_out", {"n": n, "language": code})
+    if pairs := nearly_alike(synthesis.corpus.documents):
+        yield Note("documents_alike", names=tuple(map(str, pairs)))
 
 
 def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
-    usage = outcome.usage
+    usage, reasons, frequent = outcome.usage, outcome.reasons(), outcome.frequent(_REASONS)
     target = len(wish.given) if wish.given else wish.target
     if as_json:
         show.json(
@@ -187,10 +174,9 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
                 "wanted": target,
                 "drafts": outcome.n_drafts,
                 "rejected": len(outcome.rejections),
-                "rejected_for": dict(_reasons(outcome)),
+                "rejected_for": reasons,
                 "reasons": [
-                    {"why": one.why, "detail": one.detail, "drafts": n}
-                    for one, n in _frequent(outcome)
+                    {"why": one.why, "detail": one.detail, "drafts": n} for one, n in frequent
                 ],
                 "not_asked": len(outcome.unasked),
                 "not_chosen": outcome.n_not_chosen,
@@ -209,37 +195,30 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             f"{not_asked}{outcome.n_not_chosen:,} not chosen{file}"
         )
         if usage.calls or usage.cached:
-            show.lines(
-                f"{plural(usage.calls, 'call')} sent, {usage.cached} from the ledger, "
-                f"${usage.cost:,.2f}"
-            )
+            sent = f"{plural(usage.calls, 'call')} sent, {usage.cached} from the ledger"
+            show.lines(f"{sent}, ${usage.cost:,.2f}")
         show.lines(f"Figures: {output / 'scorecard.md'}. Review the drafts before you use them.")
     if outcome.stopped:
-        show.warn([_not_finished(outcome)])
+        show.warn([str(_not_finished(outcome))])
     if outcome.total < target:
-        to_do = "" if outcome.stopped else _to_do(outcome, wish)
-        reasons = (
-            f"{plural(n, 'draft')}, {one.why}: {one.detail.rstrip('.')}."
-            for one, n in _frequent(outcome)
-        )
-        show.warn([*reasons, f"{_shortfall(outcome, target)}{to_do}"])
+        notes = [
+            Note("rejected_for", {"n": n, "why": one.why, "detail": one.detail.rstrip(".")})
+            for one, n in frequent
+        ]
+        counts = ", ".join(f"{why} {n}" for why, n in reasons.items())
+        rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
+        told: dict[str, float | str] = {
+            "wanted": target,
+            "total": str(outcome.total),
+            "n": outcome.n_drafts,
+        }
+        short = [Note("fewer_than_wanted", told | {"rejected": rejected})]
+        short += [] if outcome.stopped else [_advice(frequent, wish)]
+        show.warn([*map(str, notes), " ".join(map(str, short))])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
 
 
-def _reasons(outcome: Outcome) -> Sequence[tuple[str, int]]:
-    """Kinds of rejection with their drafts, the most frequent first."""
-    return Counter(one.why for one in outcome.rejections).most_common()
-
-
-def _frequent(outcome: Outcome) -> Sequence[tuple[Rejection, int]]:
-    """The most frequent reasons, each by the first draft that has it. Reasons that differ only in
-    numbers and quotations are one."""
-    groups = grouped(((one.why, _QUOTED.sub("", one.detail)), one) for one in outcome.rejections)
-    ranked = sorted(groups.values(), key=len, reverse=True)
-    return [(group[0], len(group)) for group in ranked[:_REASONS]]
-
-
-def _not_finished(outcome: Outcome) -> str:
+def _not_finished(outcome: Outcome) -> Note:
     """What kept the run from its end, and what to do."""
     if outcome.unasked:
         # Each may have been given up for a reason of its own: that of the most is told.
@@ -247,53 +226,33 @@ def _not_finished(outcome: Outcome) -> str:
         reason = f"{plural(len(outcome.unasked), 'draft')} not asked: {reason}"
     else:
         reason = min(one.detail for one in outcome.rejections if one.passing)
-    hint = "" if _AGAIN.casefold() in reason.casefold() else f" {_AGAIN}."
-    return f"Not finished: {reason.rstrip('.')}.{hint}"
+    has_hint = "run the same command again" in reason.casefold()
+    kind = "not_finished" if has_hint else "not_finished_run_again"
+    return Note(kind, {"reason": reason.rstrip(".")})
 
 
-def _shortfall(outcome: Outcome, target: int) -> str:
-    """Why there are fewer items than were wanted."""
-    counts = ", ".join(f"{why} {n}" for why, n in _reasons(outcome))
-    rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
-    return (
-        f"{plural(target, 'item')} wanted, {outcome.total} there: "
-        f"{plural(outcome.n_drafts, 'draft')} written, {rejected}."
-    )
-
-
-def _to_do(outcome: Outcome, wish: Wish) -> str:
-    reasons = _frequent(outcome)
-    if reasons and "declined" in (worst := reasons[0][0]).detail and worst.why == "not-written":
-        return (
-            " Name another generator (--generator), or say in a style guide what the queries are "
-            "for (--style-guide)."
-        )
-    if reasons and reasons[0][0].failed:
-        who = "checker" if reasons[0][0].why == "not-checked" else "generator"
-        return (
-            f" Mend the {who}, then run the same command with --retry-failed: it asks again where "
-            "there was no usable answer."
-        )
+def _advice(frequent: Sequence[tuple[Rejection, int]], wish: Wish) -> Note:
+    """What a user can do where there are fewer items than were wanted."""
+    worst = frequent[0][0] if frequent else None
+    if worst is not None and worst.why == "not-written" and "declined" in worst.detail:
+        return Note("generator_declines")
+    if worst is not None and worst.failed:
+        return Note("mend", {"who": "checker" if worst.why == "not-checked" else "generator"})
     if wish.given:
-        return " Each draft has its reason in rejected.jsonl."
+        return Note("reasons_in_file")
     if wish.generator == OFFLINE:
-        return (
-            " The rules find no more in these documents: add documents, allow more kinds "
-            "(--mix type=factual,yes-no,summary), want fewer (--n), or name a model (--generator)."
-        )
-    return (
-        " The reasons are in rejected.jsonl. To write other drafts, run the same command with "
-        f"another seed: --seed {wish.seed + 1}."
-    )
+        return Note("rules_find_no_more")
+    return Note("another_seed", {"seed": str(wish.seed + 1)})
 
 
-def _show_plan(plan: Planned, *, as_json: bool) -> None:
+def _show_plan(plan: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
-        show.json(vars(plan))
+        show.json(plan)
         return
-    cost = "" if plan.unpriced and not plan.cost else f", ${plan.cost:,.2f}"
+    cost = "" if plan["unpriced"] and not plan["cost"] else f", ${plan['cost']:,.2f}"
+    tokens = f"{plan['input_tokens']:,} tokens in, {plan['output_tokens']:,} out{cost}"
     show.lines(
-        f"{plural(plan.drafts, 'draft')}: {plural(plan.calls, 'call')} for sure "
-        f"({plan.input_tokens:,} tokens in, {plan.output_tokens:,} out{cost}), "
-        f"{plan.held} from the ledger; with what answers lead to, at most {plan.most_calls} calls"
+        f"{plural(plan['drafts'], 'draft')}: {plural(plan['calls'], 'call')} for sure "
+        f"({tokens}), {plan['held']} "
+        f"from the ledger; with what answers lead to, at most {plan['most_calls']} calls"
     )

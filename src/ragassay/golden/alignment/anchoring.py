@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
@@ -17,6 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
 from ragassay.golden.alignment.text_finding import numbers
 from ragassay.golden.documents import Document, text_at
+from ragassay.golden.golden_folder import GoldenSet, alone
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
 
 Found = Literal["unchanged", "moved", "changed", "ambiguous", "unsure", "lost"]
@@ -51,9 +52,6 @@ class Anchored:
     """What became of a span.
 
     Attributes:
-        item: id of the query.
-        number: of the span, from 0.
-        old: as the golden set has it.
         found: ``unchanged`` and ``moved``: the same text; ``changed``: an edited text;
             ``ambiguous``: several places could be it; ``unsure``: one could be it, and its
             surroundings do not tell; ``lost``: none.
@@ -74,6 +72,31 @@ class Anchored:
     def has_other_numbers(self) -> bool:
         """Whether the text at the new place says other numbers, so that references may be wrong."""
         return self.new is not None and numbers(self.old.text) != numbers(self.new.text)
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values."""
+        new = None if self.new is None else self.new.model_dump()
+        spans = {"old": self.old.model_dump(), "new": new}
+        told = {"id": self.item, "span": self.number, "found": self.found}
+        return {**told, **spans, "distance": self.distance, "places": self.places}
+
+
+def save_places(golden: GoldenSet, spans: Sequence[Anchored]) -> None:
+    """Writes spans at their new places. What people reviewed since the set was read stays."""
+    if not any(one.found in ("moved", "changed") for one in spans):
+        return
+    anchored = {(one.item, one.number): one for one in spans}
+
+    def placed(item: GoldenItem, number: int, span: GoldSpan) -> GoldSpan:
+        one = anchored.get((item.id, number))
+        # A span that a person set meanwhile is not the one that was looked for.
+        return span if one is None or one.new is None or one.old != span else one.new
+
+    with alone(golden.folder):
+        golden.items = GoldenSet.open(golden.folder).items
+        for item in golden.items:
+            item.gold = item.gold and [placed(item, n, one) for n, one in enumerate(item.gold)]
+        golden.save()
 
 
 def anchor(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> Iterator[Anchored]:

@@ -39,14 +39,6 @@ def aligned(
 ) -> tuple[int, int] | None:
     """Where the words of a span begin and end.
 
-    Args:
-        old: text of the span before it was edited.
-        before: what stood before it.
-        after: what stood after it.
-        text: the document now.
-        start: first character of the part that is looked at.
-        end: after its last character.
-
     Returns:
         The first character and the one after the last; ``None`` where no word is there any more.
     """
@@ -87,8 +79,6 @@ def alike_parts(
     """Parts of a text that are like another text: the best one, then the best on either side.
 
     Args:
-        wanted: that they are like.
-        text: to look into.
         least: characters of a side that is looked at.
         cutoff: how alike they are, 0 to 100.
         most: sides that are looked at.
@@ -108,12 +98,7 @@ def alike_parts(
 
 
 def occurrences(text: str, wanted: str) -> Iterator[int]:
-    """The places where a text stands in another one.
-
-    Args:
-        text: to look into.
-        wanted: that is looked for.
-    """
+    """The places where a text stands in another one."""
     at = text.find(wanted)
     while at >= 0:
         yield at

@@ -1,39 +1,42 @@
-"""Finds texts that are to be gold: where each stands in the documents, exactly or nearly."""
+"""Finds texts in documents: chunks of any system, and texts that are to be gold.
+
+White space does not count: chunkers join lines. A chunk that stands in the documents is found
+exactly, by one of its sixteen-character pieces; one that was changed by the pieces that it kept.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from ragassay.golden.alignment.chunk_alignment import LEAST_ALIKE, PIECE, squeezed
+from ragassay.base.counts import grouped
+from ragassay.base.sample import Passage
 from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
-from ragassay.golden.documents import Document
+from ragassay.golden.documents import Document, names_of
 from ragassay.texts.scripts import CHARACTERS
 
 Likeness = Literal["exact", "but for white space", "but for markup", "nearly"]
+Place = tuple[str, int, int]
+"""Document, start and end."""
+_Form = tuple[str, NDArray[np.int32]]
+"""Another form of a text, and the place of each of its characters in the text."""
 
-
-class Sighting(NamedTuple):
-    """Where a text stands.
-
-    Attributes:
-        likeness: of the text that stands there.
-        places: document, start and end of each, at most `MOST_SIGHTED`.
-        distance: edits over characters, of white space, markup and case none.
-    """
-
-    likeness: Likeness
-    places: tuple[tuple[str, int, int], ...]
-    distance: float = 0.0
-
-
+PIECE = 16
+"""Characters of an indexed piece; every sixteenth one of a document is indexed."""
+LEAST_ALIKE = 80.0
+"""How alike a changed chunk must be to its place, 0 to 100."""
+_MOST_PLACES = 200
+"""Places of one piece that are looked at."""
 MOST_DISTANT = 0.1
 """Largest distance (edits over characters) of a text that was typed and the one that is meant."""
 MOST_SIGHTED = 10
@@ -42,28 +45,166 @@ _SHARED = 0.6
 """Share of the words of a text that a document must hold to be looked at for one like it."""
 
 
+def squeezed(text: str) -> _Form:
+    """The text with one blank for all whitespace that stands together."""
+    pieces: list[str] = []
+    offsets: list[NDArray[np.int32]] = []
+    at = 0
+    for word in text.split():
+        begin = text.index(word, at)
+        if pieces:
+            pieces.append(" ")
+            offsets.append(np.array([begin - 1], np.int32))
+        pieces.append(word)
+        offsets.append(np.arange(begin, begin + len(word), dtype=np.int32))
+        at = begin + len(word)
+    return "".join(pieces), np.concatenate([np.zeros(0, np.int32), *offsets])
+
+
+class Forms:
+    """Documents in a form in which white space or markup does not count; each is made once."""
+
+    def __init__(
+        self, documents: Mapping[str, Document], form: Callable[[str], _Form] = squeezed
+    ) -> None:
+        self._of = cache(lambda name: form(documents[name].text))
+
+    def text(self, document: str) -> str:
+        """The form of a document."""
+        return self._of(document)[0]
+
+    def place(self, document: str, start: int, end: int) -> Place:
+        """The place in a document as it is of a place in its form."""
+        offsets = self._of(document)[1]
+        return document, int(offsets[start]), int(offsets[end - 1]) + 1
+
+    def occurrences(
+        self, text: str, among: Iterable[str], most: int | None = None
+    ) -> Iterator[tuple[str, int]]:
+        """Where a text of this form stands in documents, in each at so many places at most."""
+        for name in among:
+            for at in islice(occurrences(self.text(name), text), most):
+                yield name, at
+
+
+@dataclass
+class Counts:
+    """How many chunks were found changed, and how many not at all. ``repeated`` of those found
+    exactly stand at several places, of which the first one counts."""
+
+    changed: int = 0
+    not_found: int = 0
+    repeated: int = 0
+
+
+class ChunkAligner:
+    """The documents, indexed."""
+
+    def __init__(self, documents: Mapping[str, Document]) -> None:
+        self.counts = Counts()
+        self._documents = documents
+        self._names = names_of(documents)
+        self._forms = Forms(documents)
+        self._known: dict[tuple[str | None, str], tuple[Place | None, bool]] = {}
+        self._pieces = grouped(
+            (text[at : at + PIECE], (name, at))
+            for name in documents
+            for text in [self._forms.text(name)]
+            for at in range(0, len(text) - PIECE + 1, PIECE)
+        )
+
+    def passage(self, passage: Passage) -> Passage:
+        """The passage with its place, where it has none and is found."""
+        document_id = self._names.one(passage.document)
+        if passage.start is not None and passage.end is not None and document_id is not None:
+            stands = self._documents[document_id].text[passage.start : passage.end]
+            # Offsets may count in the documents as they were before an edit.
+            if not passage.text or passage.text.split() == stands.split():
+                return replace(passage, document=document_id)
+        if not passage.text:
+            self.counts.not_found += 1
+            return passage
+        key = (document_id, passage.text)
+        if key not in self._known:
+            self._known[key] = self._place(passage.text, document_id)
+        place, is_repeated = self._known[key]
+        self.counts.repeated += is_repeated
+        if place is None:
+            self.counts.not_found += 1
+            return replace(passage, start=None, end=None)
+        document, start, end = place
+        return replace(passage, document=document, start=start, end=end)
+
+    def _place(self, chunk: str, document_id: str | None) -> tuple[Place | None, bool]:
+        """The place of a chunk, and whether it stands exactly at others, too."""
+        text, _ = squeezed(chunk)
+        if not text:
+            return None, False
+        exact = list(islice(self._exact(text, document_id), 2))
+        if exact:
+            document, at = exact[0]
+            return self._forms.place(document, at, at + len(text)), len(exact) > 1
+        changed = self._changed(text, document_id)
+        self.counts.changed += changed is not None
+        return changed, False
+
+    def _exact(self, text: str, document_id: str | None) -> Iterator[tuple[str, int]]:
+        """The places of a text: those in the document that is named, where there is one."""
+        if document_id is not None and (
+            places := list(self._forms.occurrences(text, [document_id], 2))
+        ):
+            yield from places
+        elif len(text) < 2 * PIECE:
+            yield from self._forms.occurrences(text, self._documents)
+        else:
+            for shift in range(PIECE):
+                pieces = self._pieces.get(text[shift : shift + PIECE], ())
+                for document, at in pieces[:_MOST_PLACES]:
+                    begin = at - shift
+                    if begin >= 0 and self._forms.text(document).startswith(text, begin):
+                        yield document, begin
+
+    def _changed(self, text: str, document_id: str | None) -> Place | None:
+        """Where most pieces of a chunk stand in the same order."""
+        votes: Counter[tuple[str, int]] = Counter()
+        for shift in range(len(text) - PIECE + 1):
+            for document, at in self._pieces.get(text[shift : shift + PIECE], ())[:_MOST_PLACES]:
+                weight = 2 if document == document_id else 1
+                votes[document, (at - shift) // len(text)] += weight
+        for (document, bucket), _ in votes.most_common(3):
+            begin = max(0, (bucket - 1) * len(text))
+            window = self._forms.text(document)[begin : begin + 4 * len(text)]
+            best = fuzz.partial_ratio_alignment(text, window, score_cutoff=LEAST_ALIKE)
+            if best is not None and len(window) >= len(text):
+                return self._forms.place(document, begin + best.dest_start, begin + best.dest_end)
+        return None
+
+
+class Sighting(NamedTuple):
+    """Where a text stands.
+
+    Attributes:
+        places: document, start and end of each, at most `MOST_SIGHTED`.
+        distance: edits over characters, of white space, markup and case none.
+    """
+
+    likeness: Likeness
+    places: tuple[Place, ...]
+    distance: float = 0.0
+
+
 class TextFinder:
     """Finds texts whose surroundings nobody knows: where each stands exactly, else whatever the
     white space, else whatever markup and case, else with a distance of at most `MOST_DISTANT` and
-    the same numbers. The first of these that finds any place counts.
-
-    Args:
-        documents: by id.
-    """
+    the same numbers. The first of these that finds any place counts."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._documents = documents
-        self._spaced = cache(lambda name: squeezed(documents[name].text))
-        self._bare = cache(lambda name: _without_markup(documents[name].text))
-        self._words = cache(lambda name: frozenset(_WORDS.findall(self._bare(name)[0])))
+        self._spaced, self._bare = Forms(documents), Forms(documents, _without_markup)
+        self._words = cache(lambda name: frozenset(_WORDS.findall(self._bare.text(name))))
 
     def find(self, text: str, document_id: str | None = None) -> Sighting | None:
-        """Where a text stands; ``None`` where it stands nowhere.
-
-        Args:
-            text: that is looked for.
-            document_id: the document to look in; all of them where there is none of this id.
-        """
+        """Where a text stands; ``None`` where it stands nowhere."""
         among = [name for name in self._documents if name == document_id] or list(self._documents)
         exact = [
             (name, at, at + len(text))
@@ -72,7 +213,7 @@ class TextFinder:
         ]
         if exact:
             return Sighting("exact", tuple(exact[:MOST_SIGHTED]))
-        forms: tuple[tuple[Likeness, str, _Forms], ...] = (
+        forms: tuple[tuple[Likeness, str, Forms], ...] = (
             ("but for white space", squeezed(text)[0], self._spaced),
             ("but for markup", _without_markup(text)[0], self._bare),
         )
@@ -80,11 +221,9 @@ class TextFinder:
             if not wanted:
                 return None
             places = [
-                (name, int(offsets[at]), int(offsets[at + len(wanted) - 1]) + 1)
-                for name in among
-                for squeezed_text, offsets in [form(name)]
-                for at in islice(occurrences(squeezed_text, wanted), MOST_SIGHTED)
-                if _ends_between_words(squeezed_text, at, at + len(wanted))
+                form.place(name, at, at + len(wanted))
+                for name, at in form.occurrences(wanted, among, MOST_SIGHTED)
+                if _ends_between_words(form.text(name), at, at + len(wanted))
             ]
             if places:
                 return Sighting(likeness, tuple(places[:MOST_SIGHTED]))
@@ -93,18 +232,17 @@ class TextFinder:
     def _nearly(self, wanted: str, among: Iterable[str]) -> Sighting | None:
         """Where a text like one without markup stands."""
         words = frozenset(_WORDS.findall(wanted))
-        matches: list[tuple[float, tuple[str, int, int]]] = []
+        matches: list[tuple[float, Place]] = []
         for name in among:
             if len(words & self._words(name)) < _SHARED * len(words) or not words:
                 continue
-            bare, offsets = self._bare(name)
+            bare = self._bare.text(name)
             for start, end in _like(wanted, bare):
                 distance = Levenshtein.normalized_distance(wanted, bare[start:end])
                 # Another number is another fact.
                 same = numbers(wanted) == numbers(bare[start:end])
                 if same and distance <= MOST_DISTANT:
-                    place = name, int(offsets[start]), int(offsets[end - 1]) + 1
-                    matches.append((distance, place))
+                    matches.append((distance, self._bare.place(name, start, end)))
         if not matches:
             return None
         places = dict.fromkeys(place for _, place in sorted(matches))
@@ -116,7 +254,6 @@ def numbers(text: str) -> list[str]:
     return _NUMBERS.findall(text)
 
 
-_Forms = Callable[[str], tuple[str, NDArray[np.int32]]]
 _WORDS = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 _LETTER = re.compile(rf"[^\W{CHARACTERS}]")
@@ -127,7 +264,7 @@ _EMPHASIS = re.compile(r"\]\([^()\s]*\)|[*_`#\[\]]")
 """Markup within or beside words: targets of links, emphasis, code, headings."""
 
 
-def _without_markup(text: str) -> tuple[str, NDArray[np.int32]]:
+def _without_markup(text: str) -> _Form:
     """As `squeezed`, without what marks up text, in small letters."""
     parted = _TABLE.sub(lambda one: " " * len(one[0]), text)
     is_kept = np.ones(len(parted), bool)

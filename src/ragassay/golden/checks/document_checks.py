@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
-from ragassay.base.counts import either, few, grouped, plural
-from ragassay.golden.checks.golden_findings import Finding
+from ragassay.base.counts import grouped
+from ragassay.golden.checks.golden_findings import Finding, finding
 from ragassay.golden.checks.golden_groups import plain
 from ragassay.golden.documents import COPY, Document
 from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
@@ -23,68 +23,38 @@ _HOLDERS = 20
 
 
 def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Finding]:
-    """What changed in the documents since the spans were made, and which of them are nearly alike.
-
-    Args:
-        golden: the set.
-        documents: as they are now, by id.
-    """
+    """What changed in the documents since the spans were made, and which are nearly alike."""
     recorded = golden.known_documents()
     for name, one in documents.items():
-        if name not in recorded:
-            if recorded:
-                sentence = f"the document {name} was added after the spans were made"
-                yield Finding(f"{sentence}: it may answer what is unanswerable")
-        elif recorded[name] != one.sha256:
-            sentence = f"the document {name} was edited after its spans were made"
-            yield Finding(f"{sentence}: run 'ragassay golden anchor'")
+        if recorded and name not in recorded:
+            yield finding("document_added", document=name)
+        elif recorded.get(name, one.sha256) != one.sha256:
+            yield finding("document_edited", document=name)
     for name in recorded.keys() - documents.keys():
-        yield Finding(f"the document {name} is gone", severity="error")
+        yield finding("document_gone", severity="error", document=name)
     for (then, now), names in golden.read_otherwise(documents).items():
-        of = f" (of {plural(len(names), 'document')} like it)" if len(names) > 1 else ""
-        sentence = f"the document {names[0]} was read by {then}, and now is by {now}{of}"
-        yield Finding(f"{sentence}: its text may differ. Run 'ragassay golden anchor'")
-    readable = golden.readable_again(documents)
+        kind = "documents_read_otherwise" if len(names) > 1 else "document_read_otherwise"
+        yield finding(kind, document=names[0], n=len(names), then=then, now=now)
+    readable = [one.path for one in golden.readable_again(documents)]
     if readable:
-        n = plural(len(readable), "document")
-        it = either(len(readable), "it", "them")
-        sentence = (
-            f"{n} left out as unreadable can be read now ({few([one.path for one in readable])})"
-        )
-        yield Finding(f"{sentence}: 'ragassay golden anchor {golden.folder}' takes {it} in")
-    again = {one.path for one in readable}
+        yield finding("readable_again", names=readable, folder=str(golden.folder))
+    left_out = golden.left_out.items()
     unreadable = [
-        name
-        for name, why in golden.left_out.items()
-        if name not in again and not why.startswith(COPY)
+        name for name, why in left_out if name not in readable and not why.startswith(COPY)
     ]
     if unreadable:
-        sentence = f"{plural(len(unreadable), 'document')} left out, as they cannot be taken"
-        why = "what stands there may answer what is unanswerable"
-        yield Finding(f"{sentence} ({few(unreadable)}): {why}")
+        yield finding("unreadable", names=unreadable)
     if documents and not recorded:
-        sentence = (
-            f"{MANIFEST} lists no documents, so that nobody can tell whether they were edited"
-        )
-        yield Finding(f"{sentence}: 'ragassay golden anchor' writes it")
-    own = golden.folder / DOCUMENTS
-    elsewhere = golden.documents_in
+        yield finding("documents_not_listed", manifest=MANIFEST)
+    own, elsewhere = golden.folder / DOCUMENTS, golden.documents_in
     if own.is_dir() and elsewhere is not None and own.resolve() != elsewhere.resolve():
-        sentence = f"{own} is not used: {MANIFEST} says that the documents are in {elsewhere}"
-        yield Finding(sentence)
+        yield finding("folder_not_used", own=str(own), manifest=MANIFEST, used=str(elsewhere))
     for pair in nearly_alike(documents):
-        yield Finding(f"{pair}: a passage of the one that holds no gold may be as right")
+        yield finding("nearly_alike", pair=str(pair))
 
 
-@dataclass(frozen=True)
-class Alike:
-    """Two documents of which most sentences are equal.
-
-    Attributes:
-        first: id of a document.
-        second: id of the other one.
-        share: of their sentences that both hold, 0 to 1.
-    """
+class Alike(NamedTuple):
+    """The ids of two documents, and the share of their sentences that both hold, 0 to 1."""
 
     first: str
     second: str
@@ -100,17 +70,16 @@ def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
     The same sentence then has gold in one of the two only, and a passage with it from the other one
     counts as wrong.
     """
-    sentences = {name: _sentences(one.text) for name, one in documents.items()}
-    holders = grouped((sentence, name) for name, held in sentences.items() for sentence in held)
+    held = {name: _sentences(one.text) for name, one in documents.items()}
+    holders = grouped((sentence, name) for name, counts in held.items() for sentence in counts)
     pairs: set[tuple[str, str]] = set()
     for names in holders.values():
         # Of a sentence that stands everywhere each document is compared with the next one only.
         pairs.update(combinations(names, 2) if len(names) <= _HOLDERS else pairwise(names))
     alike = []
     for first, second in pairs:
-        one, other = sentences[first], sentences[second]
-        n_common = (one & other).total()
-        share = 2 * n_common / (one.total() + other.total())
+        n_common = (held[first] & held[second]).total()
+        share = 2 * n_common / (held[first].total() + held[second].total())
         if share >= _ALIKE and n_common >= _FEWEST:
             alike.append(Alike(first, second, share))
     return sorted(alike, key=lambda one: (-one.share, one.first, one.second))

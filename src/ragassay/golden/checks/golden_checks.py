@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ragassay.golden.checks import item_checks
 from ragassay.golden.checks.document_checks import about_documents
-from ragassay.golden.checks.golden_blindness import blindness_of
+from ragassay.golden.checks.golden_blindness import Blindness, blindness_of
 from ragassay.golden.checks.golden_coverage import coverage, uncovered
-from ragassay.golden.checks.golden_findings import CheckOptions, Finding
+from ragassay.golden.checks.golden_findings import CheckOptions, Finding, clause
 from ragassay.golden.checks.judged_checks import JudgedChecks
 from ragassay.golden.golden_folder import GoldenSet
 
@@ -20,46 +20,36 @@ class Checked:
     """What the checks found.
 
     Attributes:
-        n_items: how many items were checked.
-        findings: item by item within each check.
-        blindness: for each metric and kind of wrong answer: how many score as high as a right one,
-            of how many.
-        blind_items: for each of them the ids of the items of these answers.
-        by_gold: items without a second wording of their reference, whose right answer is the text
-            of the gold spans.
-        by_gold_items: their ids.
         coverage: for each property (``document``, ``type`` ...) the items of each value.
         uncovered: queries of the log that the set has nothing like; ``None`` without a log.
         skipped: checks that could not be made, in whole or in part, and why.
     """
 
     n_items: int
-    findings: list[Finding] = field(default_factory=list)
-    blindness: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    blind_items: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    by_gold: int = 0
-    by_gold_items: list[str] = field(default_factory=list)
-    coverage: dict[str, dict[str, int]] = field(default_factory=dict)
-    uncovered: list[str] | None = None
-    skipped: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding]
+    blindness: Blindness
+    coverage: dict[str, dict[str, int]]
+    uncovered: list[str] | None
+    skipped: dict[str, str]
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
+        blindness = self.blindness
         return {
             "n_items": self.n_items,
-            "findings": [one._asdict() for one in self.findings],
+            "findings": [one.to_json() for one in self.findings],
             "blindness": [
                 {
                     "metric": metric,
                     "kind": kind,
                     "blind": blind,
                     "of": of,
-                    "items": self.blind_items.get((metric, kind), []),
+                    "items": blindness.blind[metric, kind],
                 }
-                for (metric, kind), (blind, of) in self.blindness.items()
+                for (metric, kind), (blind, of) in blindness.counts.items()
             ],
-            "blindness_by_gold": self.by_gold,
-            "blindness_by_gold_items": self.by_gold_items,
+            "blindness_by_gold": len(blindness.by_gold),
+            "blindness_by_gold_items": blindness.by_gold,
             "coverage": self.coverage,
             "uncovered": self.uncovered,
             "skipped": self.skipped,
@@ -69,17 +59,8 @@ class Checked:
 def check(
     golden: GoldenSet, options: CheckOptions | None = None, *, evaluate: Callable[..., Any]
 ) -> Checked:
-    """Checks a golden set. Rejected items are left out.
-
-    Args:
-        golden: the set.
-        options: what is checked, and by whom.
-        evaluate: `ragassay.evaluate`, which asks the judge and computes the metrics.
-
-    Raises:
-        InputError: a document cannot be read.
-        UsageError: an unknown metric or judge.
-    """
+    """Checks a golden set, by `ragassay.evaluate` where a judge is asked or metrics are computed.
+    Rejected items are left out."""
     chosen = options or CheckOptions()
     items = golden.with_status("accepted", "draft")
     are_needed = golden.known_documents() or any(item.gold for item in items)
@@ -99,15 +80,12 @@ def check(
     }
     findings = [found._replace(check=name) for name, finds in checks.items() for found in finds()]
     tried = blindness_of(items, chosen.metrics, judged.values)
-    untold = {"blindness": tried.untold} if tried.untold else {}
+    untold = {"blindness": clause(*tried.untold)} if tried.untold else {}
     return Checked(
         len(items),
         findings,
-        blindness=tried.counts,
-        blind_items=tried.blind,
-        by_gold=len(tried.by_gold),
-        by_gold_items=tried.by_gold,
-        coverage=coverage(items, documents),
-        uncovered=uncovered(items, chosen.log) if chosen.log else None,
-        skipped=judged.unscored() | untold | judged.without_llm(),
+        tried,
+        coverage(items, documents),
+        uncovered(items, chosen.log) if chosen.log else None,
+        judged.unscored() | untold | judged.without_llm(),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rapidfuzz import fuzz
 
@@ -13,16 +13,15 @@ from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.offline.words import n_words
 
 _FIELDS = ("type", "complexity", "source", "language", "answerability", "origin", "status")
+_COVERED = 60.0
+"""How alike a query of a log and one of the set are, so that the set covers it, 0 to 100."""
+_LENGTHS = ((5, "1 to 5 words"), (15, "6 to 15 words"), (float("inf"), "over 15 words"))
 
 
 def coverage(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> dict[str, dict[str, int]]:
     """Items by document, by section and by what their fields say.
-
-    Args:
-        items: of a golden set.
-        documents: by id.
 
     Returns:
         For each table the number of items by value. A section is named by its document and the
@@ -39,7 +38,9 @@ def coverage(
         counts = Counter(str(getattr(item, name) or "not said") for item in items)
         if set(counts) != {"not said"}:
             tables[name] = dict(counts.most_common())
-    lengths = Counter(_length(item) for item in items)
+    lengths = Counter(
+        next(label for most, label in _LENGTHS if n_words(item.query) <= most) for item in items
+    )
     return {**tables, "length of the query": {key: lengths[key] for key in sorted(lengths)}}
 
 
@@ -48,51 +49,31 @@ def _sections(items: Sequence[GoldenItem], documents: Mapping[str, Document]) ->
     parts = {
         name: headed
         for name, document in documents.items()
-        if len(headed := list(_headed(document))) > 1
+        if len(
+            headed := [
+                (f"{name}: {heading.title}", start, end)
+                for heading, start, end in document.parts()
+                if heading is not None and document.text[start:end].strip()
+            ]
+        )
+        > 1
     }
     counts = Counter(
-        name
+        section
         for item in items
-        for name in {
-            _named(span.document, title)
+        for section in {
+            section
             for span in item.gold or ()
-            for title, start, end in parts.get(span.document, ())
+            for section, start, end in parts.get(span.document, ())
             if span.start < end and start < span.end
         }
     )
-    names = [_named(name, title) for name, headed in parts.items() for title, _, _ in headed]
-    return {name: counts[name] for name in names}
-
-
-def _headed(document: Document) -> Iterator[tuple[str, int, int]]:
-    """The heading of each section that holds text, where it begins and where it ends."""
-    for heading, start, end in document.parts():
-        if heading is not None and document.text[start:end].strip():
-            yield heading.title, start, end
-
-
-def _named(document: str, title: str) -> str:
-    return f"{document}: {title}"
-
-
-def _length(item: GoldenItem) -> str:
-    n = n_words(item.query)
-    return next(label for most, label in _LENGTHS if n <= most)
+    return {section: counts[section] for headed in parts.values() for section, _, _ in headed}
 
 
 def uncovered(items: Sequence[GoldenItem], log: Sequence[str]) -> list[str]:
-    """The queries of a log that no item is like.
-
-    Args:
-        items: of a golden set.
-        log: queries of users.
-    """
+    """The queries of a log that no item is like."""
     queries = [plain(item.query) for item in items]
     pairs = alike_texts([plain(one) for one in log], queries, fuzz.token_set_ratio, _COVERED)
     covered = {at for at, _ in pairs}
     return [query for at, query in enumerate(log) if at not in covered]
-
-
-_COVERED = 60.0
-"""How alike a query of a log and one of the set are, so that the set covers it, 0 to 100."""
-_LENGTHS = ((5, "1 to 5 words"), (15, "6 to 15 words"), (float("inf"), "over 15 words"))

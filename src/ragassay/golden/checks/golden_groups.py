@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 
 from ragassay.base.counts import grouped
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_item import GoldenItem, GoldSpan
+from ragassay.golden.golden_item import GoldenItem
 from ragassay.texts import sentences
 from ragassay.texts.conversation_names import conversations_of_ids, named_conversation
 
@@ -31,10 +31,6 @@ def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> li
     """The group of each query: those whose relevant gold spans share a character or a sentence
     (also one that stands in several documents), those that ask nearly the same, and those of one
     conversation, with all that are linked by them.
-
-    Args:
-        items: of a golden set.
-        documents: by id, in which the spans stand.
 
     Returns:
         For each item the place of the first one of its group.
@@ -65,14 +61,7 @@ def near_duplicates(items: Sequence[GoldenItem]) -> Iterator[Pair]:
 def alike_texts(
     texts: Sequence[str], others: Sequence[str], scorer: Callable[..., float], least: float
 ) -> Iterator[Pair]:
-    """The places of each text and of the others that it is like.
-
-    Args:
-        texts: any.
-        others: that they are compared with.
-        scorer: says how alike two texts are, 0 to 100.
-        least: how alike they must be.
-    """
+    """The places of each text and of the others that it is like."""
     for begin in range(0, len(texts), _ROWS):
         rows = texts[begin : begin + _ROWS]
         likeness = process.cdist(
@@ -87,11 +76,6 @@ def plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def evidence(item: GoldenItem) -> list[GoldSpan]:
-    """The gold spans that are relevant: a person may have graded others as not relevant."""
-    return [span for span in item.gold or () if span.grade > 0]
-
-
 def _same_sentence(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Pair]:
@@ -99,7 +83,7 @@ def _same_sentence(
     places = grouped(
         (span.document, (span.start, span.end, at))
         for at, item in enumerate(items)
-        for span in evidence(item)
+        for span in item.evidence
     )
     for name, spans in places.items():
         text = documents[name].text if name in documents else ""
@@ -120,7 +104,7 @@ def _same_words(items: Sequence[GoldenItem]) -> Iterator[Pair]:
     return _same_key(
         (at, sentence)
         for at, item in enumerate(items)
-        for span in evidence(item)
+        for span in item.evidence
         for place in sentences(span.text)
         if len(sentence := plain(span.text[slice(*place)])) >= _LONG
     )

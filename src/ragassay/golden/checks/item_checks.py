@@ -7,13 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from itertools import combinations, islice
+from itertools import combinations
 
-from ragassay.base.counts import few, plural
+from ragassay.base.counts import grouped
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
-from ragassay.golden.checks.golden_findings import CheckOptions, Finding
-from ragassay.golden.checks.golden_groups import evidence, near_duplicates, plain
+from ragassay.golden.alignment.text_finding import Forms, Place
+from ragassay.golden.checks.golden_findings import CheckOptions, Finding, finding
+from ragassay.golden.checks.golden_groups import near_duplicates, plain
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_item import GoldenItem
@@ -41,93 +42,69 @@ def misplaced_spans(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Finding]:
     """Spans whose text does not stand at their place, and answerable queries without a reference or
-    a span.
-
-    Args:
-        items: of a golden set.
-        documents: by id.
-    """
+    a span."""
     for item in items:
         for number, span in enumerate(item.gold or ()):
             document = documents.get(span.document)
             text = "" if document is None else document.text[span.start : span.end]
             if text == span.text:
                 continue
+            [place] = anchor([item.model_copy(update={"gold": [span]})], documents)
+            found = "finds it" if place.new is not None else f"says: {place.found}"
+            told = {"number": str(number), "document": span.document, "found": found}
             if document is None:
-                sentence = f"there is no document {span.document!r}"
+                yield finding("span_of_no_document", item.id, "error", **told)
             elif span.end > len(document.text):
-                n = f"{len(document.text):,} characters"
-                sentence = f"it ends at {span.end}, and {span.document} has {n}"
+                told |= {"end": str(span.end), "n": f"{len(document.text):,}"}
+                yield finding("span_outside", item.id, "error", **told)
             else:
                 wanted, actual = differing(span.text, text)
-                sentence = f"{actual} stands there, not {wanted}"
-            [place] = anchor([item.model_copy(update={"gold": [span]})], documents)
-            hint = "finds it" if place.new is not None else f"says: {place.found}"
-            sentence = f"gold {number}: {sentence} ('ragassay golden anchor' {hint})"
-            yield Finding(sentence, item.id, "error")
-        if item.answerability not in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
-            continue
-        it = "no answerability is given" if item.answerability is None else "it is answerable"
-        if not item.references:
-            yield Finding(f"{it}, and it has no reference", item.id, "error")
-        if not item.gold:
-            yield Finding(f"{it}, and it has no gold span", item.id)
+                yield finding(
+                    "span_of_other_text", item.id, "error", **told, wanted=wanted, actual=actual
+                )
+        if item.answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
+            it = "no answerability is given" if item.answerability is None else "it is answerable"
+            if not item.references:
+                yield finding("no_reference", item.id, "error", it=it)
+            if not item.gold:
+                yield finding("no_gold_span", item.id, it=it)
 
 
 def repeated_texts(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Finding]:
-    """Texts of gold that also stand where they are no gold of the item.
-
-    Args:
-        items: of a golden set.
-        documents: by id.
-    """
+    """Texts of gold that also stand where they are no gold of the item."""
     texts = {
-        item.id: dict.fromkeys(" ".join(span.text.split()) for span in evidence(item))
+        item.id: dict.fromkeys(" ".join(span.text.split()) for span in item.evidence)
         for item in items
     }
-    holders = _holders({text for of_item in texts.values() for text in of_item}, documents)
+    stands = _places({text for of_item in texts.values() for text in of_item}, documents)
     for item in items:
-        spans = evidence(item)
+        gold = [(span.document, span.start, span.end) for span in item.evidence]
         for text in texts[item.id]:
-            pattern = re.compile(r"\s+".join(map(re.escape, text.split())))
             places = [
-                f"{name}:{match.start()}"
-                for name in holders.get(text, ())
-                for match in islice(pattern.finditer(documents[name].text), _MOST_PLACES)
-                if not any(
-                    span.document == name and span.start < match.end() and match.start() < span.end
-                    for span in spans
-                )
+                f"{name}:{start}"
+                for name, start, end in stands.get(text, ())
+                if not any(name == own and a < end and start < b for own, a, b in gold)
             ]
             if places:
-                yield Finding(
-                    f"{excerpt(text)} stands also at {few(places)}, where it is no gold: who "
-                    "retrieves it there is not credited with it",
-                    item.id,
-                )
+                yield finding("stands_elsewhere", item.id, text=excerpt(text), names=places)
 
 
-def _holders(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[str, list[str]]:
-    """The documents that hold each text, white space aside. Texts below `_DISTINCTIVE` are left
-    out.
-
-    Each document is read once, however many texts there are.
-    """
-    by_start = defaultdict[str, list[str]](list)
-    for text in texts:
-        if len(text) >= _DISTINCTIVE:
-            by_start[text[:_DISTINCTIVE]].append(text)
-    holders = defaultdict[str, list[str]](list)
-    for name, document in documents.items():
-        joined = " ".join(document.text.split())
+def _places(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[str, list[Place]]:
+    """Where each text stands, white space aside: document, start and end. Each document is read
+    once, however many texts there are; texts below `_DISTINCTIVE` are left out."""
+    by_start = grouped((text[:_DISTINCTIVE], text) for text in texts if len(text) >= _DISTINCTIVE)
+    places = defaultdict[str, list[Place]](list)
+    forms = Forms(documents)
+    for name in documents:
+        joined = forms.text(name)
         pieces = (joined[at : at + _DISTINCTIVE] for at in range(len(joined) - _DISTINCTIVE + 1))
         for start in {piece for piece in pieces if piece in by_start}:
             for text in by_start[start]:
-                if text in joined:
-                    holders[text].append(name)
-    return holders
+                for _, at in forms.occurrences(text, [name], _MOST_PLACES):
+                    places[text].append(forms.place(name, at, at + len(text)))
+    return places
 
 
 def leaks(items: Sequence[GoldenItem]) -> Iterator[Finding]:
@@ -137,7 +114,7 @@ def leaks(items: Sequence[GoldenItem]) -> Iterator[Finding]:
         for reference in item.references:
             words = plain(spaced(reference))
             if len(words) >= _SHORTEST and words.strip() and f" {words} " in f" {query} ":
-                yield Finding(f"the query holds its answer {reference!r}", item.id, "error")
+                yield finding("holds_answer", item.id, "error", reference=reference)
 
 
 def contradictions(items: Sequence[GoldenItem]) -> Iterator[Finding]:
@@ -145,15 +122,14 @@ def contradictions(items: Sequence[GoldenItem]) -> Iterator[Finding]:
     for item in items:
         first = {plain(one).partition(" ")[0] for one in item.references}
         if any(yes in first and not first.isdisjoint(no) for yes, no in _POLAR.items()):
-            yield Finding("one reference says yes and another no", item.id, "error")
+            yield finding("yes_and_no", item.id, "error")
         wrong = {plain(one.text) for one in item.negative_references}
         for one in item.references:
             if plain(one) in wrong:
-                yield Finding(f"{one!r} is both a reference and a wrong answer", item.id, "error")
+                yield finding("right_and_wrong", item.id, "error", text=one)
         for one, other in combinations(item.references, 2):
             if differ := _same_but_for(one, other):
-                sentence = f"the references {one!r} and {other!r} differ in {differ} alone"
-                yield Finding(sentence, item.id)
+                yield finding("differ_alone", item.id, one=one, other=other, what=differ)
 
 
 def _same_but_for(one: str, other: str) -> str:
@@ -183,35 +159,27 @@ def duplicates(items: Sequence[GoldenItem]) -> Iterator[Finding]:
     first_like: dict[int, int] = {}
     for first, second in near_duplicates(items):
         if first_like.setdefault(second, first) == first:
-            yield Finding(f"asks nearly the same as {items[first].id}", items[second].id)
+            yield finding("asked_twice", items[second].id, first=items[first].id)
 
 
 def ages(
     items: Sequence[GoldenItem], changed: Mapping[str, date], options: CheckOptions
 ) -> Iterator[Finding]:
-    """Items that were verified too long ago, before their documents changed, or in the future.
-
-    Args:
-        items: of a golden set.
-        changed: when documents changed, by id.
-        options: has the largest age, and the day that ages count from.
-    """
+    """Items that were verified too long ago, before their documents changed, or in the future."""
     today = options.today or datetime.now(UTC).date()
     if options.max_age is not None:
         verified = [(one.verified_on, one.id) for one in items if one.verified_on is not None]
         for then, name in sorted(verified):
             if (days := (today - then).days) > options.max_age:
-                yield Finding(f"it was verified {days:,} days ago", name)
+                yield finding("verified_long_ago", name, n=days)
         if unknown := [one.id for one in items if one.verified_on is None]:
-            n = plural(len(unknown), "item")
-            yield Finding(f"nobody noted when {n} were verified: {few(unknown)}")
+            yield finding("never_verified", names=unknown)
     for item in items:
         day = item.verified_on
         if day is None:
             continue
         if day > today + _ZONES:
-            sentence = f"it was verified on {day}, a day that is still to come"
-            yield Finding(sentence, item.id, "error")
-        for name in dict.fromkeys(span.document for span in evidence(item)):
+            yield finding("verified_in_future", item.id, "error", day=str(day))
+        for name in dict.fromkeys(span.document for span in item.evidence):
             if name in changed and changed[name] > day:
-                yield Finding(f"{name} changed after it was verified on {day}", item.id)
+                yield finding("changed_since", item.id, document=name, day=str(day))

@@ -4,15 +4,14 @@ out, and whether a paragraph answers an unanswerable query."""
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
-from ragassay.base.counts import plural
-from ragassay.base.errors import CountedFact
+from ragassay.base.counts import grouped
+from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
-from ragassay.golden.checks.golden_findings import CheckOptions, Finding
-from ragassay.golden.checks.golden_groups import evidence
+from ragassay.golden.checks.golden_findings import CheckOptions, Finding, clause, finding
 from ragassay.golden.checks.item_checks import numbers
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
@@ -20,6 +19,7 @@ from ragassay.judges.offline.questions import contradicted
 from ragassay.judges.offline.words import content, spaced, tokens
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no
 
+K = TypeVar("K", bound=Hashable)
 _ANSWERS = 3.0
 """UMBRELA's grade of a passage that holds the answer."""
 _PARAGRAPHS = 3
@@ -31,22 +31,15 @@ _BEGINNING = 1000
 """Characters of each document that tell its language."""
 _DENIED = ("negation", "opposite")
 _OPEN = {
-    "support": "{n} {reference|references} whether the gold spans support {it|them}",
-    "complete": "{n} {item|items} whether the references leave facts out",
-    "answered": "{n} {paragraph|paragraphs} whether {it answers|they answer} an unanswerable query",
+    "support": "support_unknown",
+    "complete": "completeness_unknown",
+    "answered": "answer_unknown",
 }
-"""What is not known, by the check that a judge makes."""
+"""The note about what is not known, by the check that a judge makes."""
 
 
 class JudgedChecks:
-    """The checks of a golden set that a judge makes.
-
-    Args:
-        items: of the set.
-        documents: by id.
-        options: who judges, and what that may cost.
-        evaluate: `ragassay.evaluate`.
-    """
+    """The checks of a golden set that a judge makes."""
 
     def __init__(
         self,
@@ -68,54 +61,47 @@ class JudgedChecks:
 
     def support(self) -> Iterator[Finding]:
         """Claims of references that the gold spans alone do not support."""
-        samples = [
-            {
-                "id": f"{number}/{at}",
+        asked = {
+            (at, reference): {
                 "query": item.query,
                 "answer": without_yes_or_no(reference) or reference,
-                "passages": [{"text": span.text} for span in evidence(item)],
+                "passages": [{"text": span.text} for span in item.evidence],
             }
-            for number, item in enumerate(self._items)
-            if evidence(item)
-            for at, reference in enumerate(item.references)
-        ]
-        scores: defaultdict[int, dict[str, tuple[float, str]]] = defaultdict(dict)
-        for name, value, explanation in self._scores(samples, "rl_f", "support"):
-            number, at = map(int, name.split("/"))
-            why = explanation.replace("the passages", "its gold spans")
-            scores[number][self._items[number].references[at]] = value, why
-        for number, by_reference in sorted(scores.items()):
-            item = self._items[number]
-            supported = [one for one, (value, _) in by_reference.items() if value >= 1]
-            lacking = [one for one in by_reference if one not in supported]
-            if not supported:
-                lacking = [min(by_reference.items(), key=lambda entry: entry[1][0])[0]]
+            for at, item in enumerate(self._items)
+            if item.evidence
+            for reference in item.references
+        }
+        scores = self._scores(asked, "rl_f", "support")
+        by_item = grouped((at, (value, one, why)) for (at, one), value, why in scores)
+        for at, of_item in sorted(by_item.items()):
+            item = self._items[at]
+            lacking = [one for one in of_item if one[0] < 1]
+            if len(lacking) == len(of_item):
+                lacking = [min(lacking, key=lambda one: one[0])]
             elif self._options.judge is None:
                 # It compares words: of another wording of an answer that is supported, only another
                 # number or a contradiction says that it is wrong.
-                held = [*(span.text for span in evidence(item)), *supported]
-                lacking = [one for one in lacking if _says_otherwise(one, held)]
-            for reference in lacking:
-                why = by_reference[reference][1]
-                yield Finding(f"{reference!r}: {why}, says {self._who}", item.id)
+                held = [span.text for span in item.evidence]
+                held += [reference for value, reference, _ in of_item if value >= 1]
+                lacking = [one for one in lacking if _says_otherwise(one[1], held)]
+            for _, reference, explanation in lacking:
+                why = explanation.replace("the passages", "its gold spans")
+                yield finding("unsupported", item.id, reference=reference, why=why, judge=self._who)
 
     def complete(self) -> Iterator[Finding]:
         """Facts of the gold spans that no reference says; only an LLM can tell."""
-        samples = [
-            {
-                "id": str(number),
+        asked = {
+            item.id: {
                 "query": item.query,
                 "answer": " ".join(item.references),
-                "references": [" ".join(span.text for span in evidence(item))],
+                "references": [item.evidence_text],
             }
-            for number, item in enumerate(self._items if self._options.judge else ())
-            if evidence(item) and item.references
-        ]
-        metric = "factual_correctness.recall"
-        for name, value, explanation in self._scores(samples, metric, "complete"):
+            for item in (self._items if self._options.judge else ())
+            if item.evidence and item.references
+        }
+        for name, value, why in self._scores(asked, "factual_correctness.recall", "complete"):
             if value < 1:
-                sentence = f"the references leave out facts of the gold spans: {explanation}"
-                yield Finding(sentence, self._items[int(name)].id)
+                yield finding("incomplete", name, why=why)
 
     def answered(self) -> Iterator[Finding]:
         """Unanswerable queries that some paragraph answers."""
@@ -129,37 +115,28 @@ class JudgedChecks:
         ]
         bags = [set(tokens(block)) for _, block in blocks]
         n_holding = Counter(word for bag in bags for word in bag)
-        samples = []
-        for number, item in enumerate(self._asked):
+        asked = {}
+        for item in self._asked:
             words = set(tokens(item.query))
             worth = [sum(1 / n_holding[word] for word in words & bag) for bag in bags]
-            best = sorted(range(len(bags)), key=lambda at, worth=worth: -worth[at])[:_PARAGRAPHS]  # type: ignore[misc]
-            samples += [
-                {"id": f"{number}/{at}", "query": item.query, "passages": [{"text": blocks[at][1]}]}
-                for at in best
-                if worth[at]
-            ]
-        for name, value, _ in self._scores(samples, "umbrela", "answered"):
+            for at in sorted(range(len(bags)), key=worth.__getitem__, reverse=True)[:_PARAGRAPHS]:
+                if worth[at]:
+                    passage = {"text": blocks[at][1]}
+                    asked[item.id, at] = {"query": item.query, "passages": [passage]}
+        for (name, at), value, _ in self._scores(asked, "umbrela", "answered"):
             if value >= _ANSWERS:
-                number, at = map(int, name.split("/"))
                 place, block = blocks[at]
-                sentence = f"it is unanswerable, and {place} may answer it: {_beginning(block)}"
-                yield Finding(sentence, self._asked[number].id)
+                yield finding("answered_after_all", name, place=place, text=_beginning(block))
 
-    def values(self, samples: Sequence[Mapping[str, Any]], metric: str) -> dict[str, float]:
-        """The value of each sample that a metric scores, by its id.
-
-        Args:
-            samples: records of samples.
-            metric: its name.
-        """
-        return {name: value for name, value, _ in self._scores(samples, metric, "")}
+    def values(self, asked: Mapping[K, Mapping[str, Any]], metric: str) -> dict[K, float]:
+        """The value of each sample that a metric scores."""
+        return {key: value for key, value, _ in self._scores(asked, metric, "")}
 
     def unscored(self) -> dict[str, str]:
         """What the judge could not say, by check."""
         return {
-            check: f"{self._who} could not say of {CountedFact(sentence, self._unscored[check])}"
-            for check, sentence in _OPEN.items()
+            check: clause(Note(kind, {"judge": self._who, "n": self._unscored[check]}))
+            for check, kind in _OPEN.items()
             if self._unscored[check]
         }
 
@@ -169,27 +146,26 @@ class JudgedChecks:
             return {}
         limits = []
         if self._unanswerable and self._documents:
-            limits.append(
-                f"{self._who} compares words, and misses short answers (--judge names an LLM)"
-            )
-        if left_out := len(self._unanswerable) - len(self._asked):
-            n = plural(left_out, "query")
-            limits.append(f"{self._who} knows what is asked in English only: {n} left out")
-        skipped = {"complete": "what references leave out is told by an LLM only (--judge)"}
-        return skipped | ({"answered": "; ".join(limits)} if limits else {})
+            limits.append(Note("misses_short_answers", {"judge": self._who}))
+        if n := len(self._unanswerable) - len(self._asked):
+            limits.append(Note("english_only", {"judge": self._who, "n": n}))
+        skipped = {"complete": clause(Note("needs_llm"))}
+        return skipped | ({"answered": clause(*limits)} if limits else {})
 
     def _scores(
-        self, samples: Sequence[Mapping[str, Any]], metric: str, check: str
-    ) -> Iterator[tuple[str, float, str]]:
-        """Id, value and explanation of each sample that a metric scores. Counts those without a
+        self, asked: Mapping[K, Mapping[str, Any]], metric: str, check: str
+    ) -> Iterator[tuple[K, float, str]]:
+        """Key, value and explanation of each sample that a metric scores. Counts those without a
         score for the check."""
-        if not samples:
+        if not asked:
             return
+        keys = list(asked)
+        samples = [{"id": str(n), **one} for n, one in enumerate(asked.values())]
         judge, budget = self._options.judge, self._options.budget
         result = self._evaluate(samples, metrics=[metric], judge=judge, budget=budget)
         for row in result.scores:
             if isinstance(row.value, int | float):
-                yield row.sample, float(row.value), row.explanation
+                yield keys[int(row.sample)], float(row.value), row.explanation
             else:
                 self._unscored[check] += 1
 

@@ -13,7 +13,7 @@ import orjson
 from ragassay.base.errors import InputError, extra_needed
 
 Record = dict[str, Any]
-Rows = list[list[str]]
+Rows = Sequence[Sequence[str]]
 
 LONGEST_CELL = 32_767
 """Characters that Excel holds in a cell."""
@@ -30,12 +30,7 @@ def json_file(value: Any) -> bytes:
 
 
 def table(records: Sequence[Record], write: Callable[[Sequence[str], Rows], bytes]) -> bytes:
-    """A table with a row for each record; lists and objects are JSON in their cells.
-
-    Args:
-        records: of all items.
-        write: makes the bytes of names of columns and rows.
-    """
+    """A table with a row for each record; lists and objects are JSON in their cells."""
     names = list(dict.fromkeys(name for record in records for name in record))
     return write(names, [[_cell(record.get(name)) for name in names] for record in records])
 
@@ -47,13 +42,7 @@ def _cell(value: Any) -> str:
 
 
 def delimited(names: Sequence[str], rows: Rows, delimiter: str = ",") -> bytes:
-    """A table as text.
-
-    Args:
-        names: of the columns.
-        rows: a text for each column.
-        delimiter: between cells.
-    """
+    """A table as text."""
     text = io.StringIO()
     plain = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     quoted = csv.writer(text, csv.unix_dialect, delimiter=delimiter)
@@ -84,16 +73,9 @@ def workbook(
     """An Excel workbook of texts.
 
     Args:
-        names: of the columns.
-        rows: a text for each column.
-        title: of its sheet.
         widths: of the columns, in characters; then texts are wrapped.
         filled: the column that people fill in; those up to it stay in sight.
         choices: for each row what may be written into that column; empty: any text.
-
-    Raises:
-        InputError: a text does not fit into a cell.
-        UsageError: the package is missing.
     """
     with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter

@@ -1,17 +1,22 @@
-"""A golden set in the formats of other tools: those that `run` reads and that hold questions."""
+"""A golden set in the formats of other tools: those that `run` reads and that hold questions.
+
+Formats that hold only what systems did (traces, runs, results of other tools) are not written.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
-from ragassay.base.counts import plural
+from ragassay.base import package_files
+from ragassay.base.counts import grouped, plural
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.golden.documents import Document
-from ragassay.golden.exchange import export_records
 from ragassay.golden.exchange.export_files import (
     Record,
     delimited,
@@ -21,9 +26,10 @@ from ragassay.golden.exchange.export_files import (
     table,
     workbook,
 )
-from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_item import GoldenItem, Utterance
 
 _Items = Sequence[GoldenItem]
+_Documents = Callable[[], Mapping[str, Document]]
 
 
 @dataclass(frozen=True)
@@ -41,99 +47,125 @@ class Exported:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """A format that a golden set can be written in.
+    """A row of ``exports.yaml``, which says what its fields are."""
 
-    Attributes:
-        ends: of names of such files, the usual one first; a folder has none.
-        holds: what it holds of an item.
-        needs: what an item must have to be in it.
-        fields: of an item that must hold something for this.
-        noun: what a line of it is.
-        make: what is written of items. Takes what gives the documents, by id.
-    """
-
-    ends: tuple[str, ...]
-    holds: str
-    make: Callable[[_Items, Callable[[], Mapping[str, Document]]], Exported]
-    needs: str = ""
-    fields: tuple[str, ...] = ()
+    file: str
+    record: Mapping[str, Any] | None = None
+    holds: Sequence[str] = ()
+    needs: Sequence[str] = ()
     noun: str = "record"
 
     @property
-    def is_folder(self) -> bool:
-        """Whether the output is a folder."""
-        return not self.ends
+    def ends(self) -> tuple[str, ...]:
+        """How names of such files end, the usual one first; none: it is a folder."""
+        return WRITERS[self.file][0]
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """What it holds of an item, by the names of `parts_of`; empty for every field."""
+        return frozenset(self.holds) or frozenset(_named(self.record or {}))
+
+    def lacking(self, item: GoldenItem) -> str:
+        """What an item lacks to have a record: ``no reference``; empty for nothing."""
+        lacking = [noun for field, noun in _NEEDED.items() if not getattr(item, field)]
+        return " and ".join(f"no {one}" for one in lacking if one in self.nouns)
+
+    @property
+    def nouns(self) -> list[str]:
+        """What an item needs."""
+        return [_NEEDED[field] for field in self.needs]
+
+    def records(self, item: GoldenItem) -> list[Record]:
+        """The records of an item."""
+        if self.record is None:
+            return [item.to_record()]
+        if self.lacking(item):
+            return []
+        every = _pairs(item) if "right" in self.parts else [parts_of(item)]
+        return [_filled(self.record, parts) for parts in every]
+
+
+def parts_of(item: GoldenItem) -> Record:
+    """What records may hold of an item, by name; ``None`` for what it does not have."""
+    asked = Utterance(speaker="user", text=item.query)
+    return {
+        **{name: getattr(item, name) for name in ("id", "query", "references", "metadata")},
+        "id as a tag": item.id,
+        "first": next(iter(item.references), None),
+        "texts": [span.text for span in item.gold] if item.gold else None,
+        "turns": [one.model_dump() for one in (*item.history, asked)],
+        "targets": [{"speaker": "agent", "text": one} for one in item.references],
+        "labels": None if item.answerability is None else [item.answerability.upper()],
+    }
+
+
+def _pairs(item: GoldenItem) -> Iterator[Record]:
+    """The same for each right and wrong answer."""
+    for right, wrong in product(item.references, item.negative_references):
+        yield {**parts_of(item), "right": right, "wrong": wrong.text, "kind": wrong.kind}
+
+
+def _filled(record: Mapping[str, Any], parts: Record) -> Record:
+    filled: Record = {}
+    for key, name in record.items():
+        if isinstance(name, dict):
+            filled[key] = _filled(name, parts)
+        elif name is None:
+            filled[key] = None
+        elif not (name.endswith("?") and parts[name[:-1]] is None):
+            filled[key] = parts[name.rstrip("?")]
+    return filled
+
+
+def _named(record: Mapping[str, Any]) -> Iterator[str]:
+    for name in filter(None, record.values()):
+        yield from _named(name) if isinstance(name, dict) else (name.rstrip("?"),)
 
 
 def export_format(output: Path, chosen: str | None = None) -> str:
-    """The format of an export: what was chosen, else what the end of the file's name says.
-
-    Args:
-        output: the file.
-        chosen: a key of `EXPORTS`.
-
-    Raises:
-        UsageError: there is no such format, or the name ends as that of another kind of file.
-    """
+    """The name of the format of an export: what was chosen, else by the end of the file's name."""
     if chosen is not None and chosen not in EXPORTS:
         meant = did_you_mean(chosen, EXPORTS)
         there_are = f"There are {', '.join(EXPORTS)} (--format)."
-        unknown = f"No format of 'golden export' is called {chosen!r}."
-        raise UsageError(" ".join(filter(None, (unknown, meant, there_are))))
+        raise UsageError(f"No format of 'golden export' is called {chosen!r}. {meant} {there_are}")
     end = output.suffix.casefold()
-    by_end = {one: name for name in ("jsonl", *_TABLES) for one in EXPORTS[name].ends}
+    by_end = {end: name for name, one in EXPORTS.items() if not one.parts for end in one.ends}
     kind = chosen or by_end.get(end, "jsonl")
-    made = EXPORTS[kind]
-    if end not in made.ends and not made.is_folder:
-        ends = ", ".join(filter(None, made.ends))
+    ends = EXPORTS[kind].ends
+    if ends and end not in ends:
         raise UsageError(
-            f"{output}: export writes {kind} to a file whose name ends in {ends}. There are "
-            f"{', '.join(EXPORTS)} (--format)."
+            f"{output}: export writes {kind} to a file whose name ends in "
+            f"{', '.join(filter(None, ends))}. There are {', '.join(EXPORTS)} (--format)."
         )
     return kind
 
 
-def exported(items: _Items, kind: str, documents: Callable[[], Mapping[str, Document]]) -> Exported:
-    """What is written of items.
-
-    Args:
-        items: in their order.
-        kind: a key of `EXPORTS`.
-        documents: gives the documents by id; called by formats that hold them.
-
-    Raises:
-        InputError: no item has what the format needs, or the format cannot hold an item.
-    """
-    made = EXPORTS[kind].make(items, documents)
+def exported(items: _Items, kind: str, documents: _Documents) -> Exported:
+    """What is written of items in a format; ``documents`` is called where it holds them."""
+    chosen = EXPORTS[kind]
+    made = WRITERS[chosen.file][1](items, chosen, documents)
     if not made.rows:
-        raise InputError(f"none of its items has {EXPORTS[kind].needs}: there is nothing to write")
+        nouns = " and a ".join(chosen.nouns)
+        raise InputError(f"none of its items has a {nouns}: there is nothing to write")
     return made
 
 
-def _file(
-    records: Callable[[GoldenItem], Iterable[Record]],
-    write: Callable[[Sequence[Record]], bytes] = json_lines,
-) -> Callable[..., Exported]:
-    """One file of the records of all items."""
-
-    def make(items: _Items, documents: object) -> Exported:
-        every = [record for item in items for record in records(item)]
-        return Exported({"": write(every)}, len(every))
-
-    return make
+def _of_records(
+    write: Callable[[Sequence[Record]], bytes], items: _Items, chosen: ExportFormat, _: _Documents
+) -> Exported:
+    records = [record for item in items for record in chosen.records(item)]
+    return Exported({"": write(records)}, len(records))
 
 
 def _judged(items: _Items) -> list[tuple[str, str, int]]:
     """Query, document and the highest grade of a span in it."""
-    grades: dict[tuple[str, str], int] = {}
-    for item in items:
-        for span in item.gold or ():
-            key = item.id, span.document
-            grades[key] = max(span.grade, grades.get(key, 0))
-    return [(*key, grade) for key, grade in grades.items()]
+    grades = grouped(
+        ((item.id, span.document), span.grade) for item in items for span in item.gold or ()
+    )
+    return [(*key, max(of_document)) for key, of_document in grades.items()]
 
 
-def _qrels(items: _Items, documents: object) -> Exported:
+def _qrels(items: _Items, _: ExportFormat, documents: _Documents) -> Exported:
     # White space separates the columns.
     lines = [
         f"{'_'.join(query.split())} 0 {'_'.join(name.split())} {grade}\n"
@@ -145,7 +177,7 @@ def _qrels(items: _Items, documents: object) -> Exported:
 _ONE_CELL = re.compile(r"[^\t\r\n]+")
 
 
-def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exported:
+def _beir(items: _Items, _: ExportFormat, documents: _Documents) -> Exported:
     judged = _judged(items)
     if not judged:
         return Exported({}, 0)
@@ -159,195 +191,93 @@ def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exp
                 field="id",
                 hint="Give it another id.",
             )
+    # Its readers know no quotes.
+    rows = [("query-id", "corpus-id", "score"), *judged]
     files = {
         "corpus.jsonl": json_lines(corpus),
         "queries.jsonl": json_lines({"_id": item.id, "text": item.query} for item in items),
-        # Its readers know no quotes.
-        "qrels/test.tsv": "".join(
-            "\t".join(map(str, row)) + "\n" for row in (("query-id", "corpus-id", "score"), *judged)
-        ).encode(),
+        "qrels/test.tsv": "".join("\t".join(map(str, row)) + "\n" for row in rows).encode(),
     }
     return Exported(files, len(judged))
 
 
-def without_records(items: _Items, kind: str) -> dict[str, list[str]]:
-    """The ids of the items of which a format has no record, by what they lack.
-
-    Args:
-        items: all that were to be written.
-        kind: a key of `EXPORTS`.
-    """
-    without: dict[str, list[str]] = {}
-    for item in items:
-        lacking = [
-            noun
-            for field, noun in _NEEDED
-            if field in EXPORTS[kind].fields and not getattr(item, field)
-        ]
-        if lacking:
-            without.setdefault(f"no {' and no '.join(lacking)}", []).append(item.id)
-    return without
-
-
-_NEEDED = (
-    ("references", "reference"),
-    ("negative_references", "wrong answer"),
-    ("gold", "gold span"),
-)
-"""Fields that a format may need, and what an item has there."""
+_NEEDED = {
+    "references": "reference",
+    "negative_references": "wrong answer",
+    "gold": "gold span",
+}
+"""What an item has in fields that a format may need."""
 
 
 def left_out(items: _Items, kind: str) -> list[str]:
-    """What a format cannot hold of items, counted: ``2 further references``, ``type of 3 items``.
-
-    Args:
-        items: that are written; those of which the format has no record do not count.
-        kind: a key of `EXPORTS`.
-    """
-    if kind not in _HOLDS:
+    """What a format cannot hold of items: ``2 further references``, ``type of 3 items``. Items
+    without a record do not count."""
+    parts = EXPORTS[kind].parts
+    if not parts:
         return []
-    bare = {name for names in without_records(items, kind).values() for name in names}
-    held = [item for item in items if item.id not in bare]
-    holds = _HOLDS[kind]
+    held = [item for item in items if not EXPORTS[kind].lacking(item)]
     n_references = [len(item.references) for item in held]
+    n_further = sum(max(0, n - 1) for n in n_references)
+    of_references = {"first", "references", "targets", "right"}
     n_spans = sum(len(item.gold or ()) for item in held)
-    by = sum(bool(one.by) for item in held for one in item.negative_references)
-    n_wrong = sum(len(item.negative_references) for item in held)
-    parts = (
-        ("query", len(held), "query" in holds),
-        ("reference", sum(n_references), "references" in holds or _ONE in holds),
-        ("further reference", sum(max(0, n - 1) for n in n_references), _ONE not in holds),
-        ("wrong answer", n_wrong, "negative_references" in holds),
-        ("earlier turn", sum(len(item.history) for item in held), "history" in holds),
-        ("gold span", n_spans, bool(_GOLD & holds)),
+    said_by = sum(bool(one.by) for item in held for one in item.negative_references)
+    counts = (
+        ("query", len(held), bool(parts & {"query", "turns"})),
+        ("reference", sum(n_references), bool(parts & of_references)),
+        ("further reference", n_further, "first" not in parts),
+        ("wrong answer", sum(len(one.negative_references) for one in held), "wrong" in parts),
+        ("earlier turn", sum(len(item.history) for item in held), "turns" in parts),
+        ("gold span", n_spans, bool(parts & {"texts", "grades"})),
     )
-    lacking = [plural(n, noun) for noun, n, is_held in parts if n and not is_held]
-    if _GOLD & holds and n_spans:
-        part = "documents, places and grades" if _TEXTS in holds else "texts and places"
-        lacking.append(f"{part} of {plural(n_spans, 'gold span')}")
-    if by and "negative_references" in holds:
-        lacking.append(f"who said so of {plural(by, 'wrong answer')}")
-    if "id" not in holds and held:
+    lacking = [plural(n, noun) for noun, n, is_held in counts if n and not is_held]
+    for part, rest in (("texts", "documents, places and grades"), ("grades", "texts and places")):
+        if part in parts and n_spans:
+            lacking.append(f"{rest} of {plural(n_spans, 'gold span')}")
+    if said_by and "wrong" in parts:
+        lacking.append(f"who said so of {plural(said_by, 'wrong answer')}")
+    if "id" not in parts and held:
         lacking.append(f"{plural(len(held), 'id')} (they are tags there)")
-    lost: dict[int, list[str]] = {}
-    for field in _OTHERS:
-        if field not in holds and (n := sum(_is_given(item, field) for item in held)):
-            lost.setdefault(n, []).append(field)
-    for n, fields in lost.items():
+    others = [one for one in GoldenItem.model_fields if one not in _COUNTED and one not in parts]
+    if "labels" in parts:
+        others.remove("answerability")
+    given = [(sum(_is_given(item, field) for item in held), field) for field in others]
+    for n, fields in grouped(pair for pair in given if pair[0]).items():
         names = " and ".join(filter(None, (", ".join(fields[:-1]), fields[-1])))
         lacking.append(f"{names} of {plural(n, 'item')}")
     return lacking
 
 
+_COUNTED = ("id", "query", "history", "references", "negative_references", "gold")
+
+
 def _is_given(item: GoldenItem, field: str) -> bool:
     """Whether a field of an item holds more than its default; the default status is accepted."""
-    usual = (
-        "accepted"
-        if field == "status"
-        else GoldenItem.model_fields[field].get_default(call_default_factory=True)
-    )
-    return bool(getattr(item, field) != usual)
+    default = GoldenItem.model_fields[field].get_default(call_default_factory=True)
+    return bool(getattr(item, field) != ("accepted" if field == "status" else default))
 
 
-_ONE, _TEXTS, _GRADES = "first reference", "texts of gold", "grades of documents"
-_GOLD = frozenset({_TEXTS, _GRADES})
-_SIMPLE = frozenset({"id", "query", _ONE})
-_HOLDS: Mapping[str, frozenset[str]] = {
-    "ragas": _SIMPLE | {_TEXTS},
-    "deepeval": _SIMPLE | {_TEXTS},
-    "mtrag": frozenset({"id", "query", "history", "references", "answerability"}),
-    "ultrarag": frozenset({"id", "query", "references"}),
-    "ragchecker": _SIMPLE,
-    "open_rag_eval": _SIMPLE,
-    "langsmith": _SIMPLE | {"metadata"},
-    "langfuse": _SIMPLE | {"metadata"},
-    "mlflow": frozenset({"query", _ONE}),
-    "beir": frozenset({"id", "query", _GRADES}),
-    "qrels": frozenset({"id", _GRADES}),
-    "pairs": frozenset({"id", "query", "references", "negative_references"}),
+_Write = Callable[[_Items, ExportFormat, _Documents], Exported]
+WRITERS: Mapping[str, tuple[tuple[str, ...], _Write]] = {
+    "lines": ((".jsonl", ".ndjson", ".json", ""), partial(_of_records, json_lines)),
+    "json": ((".json",), partial(_of_records, json_file)),
+    "ragchecker": (
+        (".json",),
+        partial(_of_records, lambda records: json_file({"input_data": records})),
+    ),
+    "csv": ((".csv",), partial(_of_records, partial(table, write=delimited))),
+    "tsv": (
+        (".tsv",),
+        partial(_of_records, partial(table, write=partial(delimited, delimiter="\t"))),
+    ),
+    "parquet": ((".parquet", ".pq"), partial(_of_records, partial(table, write=parquet))),
+    "xlsx": ((".xlsx",), partial(_of_records, partial(table, write=workbook))),
+    "qrels": ((".txt", ".qrels", ".trec", ".tsv", ""), _qrels),
+    "beir": ((), _beir),
 }
-"""What formats hold of an item: its fields, or the parts of them that they have a place for. Those
-that are not listed hold all of it."""
-_COUNTED = frozenset({"id", "query", "history", "references", "negative_references", "gold"})
-_OTHERS = tuple(name for name in GoldenItem.model_fields if name not in _COUNTED)
-_JSON_LINES = (".jsonl", ".ndjson", ".json", "")
-_CSV = partial(table, write=delimited)
-_TSV = partial(table, write=partial(delimited, delimiter="\t"))
-_TABLES = ("csv", "tsv", "parquet", "xlsx")
-_EVERY = "every field of an item"
-_AS_CELLS = f"{_EVERY}, lists as JSON in their cells"
+"""How names of files end, the usual one first (a folder has none), and what writes them."""
 
 EXPORTS: Mapping[str, ExportFormat] = {
-    "jsonl": ExportFormat(_JSON_LINES, _EVERY, _file(export_records.native)),
-    "csv": ExportFormat((".csv",), _AS_CELLS, _file(export_records.native, _CSV)),
-    "tsv": ExportFormat((".tsv",), _AS_CELLS, _file(export_records.native, _TSV)),
-    "parquet": ExportFormat(
-        (".parquet", ".pq"), _AS_CELLS, _file(export_records.native, partial(table, write=parquet))
-    ),
-    "xlsx": ExportFormat(
-        (".xlsx",), _AS_CELLS, _file(export_records.native, partial(table, write=workbook))
-    ),
-    "ragas": ExportFormat(
-        _JSON_LINES, "query, first reference, texts of gold", _file(export_records.ragas)
-    ),
-    "deepeval": ExportFormat(
-        (".json",),
-        "goldens: query, first reference, texts of gold",
-        _file(export_records.deepeval, json_file),
-    ),
-    "mtrag": ExportFormat(
-        _JSON_LINES,
-        "query with its history, references, answerability",
-        _file(export_records.mtrag),
-    ),
-    "ultrarag": ExportFormat(_JSON_LINES, "query, references", _file(export_records.ultrarag)),
-    "ragchecker": ExportFormat(
-        (".json",),
-        "query, first reference",
-        _file(export_records.ragchecker, lambda records: json_file({"input_data": records})),
-        "a reference",
-        ("references",),
-    ),
-    "open_rag_eval": ExportFormat(
-        (".csv",),
-        "query, first reference: queries of its connectors, and its table of expected answers",
-        _file(export_records.open_rag_eval, _CSV),
-    ),
-    "langsmith": ExportFormat(
-        _JSON_LINES, "examples: query, first reference", _file(export_records.langsmith)
-    ),
-    "langfuse": ExportFormat(
-        (".json",),
-        "items of a data set: query, first reference",
-        _file(export_records.langfuse, json_file),
-    ),
-    "mlflow": ExportFormat(
-        _JSON_LINES, "evaluation data: query, first reference", _file(export_records.mlflow)
-    ),
-    "beir": ExportFormat(
-        (),
-        "a folder: documents, queries, grades of documents",
-        _beir,
-        "gold",
-        ("gold",),
-        "grade",
-    ),
-    "qrels": ExportFormat(
-        (".txt", ".qrels", ".trec", ".tsv", ""),
-        "TREC: grades of documents",
-        _qrels,
-        "gold",
-        ("gold",),
-        "grade",
-    ),
-    "pairs": ExportFormat(
-        _JSON_LINES,
-        "a line for each right and wrong answer of a query, to train an evaluator",
-        _file(export_records.pairs),
-        "both a reference and a wrong answer",
-        ("references", "negative_references"),
-        "pair",
-    ),
+    name: ExportFormat(**row)
+    for name, row in package_files.table("ragassay.golden.exchange", "exports.yaml").items()
 }
-"""The formats of `golden export`. Formats that hold only what systems did (traces, runs, results of
-other tools) are read, and not written."""
+"""The formats of `golden export`."""

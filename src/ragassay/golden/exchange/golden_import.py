@@ -1,8 +1,7 @@
-"""From the records of a file to the items of a golden set."""
+"""From the records of a file to items of a golden set, with gold at its place in the documents."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,18 +10,12 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from ragassay import formats
+from ragassay.base.counts import few, grouped
 from ragassay.base.errors import InputError
-from ragassay.base.sample import Identity, Sample
+from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns
-from ragassay.golden.alignment.text_finding import TextFinder
-from ragassay.golden.documents import Document, names_of
-from ragassay.golden.exchange.gold_placing import (
-    Placing,
-    joined_errors,
-    misplaced_gold,
-    placed,
-    unplaced_record,
-)
+from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
+from ragassay.golden.documents import Document, fault_lines, names_of, text_at
 from ragassay.golden.exchange.item_mapper import ItemMapper
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
 
@@ -34,14 +27,58 @@ _FACTS = (
 
 
 @dataclass(frozen=True)
-class Imported:
-    """The items of a file.
+class Placing:
+    """What became of a gold passage of the file.
 
     Attributes:
-        items: one for each id.
-        n_records: of the file.
-        gold: what became of each gold passage.
+        number: of the gold passages of its record, from 0.
+        gold: at its place; ``None`` where it has none.
+        likeness: of the text in the document: ``exact`` also where the file gives the place.
+        distance: edits over characters between the text of the file and that of the document.
     """
+
+    item: str
+    file: Path
+    line: int | None
+    number: int
+    said: GoldPassage
+    gold: GoldPassage | None = None
+    likeness: Likeness = "exact"
+    distance: float = 0.0
+    reason: str = ""
+
+    @property
+    def where(self) -> str:
+        """Item, file, line and field, as messages name them."""
+        line = "" if self.line is None else f", line {self.line}"
+        return f"{self.item} ({self.file.name}{line}, field 'gold.{self.number}')"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of notes about how it was placed."""
+        if self.gold is None:
+            return ("gold_left_out",)
+        is_moved = self.said.start not in (None, self.gold.start)
+        moved = ("gold_moved",) if is_moved else ()
+        filled = () if self.said.text else ("gold_filled",)
+        return (*moved, *filled, *_FOUND.get(self.likeness, ()))
+
+    def to_record(self) -> dict[str, Any]:
+        """What provenance keeps of a passage without a place."""
+        parts = {name: getattr(self.said, name) for name in ("text", "document", "id", "grade")}
+        return {name: value for name, value in parts.items() if value} | {"reason": self.reason}
+
+
+_FOUND: Mapping[Likeness, tuple[str, ...]] = {
+    "but for white space": ("gold_spaced",),
+    "but for markup": ("gold_marked_up",),
+    "nearly": ("gold_nearly",),
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The items of a file."""
 
     items: list[GoldenItem]
     n_records: int
@@ -66,17 +103,8 @@ def imported(
     Gold that has no place is kept in the item's provenance (see `unplaced`).
 
     Args:
-        path: of a file of any format.
-        documents: by id.
         accept: whether items count as accepted that the file neither accepts nor rejects.
         columns: field -> column of the file, for names that are not known.
-        encoding: of its text, where it is not UTF-8.
-
-    Raises:
-        UsageError: ``columns`` names no field; there is no such encoding.
-        InputError: the file or a record of it cannot be read; two records of a query ask or expect
-            different things; a record has no query, or a value that the field of an item cannot
-            have; gold does not stand where it says. With the line and the field.
     """
     name = formats.encodings.checked(encoding)
     mapper = ItemMapper(path, columns, name)
@@ -100,15 +128,15 @@ def imported(
             except InputError as error:
                 wrong.append(error.but(field=f"gold.{number}.document").at(path=file, line=line))
                 continue
-            of_item.append(placed(Placing(sample.id, file, line, number, said), documents, finder))
+            of_item.append(_placed(Placing(sample.id, file, line, number, said), documents, finder))
         placings += of_item
         gold = tuple(one.gold for one in of_item if one.gold is not None)
         lost = [one for one in of_item if one.gold is None]
-        wrong += [misplaced_gold(one, documents) for one in lost if one.said.start is not None]
+        wrong += [_misplaced(one, documents) for one in lost if one.said.start is not None]
         # Gold without any place is unknown; an empty tuple would mean that nothing is relevant.
         is_unknown = sample.gold is None or (bool(lost) and not gold)
         if lost:
-            unplaced = [unplaced_record(one) for one in lost]
+            unplaced = [one.to_record() for one in lost]
             own["provenance"] = {**own.get("provenance", {}), UNPLACED: unplaced}
         try:
             item = GoldenItem.of_sample(replace(sample, gold=None if is_unknown else gold), own)
@@ -119,8 +147,67 @@ def imported(
             item.status = "accepted"
         items.append(item)
     if wrong:
-        raise joined_errors(wrong, path)
+        raise _as_one(wrong, path)
     return Imported(items, len(samples), placings)
+
+
+def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
+    """What becomes of a gold passage."""
+    wanted, here = one.said, text_at(documents, one.said)
+    is_complete = len(here) == (wanted.end or 0) - (wanted.start or 0)
+    if not wanted.text:
+        has_text = is_complete and here.strip()
+        gold = replace(wanted, text=here) if has_text else None
+        return replace(one, gold=gold, reason="" if has_text else "it has no text")
+    if is_complete and here == wanted.text:
+        return replace(one, gold=wanted)
+    among = f"in {wanted.document}" if wanted.document in documents else "in the documents"
+    sighting = finder.find(wanted.text, wanted.document)
+    if sighting is None:
+        return replace(one, reason=f"the text stands nowhere {among}")
+    if len(sighting.places) > 1:
+        likeness = "" if sighting.likeness == "exact" else f" ({sighting.likeness})"
+        places = few([f"{name}:{start}" for name, start, _ in sighting.places])
+        n = len(sighting.places)
+        count = f"{n} places or more" if n == MOST_SIGHTED else f"{n} places"
+        return replace(one, reason=f"the text{likeness} stands at {count} {among}: {places}")
+    [(name, start, end)] = sighting.places
+    text = documents[name].text[start:end]
+    gold = replace(wanted, document=name, start=start, end=end, text=text)
+    return replace(one, gold=gold, likeness=sighting.likeness, distance=sighting.distance)
+
+
+def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
+    """The error for gold at a place where its text does not stand."""
+    gold = one.said
+    here = documents.get(gold.document or "")
+    place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
+    if here is None:
+        problem = f"there is no document {gold.document!r}"
+    elif (gold.end or 0) > len(here.text):
+        problem = f"{place} do not exist: the document has {len(here.text):,}"
+    elif not gold.text:
+        problem = f"{place} hold no text"
+    else:
+        problem = f"{gold.text!r} is not what stands at {place}"
+    reason = one.reason if gold.text else "the gold gives no text that could be found instead"
+    return InputError(
+        f"{problem}, and {reason}",
+        path=one.file,
+        line=one.line,
+        field=f"gold.{one.number}",
+        hint="Give the text, or its place in the documents as they are now; leave gold out that is "
+        "not there any more.",
+    )
+
+
+def _as_one(wrong: Sequence[InputError], path: Path) -> InputError:
+    """One error that lists several."""
+    if len(wrong) == 1:
+        return wrong[0]
+    lines = fault_lines([one.but(hint=None) for one in wrong])
+    problem = f"{len(wrong)} gold passages do not stand where they say:{lines}"
+    return InputError(problem, path=path, hint=wrong[0].hint)
 
 
 class _Record(NamedTuple):
@@ -141,11 +228,10 @@ def _one_a_query(
     samples: Sequence[Sample], own: Mapping[Identity, Mapping[str, Any]], path: Path
 ) -> Iterator[tuple[Sample, dict[str, Any]]]:
     """One sample for each id, with what its records say in fields of an item."""
-    records: defaultdict[str, list[_Record]] = defaultdict(list)
-    for number, one in enumerate(samples, start=1):
-        records[one.id].append(
-            _Record(f"record {number}{_of(one)}", one, own.get(one.identity, {}))
-        )
+    records = grouped(
+        (one.id, _Record(f"record {number}{_of(one)}", one, own.get(one.identity, {})))
+        for number, one in enumerate(samples, start=1)
+    )
     for of_query in records.values():
         yield _merged(of_query, path)
 

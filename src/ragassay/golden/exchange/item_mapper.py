@@ -125,8 +125,7 @@ class ItemMapper(Mapper):
 
     def tell_what_systems_did(self, samples: Sequence[Sample]) -> None:
         """Notes answers of queries without a reference, and passages of queries without gold: they
-        may be what is expected.
-        """
+        may be what is expected."""
         complete = {("gold", one.id) for one in samples if one.gold is not None}
         for one in samples:
             expects_none = one.answerability is Answerability.UNANSWERABLE

@@ -1,57 +1,37 @@
 // Questions about answers, one at a time; what the fields are follows from the question.
 (function () {
   "use strict";
-  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, hasName, same, isOpen, shows } = Page;
-  let entries = [], queue = [], at = 0, question = null, answer = {}, row = 0, begun = 0;
+  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, isOpen, shows, list, pathOf, here, open, filter, start } = Page;
+  let question = null, answer = {}, row = 0;
   const kept = new Map();
 
   const word = (value) => ({ true: "yes", false: "no" }[String(value)] || String(value).replaceAll("_", " "));
 
-  const buttons = () => usable((key) => who() && (key === "u" || question));
+  const isUsable = (key) => who() && (key === "u" || question);
 
   function take(told) {
-    entries = told.entries;
+    list.entries = told.entries;
     progress(told.progress, "questions", "answered", "label");
-    options($("kind"), [...new Set(entries.map((one) => one.kind))]);
+    options($("kind"), [...new Set(list.entries.map((one) => one.kind))]);
   }
-
-  const pathOf = (one) => (one.calibration ? "calibration/" : "golden/") + one.key;
 
   const wanted = (one) => shows(one) && (!$("kind").value || one.kind === $("kind").value);
 
-  async function filter() { queue = entries.filter(wanted); at = 0; await open(); }
-
-  async function start() {
-    buttons();
-    if (!hasName("labels")) return;
-    say("");
+  async function load() {
     kept.clear();
     take(await ask("/labels?" + named()));
-    await filter();
   }
 
-  async function open() {
-    $("place").textContent = queue.length ? `${at + 1} of ${queue.length}` : "";
-    document.body.dataset.question = "";
-    if (!queue.length) {
-      question = null;
-      buttons();
-      $("beside").hidden = true;
-      $("item").replaceChildren(el("p", "Nothing to label here. Choose another filter above, or u to take your last label back."));
-      return;
-    }
-    question = await ask(`/labels/${pathOf(queue[at])}?${named()}`);
-    buttons();
+  async function openQuestion(entry) {
+    question = await ask(`/labels/${pathOf(entry)}?${named()}`);
+    usable(isUsable);
     const plain = needed().length === 1 ? needed()[0].name : null;
     let given = question.given === "cannot tell" ? null : question.given;
     if (given !== null && plain && (typeof given !== "object" || Array.isArray(given))) given = { [plain]: given };
-    answer = structuredClone(kept.get(pathOf(queue[at])) || given || question.suggested || {});
+    answer = structuredClone(kept.get(pathOf(entry)) || given || question.suggested || {});
     row = 0;
     draw();
-    begun = Date.now();
     scrollTo(0, 0);
-    document.body.dataset.question = pathOf(queue[at]);
-    $("item").focus({ preventScroll: true });
   }
 
   // ---- the question
@@ -62,7 +42,7 @@
     const labels = el("p", "", { class: "labels" });
     labels.append(el("span", question.title, { class: "chip" }), el("span", question.sample, { class: "chip" }));
     if (question.given !== null) labels.append(el("span", question.given === "cannot tell" ? "you could not tell" : "labelled by you", { class: "chip" }));
-    if (queue[at].state === "disagreement") labels.append(el("span", "people disagree", { class: "chip" }));
+    if (here().state === "disagreement") labels.append(el("span", "people disagree", { class: "chip" }));
     box.replaceChildren(labels);
     question.texts.forEach((part) => box.append(el("h2", title(part.title)), ...part.texts.map((one) => el("p", one, { class: "text", dir: "auto" }))));
     if (question.others.length) {
@@ -132,7 +112,7 @@
 
   function keep(field, value) {
     if (value === undefined) delete answer[field.name]; else answer[field.name] = value;
-    kept.set(pathOf(queue[at]), answer);
+    kept.set(pathOf(here()), answer);
   }
 
   function chose(field, value) {
@@ -168,22 +148,22 @@
   async function save(given) {
     if (!question) return;
     if (!who()) { await start(); return; }
-    const entry = queue[at];
+    const entry = here();
     const told = await ask("/labels", {
-      key: entry.key, reviewer: who(), answer: given, seconds: (Date.now() - begun) / 1000,
+      key: entry.key, reviewer: who(), answer: given, seconds: Page.seconds(),
       calibration: entry.calibration, final: question.others.length > 0,
     });
     kept.delete(pathOf(entry));
     take(told);
     // What follows from this answer is asked next.
-    const before = new Set(queue.map(pathOf)), there = new Map(entries.map((one) => [pathOf(one), one]));
-    queue = queue.map((one) => there.get(pathOf(one)) || one);
-    const fresh = entries.filter((one) => wanted(one) && !before.has(pathOf(one)));
-    queue.splice(at + 1, 0, ...fresh);
+    const before = new Set(list.queue.map(pathOf)), there = new Map(list.entries.map((one) => [pathOf(one), one]));
+    list.queue = list.queue.map((one) => there.get(pathOf(one)) || one);
+    const fresh = list.entries.filter((one) => wanted(one) && !before.has(pathOf(one)));
+    list.queue.splice(list.at + 1, 0, ...fresh);
     const isLeft = (one) => there.has(pathOf(one)) && ($("show").value !== "todo" || isOpen(one));
-    const next = queue.slice(at + 1).find(isLeft);
-    queue = queue.filter((one, n) => n <= at || isLeft(one));
-    if (next) { at = queue.indexOf(next); await open(); } else await filter();
+    const next = list.queue.slice(list.at + 1).find(isLeft);
+    list.queue = list.queue.filter((one, n) => n <= list.at || isLeft(one));
+    if (next) { list.at = list.queue.indexOf(next); await open(); } else await filter();
     tell(told.right === undefined ? "" : "Your last answer " + (told.right ? "is as known." : `is not the known one, which is: ${told.known.replaceAll("\n", ", ")}.`));
   }
 
@@ -191,25 +171,17 @@
     if (!who()) { await start(); return; }
     const told = await ask("/labels/undo", { reviewer: who() });
     take(told);
-    const there = new Map(entries.map((one) => [pathOf(one), one]));
-    queue = queue.filter((one) => there.has(pathOf(one))).map((one) => there.get(pathOf(one)));
-    const key = pathOf(told), place = queue.findIndex((one) => pathOf(one) === key);
+    const there = new Map(list.entries.map((one) => [pathOf(one), one]));
+    list.queue = list.queue.filter((one) => there.has(pathOf(one))).map((one) => there.get(pathOf(one)));
+    const key = pathOf(told), place = list.queue.findIndex((one) => pathOf(one) === key);
     kept.delete(key);
-    if (place >= 0) at = place; else if (there.has(key)) { at = Math.min(at, queue.length); queue.splice(at, 0, there.get(key)); }
-    if (at >= queue.length) await filter(); else await open();
+    if (place >= 0) list.at = place; else if (there.has(key)) { list.at = Math.min(list.at, list.queue.length); list.queue.splice(list.at, 0, there.get(key)); }
+    if (list.at >= list.queue.length) await filter(); else await open();
     tell("Your last label is taken back.");
   }
 
-  async function move(by) {
-    if (!queue.length) return;
-    at = (at + by + queue.length) % queue.length;
-    say("");
-    await open();
-  }
-
   const KEYS = {
-    Enter: () => alone(() => save(whole())), x: () => alone(() => save(null)), u: () => alone(undo),
-    n: () => alone(() => move(1)), p: () => alone(() => move(-1)),
+    Enter: () => alone(() => save(whole())), x: () => alone(() => save(null)),
   };
 
   function first(event, isPlain) {
@@ -227,5 +199,9 @@
 
   // Enter after a click saves, and does not click again.
   document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => one.blur()));
-  Page.listen(KEYS, ["show", "kind"], start, async () => { say(""); await filter(); }, first);
+  Page.listen({
+    piece: "label", verb: "label", mark: "question", beside: "beside", filters: ["show", "kind"],
+    usable: isUsable, load, chosen: (entries) => entries.filter(wanted), open: openQuestion, undo,
+    clear: () => { question = null; },
+  }, KEYS, first);
 })();

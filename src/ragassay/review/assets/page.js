@@ -89,10 +89,52 @@ const Page = (function () {
 
   const help = () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); };
 
+  // What is shown one at a time: all things, those that the filters choose, and which one is open.
+  // A part of the page says how it loads (`load`), chooses and opens them, and what it calls them.
+  const list = { entries: [], queue: [], at: 0 };
+  let part = null, begun = 0;
+  const pathOf = (entry) => (entry.calibration ? "calibration/" : "golden/") + entry.key;
+  const here = () => list.queue[list.at];
+  const seconds = () => (Date.now() - begun) / 1000;
+
+  async function open() {
+    $("place").textContent = list.queue.length ? `${list.at + 1} of ${list.queue.length}` : "";
+    document.body.dataset[part.mark] = "";
+    $(part.beside).hidden = !list.queue.length;
+    if (!list.queue.length) {
+      part.clear();
+      usable(part.usable);
+      $("item").replaceChildren(el("p", `Nothing to ${part.verb} here. Choose another filter above, or u to take your last ${part.piece} back.`));
+      return;
+    }
+    await part.open(here());
+    begun = Date.now();
+    document.body.dataset[part.mark] = pathOf(here());
+    $("item").focus({ preventScroll: true });
+  }
+
+  async function filter() { list.queue = part.chosen(list.entries); list.at = 0; await open(); }
+
+  async function start() {
+    usable(part.usable);
+    if (!hasName(part.piece + "s")) return;
+    say("");
+    await part.load();
+    await filter();
+  }
+
+  async function move(by) {
+    if (!list.queue.length) return;
+    list.at = (list.at + by + list.queue.length) % list.queue.length;
+    say("");
+    await open();
+  }
+
   // Listens to keys, their buttons, the name and the filters. What `first` makes of a key comes before
   // its entry in `keys`; it is told the event, and whether the key stands alone and is no text.
-  function listen(keys, selects, start, filter, first) {
-    const all = { ...keys, "?": help };
+  function listen(own, keys, first) {
+    part = own;
+    const all = { ...keys, n: () => alone(() => move(1)), p: () => alone(() => move(-1)), u: () => alone(part.undo), "?": help };
     document.addEventListener("keydown", (event) => {
       const isPlain = !event.target.closest("input, textarea, select") && !event.ctrlKey && !event.metaKey && !event.altKey;
       if (event.key === "Escape" && !$("help").hidden) { $("help").hidden = true; return; }
@@ -102,9 +144,9 @@ const Page = (function () {
     });
     document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => all[one.dataset.key]()));
     name.addEventListener("change", () => alone(start));
-    selects.forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); alone(filter); }));
+    part.filters.forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); alone(async () => { say(""); await filter(); }); }));
     alone(start);
   }
 
-  return { $, el, ask, say, tell, alone, progress, options, usable, who, named, hasName, same, isOpen, shows, listen, isBusy: () => busy };
+  return { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, isOpen, shows, list, pathOf, here, seconds, open, filter, start, listen, isBusy: () => busy };
 })();

@@ -1,17 +1,15 @@
 (function () {
   "use strict";
-  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, hasName, same, shows } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, shows, list, pathOf, here, open, filter, start } = Page;
   const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "source", "tags", "metadata"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
   const WORDS = ["type", "complexity", "style", "language", "source"];
   const KINDS = ["", "inaccurate", "incomplete", "off-style"];
   const drafts = new Map();
   const texts = new Map();
-  let entries = [], queue = [], at = 0, item = null, reviews = [], draft = null, editing = "";
-  let names = [], shownDocument = "", chosen = null, begun = 0;
+  let item = null, reviews = [], draft = null, editing = "", names = [], shownDocument = "", chosen = null;
 
   const kindOf = (entry) => (entry.calibration ? "calibration" : "golden");
-  const keyOf = (entry) => kindOf(entry) + "/" + entry.key;
 
   function fieldsOf(one) {
     const found = {};
@@ -20,16 +18,16 @@
   }
   const changed = () => TEXTS.filter((name) => !same(draft[name], item[name]));
 
-  const buttons = () => usable((key) => who() && (key === "u" || (item && !(key === "t" && queue[at].calibration))));
+  const isUsable = (key) => who() && (key === "u" || (item && !(key === "t" && here().calibration)));
 
   // ---- the list
 
   function take(answer, isAll) {
     // After a decision one item comes back, at first all.
-    const there = new Map(answer.entries.map((one) => [keyOf(one), one]));
-    const fresh = (one) => there.get(keyOf(one)) || one;
-    entries = isAll ? answer.entries : entries.map(fresh);
-    queue = queue.map(fresh);
+    const there = new Map(answer.entries.map((one) => [pathOf(one), one]));
+    const fresh = (one) => there.get(pathOf(one)) || one;
+    list.entries = isAll ? answer.entries : list.entries.map(fresh);
+    list.queue = list.queue.map(fresh);
     progress(answer.progress, "items", "reviewed", "review");
   }
 
@@ -39,52 +37,33 @@
       (!$("type").value || entry.type === $("type").value) && (!$("tag").value || entry.tags.includes($("tag").value));
   }
 
-  async function filter() {
+  function choose(entries) {
     const first = entries.filter((one) => one.calibration && one.state === "todo");
-    queue = [...($("show").value === "todo" ? first : []), ...entries.filter((one) => wanted(one) && !first.includes(one))];
-    at = 0;
-    await open();
+    return [...($("show").value === "todo" ? first : []), ...entries.filter((one) => wanted(one) && !first.includes(one))];
   }
 
-  async function start() {
-    buttons();
-    if (!hasName("reviews")) return;
-    say("");
+  async function load() {
     const where = $("where").value.split(";").map((one) => one.trim()).filter(Boolean);
     take(await ask("/items?" + [named(), ...where.map((one) => "where=" + encodeURIComponent(one))].join("&")), true);
-    options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
-    options($("tag"), [...new Set(entries.flatMap((one) => one.tags))].sort());
-    await filter();
+    options($("type"), [...new Set(list.entries.map((one) => one.type).filter(Boolean))].sort());
+    options($("tag"), [...new Set(list.entries.flatMap((one) => one.tags))].sort());
   }
 
   // ---- one item
 
-  async function open() {
+  async function openItem(entry) {
     editing = ""; chosen = null;
-    $("place").textContent = queue.length ? `${at + 1} of ${queue.length}` : "";
-    $("document").hidden = !queue.length;
-    document.body.dataset.item = "";
-    if (!queue.length) {
-      item = draft = null;
-      buttons();
-      $("item").replaceChildren(el("p", "Nothing to show here. Choose another filter above, or u to take your last review back."));
-      return;
-    }
-    const entry = queue[at];
     const answer = await ask(`/items/${kindOf(entry)}/${encodeURIComponent(entry.key)}?${named()}`);
     item = answer.item; reviews = answer.reviews;
-    buttons();
-    const before = drafts.get(keyOf(entry));
+    usable(isUsable);
+    const before = drafts.get(pathOf(entry));
     const kept = before && TEXTS.some((name) => !same(before.fields[name], before.item[name])) ? before : null;
     draft = kept ? kept.fields : fieldsOf(item);
-    if (kept) item = kept.item; else drafts.set(keyOf(entry), { fields: draft, item });
+    if (kept) item = kept.item; else drafts.set(pathOf(entry), { fields: draft, item });
     names = await documents(entry);
     draw();
     const first = [...(draft.gold || []), ...item.nearly][0];
     await openDocument((first && first.document) || names[0]);
-    begun = Date.now();
-    document.body.dataset.item = keyOf(entry);
-    $("item").focus({ preventScroll: true });
   }
 
   async function documents(entry) {
@@ -93,7 +72,7 @@
     return texts.get(path);
   }
 
-  function list(title, values, kind, line) {
+  function listed(title, values, kind, line) {
     if (!values.length) return [];
     const made = el("ul", "", { class: "answers " + kind });
     made.append(...values.map(line));
@@ -101,7 +80,7 @@
   }
 
   function draw() {
-    const box = $("item"), entry = queue[at];
+    const box = $("item"), entry = here();
     box.replaceChildren();
     box.className = editing ? "edit" : "";
     const labels = el("p", "", { class: "labels" });
@@ -119,8 +98,8 @@
     }
     if (editing) { drawForm(box); return; }
     box.append(el("h1", draft.query, { class: "text", id: "query", dir: "auto" }));
-    box.append(...list("References: right answers", draft.references, "", (one) => el("li", one, { dir: "auto" })));
-    box.append(...list("Negative references: wrong answers", draft.negative_references, "wrong", (one) => {
+    box.append(...listed("References: right answers", draft.references, "", (one) => el("li", one, { dir: "auto" })));
+    box.append(...listed("Negative references: wrong answers", draft.negative_references, "wrong", (one) => {
       const line = el("li", one.text, { dir: "auto" });
       const told = [one.kind, one.by && "by " + one.by].filter(Boolean).join(", ");
       if (told) line.append(el("small", told));
@@ -128,19 +107,19 @@
     }));
     if (draft.gold === null) box.append(el("h2", "Gold spans"), el("p", "Nobody judged which places answer this query.", { class: "muted" }));
     else if (!draft.gold.length) box.append(el("h2", "Gold spans"), el("p", "None: no place answers this query.", { class: "muted" }));
-    else box.append(...list("Gold spans", draft.gold, "spans", drawSpan));
+    else box.append(...listed("Gold spans", draft.gold, "spans", drawSpan));
     if (item.nearly.length) {
       const { query, answer } = item.provenance.nearly;
-      box.append(...list("Almost answers it (check that it does not)", item.nearly, "spans near", drawNear));
+      box.append(...listed("Almost answers it (check that it does not)", item.nearly, "spans near", drawNear));
       if (query) box.append(el("p", `It answers: ${query}` + (answer ? ` – ${answer}` : ""), { class: "muted", id: "nearly" }));
     }
-    box.append(...list("Gold without a place (mark it in the document)", item.unplaced, "unplaced", (one) => {
+    box.append(...listed("Gold without a place (mark it in the document)", item.unplaced, "unplaced", (one) => {
       const line = el("li", one.text || one.document || one.id || "", { dir: "auto" });
       if (one.reason) line.append(el("small", one.reason));
       return line;
     }));
     if (changed().length) box.append(el("p", "Changed and not saved: " + changed().join(", ") + ". Accept (a) saves.", { class: "warning", id: "dirty" }));
-    if (reviews.length) box.append(...list("Reviews", reviews, "", (one) => {
+    if (reviews.length) box.append(...listed("Reviews", reviews, "", (one) => {
       const line = el("li", `${one.reviewer}: ${one.decision}`);
       Object.entries(one.changes).forEach(([name, pair]) => line.append(el("small", `${name}: ${plain(pair[1])}`)));
       return line;
@@ -214,7 +193,7 @@
     WORDS.forEach((name) => {
       const field = el("input", "", { name, list: "known-" + name, autocomplete: "off", oninput: (event) => { draft[name] = event.target.value.trim(); } });
       const known = el("datalist", "", { id: "known-" + name });
-      known.append(...[...new Set(entries.map((one) => one[name]).filter(Boolean))].sort().map((one) => el("option", "", { value: one })));
+      known.append(...[...new Set(list.entries.map((one) => one[name]).filter(Boolean))].sort().map((one) => el("option", "", { value: one })));
       field.value = draft[name];
       short.append(label(name[0].toUpperCase() + name.slice(1), field), known);
     });
@@ -242,9 +221,9 @@
   // ---- the document
 
   async function openDocument(name) {
-    const kind = kindOf(queue[at]), path = `/documents/${kind}/${name}`;
-    const listed = names.includes(name) ? names : [name, ...names];
-    $("documents").replaceChildren(...listed.map((one) => el("option", one, { value: one })));
+    const kind = kindOf(here()), path = `/documents/${kind}/${name}`;
+    const known = names.includes(name) ? names : [name, ...names];
+    $("documents").replaceChildren(...known.map((one) => el("option", one, { value: one })));
     $("documents").value = name;
     if (!texts.has(path)) {
       try {
@@ -256,7 +235,7 @@
   }
 
   function drawDocument(moves) {
-    const { text, headings } = texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`) || { text: "", headings: [] };
+    const { text, headings } = texts.get(`/documents/${kindOf(here())}/${shownDocument}`) || { text: "", headings: [] };
     const all = Spans.points(text), own = (draft.gold || []).filter((one) => one.document === shownDocument);
     const stands = (one) => all.slice(one.start, one.end).join("") === one.text;
     const there = own.filter(stands), near = item.nearly.filter((one) => one.document === shownDocument && stands(one));
@@ -273,7 +252,7 @@
   function addSpan() {
     const place = Spans.selected($("text"));
     if (!place || !draft) return;
-    const text = Spans.points(texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`).text).slice(place.start, place.end).join("");
+    const text = Spans.points(texts.get(`/documents/${kindOf(here())}/${shownDocument}`).text).slice(place.start, place.end).join("");
     const made = { document: shownDocument, ...place, text, before: "", after: "", grade: 1 };
     draft.gold = [...(draft.gold || []).filter((one) => !(one.document === made.document && one.start === made.start && one.end === made.end)), made]
       .sort((a, b) => (a.document === b.document ? a.start - b.start : a.document < b.document ? -1 : 1));
@@ -296,12 +275,12 @@
   async function decide(decision) {
     if (!item) return;
     if (!who()) { await start(); return; }
-    const entry = queue[at], key = keyOf(entry);
+    const entry = here(), key = pathOf(entry);
     const fields = decision === "tag" ? { tags: draft.tags } : sent();
     try {
       const answer = await ask("/items", {
         key: entry.key, reviewer: who(), decision, version: item.version, fields,
-        seconds: (Date.now() - begun) / 1000, calibration: entry.calibration,
+        seconds: Page.seconds(), calibration: entry.calibration,
       });
       const left = decision === "tag" ? { ...draft } : null;
       drafts.delete(key);
@@ -313,7 +292,7 @@
         await open();
         TEXTS.forEach((name) => { if (name !== "tags") draft[name] = left[name]; });
         draw();
-      } else if (at + 1 < queue.length) { at += 1; await open(); } else await filter();
+      } else if (list.at + 1 < list.queue.length) { list.at += 1; await open(); } else await filter();
       tell(note);
     } catch (error) {
       if (error.status === 409 && error.body.item) conflict(error, decision); else throw error;
@@ -328,7 +307,7 @@
     table.append(el("b", ""), el("b", "In the folder now"), el("b", "Yours"));
     TEXTS.filter((name) => !same(theirs[name], mine[name])).forEach((name) => table.append(el("span", name), el("span", plain(theirs[name])), el("span", plain(mine[name]))));
     table.append(el("span", "status"), el("span", theirs.status + (theirs.reviewer ? " by " + theirs.reviewer : "")), el("span", decision));
-    const key = keyOf(queue[at]);
+    const key = pathOf(here());
     say(error.message, table,
       el("button", "Take theirs", { type: "button", onclick: () => alone(() => { drafts.delete(key); say(""); return open(); }) }),
       el("button", "Keep mine", { type: "button", onclick: () => { Object.assign(draft, structuredClone(mine)); item = theirs; drafts.set(key, { fields: draft, item }); alone(() => decide(decision)); } }));
@@ -339,26 +318,18 @@
     const answer = await ask("/items/undo", { reviewer: who() });
     take(answer);
     const entry = answer.entries[0];
-    drafts.delete(keyOf(entry));
-    const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
-    if (place >= 0) at = place; else queue.splice(at, 0, entry);
+    drafts.delete(pathOf(entry));
+    const place = list.queue.findIndex((one) => pathOf(one) === pathOf(entry));
+    if (place >= 0) list.at = place; else list.queue.splice(list.at, 0, entry);
     await open();
     tell(`${entry.key}: your review is taken back.`);
   }
 
-  async function move(by) {
-    if (!queue.length) return;
-    at = (at + by + queue.length) % queue.length;
-    say("");
-    await open();
-  }
-
   const KEYS = {
     a: () => alone(() => decide("accept")), r: () => alone(() => decide("reject")),
-    u: () => alone(undo), n: () => alone(() => move(1)), p: () => alone(() => move(-1)),
     s: () => { if (!Page.isBusy()) addSpan(); },
     e: () => { if (draft && !Page.isBusy()) { editing = "all"; draw(); } },
-    t: () => { if (draft && !Page.isBusy() && !queue[at].calibration) { editing = "tags"; draw(); } },
+    t: () => { if (draft && !Page.isBusy() && !here().calibration) { editing = "tags"; draw(); } },
   };
 
   function first(event) {
@@ -374,5 +345,8 @@
   $("add").addEventListener("click", addSpan);
   $("documents").addEventListener("change", () => openDocument($("documents").value));
   $("where").addEventListener("change", () => alone(start));
-  Page.listen(KEYS, ["show", "type", "tag"], start, filter, first);
+  Page.listen({
+    piece: "review", verb: "show", mark: "item", beside: "document", filters: ["show", "type", "tag"],
+    usable: isUsable, load, chosen: choose, open: openItem, undo, clear: () => { item = draft = null; },
+  }, KEYS, first);
 })();

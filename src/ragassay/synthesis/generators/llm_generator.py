@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, zip_longest
 
@@ -24,42 +24,42 @@ from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 SHOTS = 3
 """Example queries in a prompt, at most."""
 
-_TYPES = {
-    "factual": "Ask for one fact.",
-    "comparison": "Ask for a comparison of two things.",
-    "summary": "Ask for a summary of a subject, which several sentences answer.",
-    "reasoning": "Ask what follows from several statements, so that the answer needs reasoning.",
-    "procedural": "Ask how to do something, step by step.",
-    "yes-no": "Ask a question that is answered with yes or no.",
+_ASKED: Mapping[str, Mapping[str, str]] = {
+    "type": {
+        "factual": "Ask for one fact.",
+        "comparison": "Ask for a comparison of two things.",
+        "summary": "Ask for a summary of a subject, which several sentences answer.",
+        "reasoning": "Ask what follows from several statements, so that the answer needs "
+        "reasoning.",
+        "procedural": "Ask how to do something, step by step.",
+        "yes-no": "Ask a question that is answered with yes or no.",
+    },
+    "complexity": {
+        "direct": "The answer stands there in one sentence.",
+        "several-facts": "The answer needs several facts.",
+        "several-steps": "The answer needs several steps of thought.",
+    },
+    "answerability": {
+        "unanswerable": "The passages must NOT answer it: ask about a detail, a case or a thing "
+        "that is close to what they say and that they do not say.",
+        "partial": "The passages must answer one part of it and say nothing about another part.",
+    },
+    "length": {name: f"{low} to {high} words." for name, (low, high) in LENGTHS.items()}
+    | {"short": f"At most {LENGTHS['short'][1]} words."},
+    "shape": {
+        "across": "The answer needs both passages, which are of two documents.",
+        "follow-up": "Go on from the earlier turns, so that the query is understood only after "
+        "them.",
+    },
 }
-_COMPLEXITY = {
-    "direct": "The answer stands there in one sentence.",
-    "several-facts": "The answer needs several facts.",
-    "several-steps": "The answer needs several steps of thought.",
-}
-_ANSWERABILITY = {
-    "unanswerable": "The passages must NOT answer it: ask about a detail, a case or a thing that "
-    "is close to what they say and that they do not say.",
-    "partial": "The passages must answer one part of it and say nothing about another part.",
-}
-_LENGTH = {name: f"{low} to {high} words." for name, (low, high) in LENGTHS.items()} | {
-    "short": f"At most {LENGTHS['short'][1]} words."
-}
-_SHAPE = {
-    "across": "The answer needs both passages, which are of two documents.",
-    "follow-up": "Go on from the earlier turns, so that the query is understood only after them.",
-}
+"""What a prompt says of each value of a mix."""
 
 
 class LLMGenerator:
     """Draws passages and has queries and answers written.
 
     Args:
-        corpus: the documents.
-        seed: of what is drawn.
-        guide: how queries and answers are to be written, in words of the user's own.
         examples: accepted items whose queries are shown, never those about the same passage.
-        answers: whether answers are written too.
         words: fewest and most words of a query; no answer is paid for to one of another length.
     """
 
@@ -78,11 +78,7 @@ class LLMGenerator:
 
     def wanted(self, kinds: Sequence[Kind]) -> Iterator[Draft]:
         """For each kind a draft without a query, with the passages to write from: every document
-        and part in turn.
-
-        Raises:
-            UsageError: two documents are wanted, and no two share a name.
-        """
+        and part in turn."""
         draw = random.Random(self._seed)
         singles = list(self._corpus.sections)
         draw.shuffle(singles)
@@ -111,12 +107,7 @@ class LLMGenerator:
             yield Draft(one.query_text, kind, sections, history=turns, name=name)
 
     async def draft(self, wanted: Draft, ask: Ask) -> Draft | Rejection:
-        """What the model writes.
-
-        Args:
-            wanted: what is to be written: a query and its answer, or the answer to a given query.
-            ask: asks the generator.
-        """
+        """What the model writes."""
         draft = replace(wanted)
         if wanted.query:
             draft.source = "given"
@@ -149,11 +140,7 @@ class LLMGenerator:
         """The question by which a query is written."""
         words = draft.wanted
         lines = [
-            _TYPES.get(words.get("type", ""), ""),
-            _COMPLEXITY.get(words.get("complexity", ""), ""),
-            _ANSWERABILITY.get(words.get("answerability", ""), ""),
-            _LENGTH.get(words.get("length", ""), ""),
-            _SHAPE.get(words.get("shape", ""), ""),
+            *(said.get(words.get(part, ""), "") for part, said in _ASKED.items()),
             f"Style: {words['style']}." if "style" in words else "",
             f"Language: {words['language']}." if "language" in words else "",
             self._guide,

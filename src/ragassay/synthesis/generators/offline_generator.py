@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ragassay.base import package_files
@@ -40,16 +39,8 @@ _WORDS = [
 ]
 """Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
-_NUMBERED = [
-    "line", "bus", "tram", "train", "route", "road", "platform", "gate", "stop", "station", "lane",
-    "track", "building", "house", "room", "hall", "floor", "level", "number", "page", "step",
-    "part", "volume", "unit", "zone", "phase", "grade", "class", "version", "versions",
-    "release", "releases", "edition", "build", "firmware", "section", "sections", "chapter",
-    "chapters", "paragraph", "paragraphs", "article", "articles", "clause", "clauses", "figure",
-    "figures", "table", "tables", "appendix", "equation",
-]  # fmt: skip
-"""Words before a number that names something and counts nothing: line 4 runs."""
-_NAMING = "".join(rf"(?<!\b(?i:{word}) )" for word in _NUMBERED)
+_LISTS: dict[str, list[str]] = package_files.table("ragassay.synthesis", "data/offline_words.yaml")
+_NAMING = "".join(rf"(?<!\b(?i:{word}) )" for word in _LISTS["numbered"])
 _VALUE = re.compile(
     rf"(?<![\w.,:-]){_NAMING}(?P<number>{_NUMBER}) "
     r"(?P<unit>(?:[a-z-]+ )??(?:[a-z-]+s|percent|people|children))\b"
@@ -72,27 +63,7 @@ _CUT = re.compile(r"[,;:] ")
 _UNFIT = re.compile(r"[()\[\]{}\"“”|*#?]")
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w’'-]*")
 _PART = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}\b")
-_DETERMINERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "each",
-        "every",
-        "my",
-        "your",
-        "our",
-        "his",
-        "her",
-        "its",
-        "their",
-        "whose",
-    ]
-)
+_DETERMINERS = frozenset(_LISTS["determiners"])
 _ORDER = re.compile(
     r"(?P<verb>[A-Z][a-z]*(?<!ing)(?<![^s]s)) (?:(?:on|off|up|out|down) )?(?P<next>[a-z]+)\b"
 )
@@ -106,9 +77,7 @@ class _Fact:
     Attributes:
         clause: the part of the sentence that is asked about, without its full stop.
         asked: the clause as a question or cloze, without its end.
-        answer: what is asked for.
         wrong: another value of the same kind; empty where there is none.
-        start, end: of the sentence, in the document.
     """
 
     section: Section
@@ -122,12 +91,7 @@ class _Fact:
 
 
 class OfflineGenerator:
-    """Writes all that its rules find in the documents.
-
-    Args:
-        corpus: the documents.
-        seed: of the choice of wrong values.
-    """
+    """Writes all that its rules find in the documents."""
 
     def __init__(self, corpus: Corpus, seed: int = 0) -> None:
         self._corpus = corpus
@@ -146,11 +110,7 @@ class OfflineGenerator:
         self._low = {word for text in texts for word in re.findall(r"\b[a-z][\w’'-]*", text)}
 
     def drafts(self, mix: Mix) -> Iterator[Draft]:
-        """All drafts of the kinds that a mix has, document by document.
-
-        Raises:
-            UsageError: something else than the rules can write.
-        """
+        """All drafts of the kinds that a mix has, document by document."""
         check(mix)
         parts = mix.parts
         fixed = {part: values[0] for part, values in parts.items() if len(values) == 1}
@@ -264,7 +224,7 @@ class OfflineGenerator:
     def _near_miss(self, draft: Draft) -> Draft | None:
         """The same query about a name or subject that no document holds."""
         is_summary = draft.wanted["type"] == "summary"
-        things = _near_misses()["subjects" if is_summary else "names"]
+        things = _LISTS["subjects" if is_summary else "names"]
         if not (missing := [one for one in things if self._corpus.lacks(one)]):
             return None
         absent = self._random.choice(missing)
@@ -299,11 +259,7 @@ _TWO_CAPITALS = re.compile(r"[A-Z][a-z]+\.? [A-Z][a-z]")
 
 
 def check(mix: Mix) -> None:
-    """Raises where the rules cannot write what a mix wants.
-
-    Raises:
-        UsageError: with what they can.
-    """
+    """Raises where the rules cannot write what a mix wants."""
     for part, values in mix.parts.items():
         for value in values:
             if value not in CAN.get(part, ()):
@@ -351,9 +307,3 @@ def _negative(text: str, kind: Any) -> NegativeReference:
 
 def _plain(value: str) -> str:
     return str(_WORDS.index(value) + 2) if value in _WORDS[:19] else value.casefold()
-
-
-@cache
-def _near_misses() -> dict[str, list[str]]:
-    data: dict[str, list[str]] = package_files.table("ragassay.synthesis", "data/near_misses.yaml")
-    return data

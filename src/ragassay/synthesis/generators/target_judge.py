@@ -27,11 +27,7 @@ _FUNCTION = re.compile(r"(?:[\w.-]+=)?[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 def is_target(word: str) -> bool:
-    """Whether a word names a target, and no judge.
-
-    Args:
-        word: of ``--generator`` or ``--checker``.
-    """
+    """Whether a word names a target, and no judge."""
     kind = word.partition(":")[0].casefold()
     if kind in {*kinds(), *providers(), *aliases()}:
         return False
@@ -43,18 +39,7 @@ def is_target(word: str) -> bool:
 def judge_of_target(
     word: str, options: JudgeOptions, *, ledger: Ledger, budget: Budget | None = None
 ) -> LLMJudge:
-    """The target that a word names, asked as a model is: by prompts, with limits and ledger.
-
-    Args:
-        word: as ``ragassay ask --target`` takes it.
-        options: how it is asked.
-        ledger: where replies are kept.
-        budget: of the run.
-
-    Raises:
-        UsageError: there is no such target, or it cannot be asked.
-        InputError: a mapping file with a mistake.
-    """
+    """The target that a word names, asked as a model is: by prompts, with limits and ledger."""
     (target,) = make_targets(word, AskOptions(timeout=options.timeout))
     price = Price.parse(options.price) if isinstance(options.price, str) else options.price
     return LLMJudge(
@@ -78,10 +63,6 @@ class TargetEndpoint(Endpoint):
     The metadata of the request hold what the prompt was made of: ``question`` (the kind), ``data``
     (the fields of the question: passages, conversation), ``schema`` (of the reply) and ``seed``. A
     reply in plain text stands for the only field of a schema that has one text.
-
-    Args:
-        target: that is asked.
-        timeout: seconds for one request.
     """
 
     protocol = "target"
@@ -134,11 +115,7 @@ class TargetEndpoint(Endpoint):
             await self._target.close()
 
     async def send(self, body: bytes) -> Completion:
-        """Asks the target once.
-
-        Raises:
-            EndpointError: there is no reply.
-        """
+        """Asks the target once."""
         await self.open()
         fields = orjson.loads(body)
         metadata = fields["metadata"]

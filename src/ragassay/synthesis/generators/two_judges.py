@@ -18,7 +18,6 @@ class TwoJudges(JudgeGroup):
 
     Args:
         generator: writes queries and answers; ``None``: rules do that, and no judge is asked.
-        checker: answers the rest.
     """
 
     def __init__(self, generator: Judge | None, checker: Judge) -> None:
@@ -39,28 +38,13 @@ class TwoJudges(JudgeGroup):
         return min(one.width for one in self.members)
 
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
-        """Those of the judge that is asked.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
+        """Those of the judge that is asked."""
         return self._for(question).requests(question, repeat)
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
-        """What the judge that is asked knows already.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
+        """What the judge that is asked knows already."""
         return self._for(question).known(question, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict of the judge that is asked.
-
-        Args:
-            question: what to answer.
-            repeat: which time it is asked, from 0.
-        """
+        """The verdict of the judge that is asked."""
         return await self._for(question).answer(question, repeat)
