@@ -238,19 +238,6 @@ def test_nothing_retrieved_twice_cannot_be_compared() -> None:
     assert isinstance(unknown, Unscored) and unknown.reason is Reason.MISSING_INPUT
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "runs_cv(of=P(rel=2)@5)",
-        "runs_flip(of=rougeL(stem=false,tokens=unicode).f)",
-        "runs_bertscore(model=roberta-large,layer=3,lang=de).p",
-        "runs_rbo(p=0.8)",
-    ],
-)
-def test_a_metric_may_name_another_with_parameters(name: str) -> None:
-    assert str(naming.parse(name)) == name
-
-
 def test_names_within_names_are_cut_at_the_right_commas() -> None:
     assert naming.split("runs_cv(of=f(a=1,b=2)),em,P@5") == ["runs_cv(of=f(a=1,b=2))", "em", "P@5"]
 

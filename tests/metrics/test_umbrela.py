@@ -14,7 +14,7 @@ from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming
-from ragassay.metrics.relevance.umbrela_ranking import (
+from ragassay.metrics.relevance.umbrela import (
     average_precision,
     ndcg,
     precision_at,

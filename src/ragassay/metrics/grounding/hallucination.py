@@ -17,7 +17,7 @@ from ragassay.metrics.core.metric import missing, passage_texts, register, textl
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_given import given_value
+from ragassay.metrics.mtrag.mtrag_given import given_value, read
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 
@@ -78,8 +78,8 @@ class Hhem(_Hhem):
     def read(self, sample: Sample) -> Outcome | None:
         """The record's value; `Unscored` where that is not valid, ``None`` where there is none."""
         for name in _NAMES if self.given else ():
-            if (outcome := given_value(self, sample, name)) is not None:
-                return outcome
+            if (value := given_value(self, sample, name)) is not None:
+                return value if isinstance(value, Unscored) else read(value)
         return None
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:

@@ -65,11 +65,7 @@ class RubricMetric(JudgedMetric):
 
 
 def rubric_metric(rubric: Rubric) -> RubricMetric:
-    """The metric of a rubric; registers it under the rubric's name.
-
-    Raises:
-        UsageError: the name means a built-in metric.
-    """
+    """The metric of a rubric; registers it under the rubric's name."""
     return own.register(rubric_class(rubric))()
 
 
