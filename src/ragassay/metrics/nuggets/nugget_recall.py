@@ -25,7 +25,7 @@ from ragassay.judges.questions import (
 )
 from ragassay.judges.questions.nuggets import Assignment
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import missing, passage_texts, register
+from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
 from ragassay.metrics.core.metric_parameters import part
 from ragassay.metrics.nuggets.nugget_making import (
     NuggetOptions,
@@ -34,7 +34,7 @@ from ragassay.metrics.nuggets.nugget_making import (
     most_asked,
     placeholders,
 )
-from ragassay.metrics.relevance.umbrela import earlier_queries, textless
+from ragassay.metrics.relevance.umbrela import earlier_queries
 
 NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict"]
 
@@ -165,7 +165,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         bank = ask.context.get(CONTEXT)
         if bank is not None:
             return _from_bank(sample, bank)
-        lacking = missing(sample, ("passages",)) or textless(sample)
+        lacking = missing(sample, ("passages",)) or textless_passage(sample)
         if lacking is not None:
             return lacking
         texts, earlier = passage_texts(sample), earlier_queries(sample)

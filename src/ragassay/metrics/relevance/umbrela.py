@@ -14,14 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import passage_texts, register
+from ragassay.metrics.core.metric import passage_texts, register, textless_passage
 from ragassay.metrics.core.metric_parameters import cutoff, param
 
 Shots = Literal["zero", "few"]
@@ -35,19 +34,6 @@ async def grades(
     distinct = list(dict.fromkeys(texts))
     answers = await ask.each([RelevanceGrade(query, text, shots, earlier) for text in distinct])
     return {text: one.grade for text, one in zip(distinct, answers, strict=True)}
-
-
-def textless(sample: Sample) -> Unscored | None:
-    """`Unscored` where a passage has no text, so that it cannot be graded."""
-    bare = [at for at, passage in enumerate(sample.passages or ()) if passage.text is None]
-    if not bare:
-        return None
-    key = passage_keys(sample.passages or ())[bare[0]]
-    return Unscored(
-        Reason.MISSING_INPUT,
-        f"{share(len(bare), len(sample.passages or ()), 'passage')} "
-        f"{either(len(bare), 'has', 'have')} no text (the first: {key})",
-    )
 
 
 def earlier_queries(sample: Sample) -> tuple[str, ...]:
@@ -71,7 +57,7 @@ class GradesMetric(JudgedMetric):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where a passage has no text."""
-        return super().lacks(sample) or textless(sample)
+        return super().lacks(sample) or textless_passage(sample)
 
     async def graded(self, sample: Sample, ask: Ask, depth: int | None = None) -> list[int]:
         """The grades of the passages, in rank order."""
