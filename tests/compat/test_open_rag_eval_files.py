@@ -18,7 +18,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.consistency.runs_rouge_ore import sentences, union_lcs
+from ragassay.metrics.consistency.runs_alike import sentences, union_lcs
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import ore_files, ore_values
 from scripted_judge import Scripted

@@ -100,7 +100,10 @@ def parsed_names() -> Iterator[str]:
             lambda line=line: {key: repr(one) for key, one in naming.metrics_by_name(line).items()}
         )
         takes = naming.takes_cutoffs(line), naming.lacks_cutoff(line), naming.is_known(line)
-        yield f"{line} = {found} {takes} {result(naming.find, line)}"
+        stands_for = result(
+            lambda line=line: [(cls.name, shown) for cls, shown in naming.find(line)]
+        )
+        yield f"{line} = {found} {takes} {stands_for}"
         yield f"  {result(naming.metrics_by_name, line, ks=[3], local={'x': 'em', 'P': 'P@2'})}"
     for texts in ("a,b(c,d),,e", ["a, b", "c(d", "e)f,g"]):
         yield f"{texts}: {naming.split(texts)}"

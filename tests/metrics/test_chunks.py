@@ -425,19 +425,6 @@ def test_parameters_out_of_range_are_usage_errors(name) -> None:
         naming.parse(name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ChunkP(by=cosine,threshold=0.6,duplicates=drop)@5",
-        "hybrid(alpha=0.3,gamma=0)@10",
-        "f1_at_k_similarity(similarity_threshold=0.6)@5",
-        "hybrid_log_rank_score_exact(gamma=0.1)",
-    ],
-)
-def test_names_are_printed_as_they_are_read(name) -> None:
-    assert str(naming.parse(name)) == name
-
-
 def test_the_suite_gives_either_form_by_name() -> None:
     corrected, published = SUITE.resolve(), SUITE.resolve(published=True)
     assert "ChunkP@5" in map(str, corrected)

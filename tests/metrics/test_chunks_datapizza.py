@@ -28,7 +28,14 @@ from ragassay.metrics.chunks.chunks_datapizza import (
 )
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 
+MODULE = chunks_datapizza.__name__
 A, B, C = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
+
+
+def test_users_import_every_function_from_the_face() -> None:
+    theirs = vars(chunks_datapizza).items()
+    named = {name for name, one in theirs if getattr(one, "__module__", "") == MODULE}
+    assert {name for name in named if name[0] != "_"} <= set(ragassay.metrics.__all__)
 
 
 def test_exact_precision_counts_a_repeated_chunk_once_and_similarity_counts_it_twice() -> None:

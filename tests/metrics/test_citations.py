@@ -20,7 +20,7 @@ from ragassay.metrics.citation.citation_parser import (
     sentences,
     tidy,
 )
-from ragassay.metrics.citation.citation_scores import (
+from ragassay.metrics.citation.citation_support import (
     CitationWorth,
     best_citations,
     first_citations,

@@ -97,19 +97,6 @@ def test_a_missing_or_unknown_label_is_an_error(rule: Rule, label: str | None) -
         idk_condition(OWN, 1, label, rule)
 
 
-def test_the_error_names_both_spellings_and_the_enrichments() -> None:
-    with pytest.raises(InputError, match=r"'answerability' or 'Answerability'.*enrichments"):
-        idk_condition(OWN, 1, None)
-
-
-@pytest.mark.parametrize("field", ["RB_agg_idk", "RB_llm_idk", "RL_F_idk"])
-def test_a_missing_label_is_never_taken_for_answerable(field: str) -> None:
-    one = sample(None, idk_eval=[1.0], RL_F=[OWN], RB_llm=[OWN], rl_f=OWN, rb_llm=OWN, rb_agg=OWN)
-    found = outcome(field, one)
-    assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
-    assert "'answerability' or 'Answerability'" in found.detail
-
-
 @pytest.mark.parametrize("label", KNOWN)
 @pytest.mark.parametrize("idk", [0.0, 0.5, 1.0, "1", "0.5"])
 @pytest.mark.parametrize("rule", ["paper", "spec"])
@@ -155,12 +142,6 @@ def test_without_a_verdict_nothing_is_conditioned(label: str, field: str) -> Non
     found = judged(field, one, Scripted(Reason.UNPARSABLE))
     assert isinstance(found, Unscored) and found.reason is Reason.UNPARSABLE
     assert found.evidence and ("idk_eval" in found.detail or "underspecified_eval" in found.detail)
-
-
-def test_the_shorter_rule_needs_no_verdict_that_it_ignores() -> None:
-    one = sample("ANSWERABLE", RL_F=[OWN])
-    kept = judged("rl_f_idk(rule=spec)", one, Scripted(Reason.TIMEOUT))
-    assert isinstance(kept, Score) and kept.value == OWN and kept.evidence == ()
 
 
 @pytest.mark.parametrize("label", KNOWN)
@@ -545,13 +526,6 @@ def test_one_verdict_makes_a_value_judged() -> None:
     decided = judged("RL_F_idk", sample("UNANSWERABLE", idk_eval=0), Scripted(SURE))
     assert isinstance(decided, Score) and decided.value == 0.0 and decided.given
     assert not decided.evidence, "the table decided by the record's verdict alone"
-
-
-def test_the_shorter_rule_keeps_a_given_value_given() -> None:
-    kept = outcome("rl_f_idk(rule=spec)", sample("ANSWERABLE", RL_F=OWN))
-    assert isinstance(kept, Score) and kept.given and kept.value == OWN
-    kept = judged("rl_f_idk(rule=spec)", sample("ANSWERABLE"), Scripted(SURE))
-    assert isinstance(kept, Score) and not kept.given
 
 
 @pytest.mark.parametrize("label", KNOWN)

@@ -13,7 +13,6 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.rouge_metrics import rouge
 from ragassay.metrics.consistency.runs import answer_text
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
 
 WORDS = st.lists(st.sampled_from(["ape", "bee", "cat", "dog"]), max_size=6).map(" ".join)
 
@@ -238,19 +237,6 @@ def test_nothing_retrieved_twice_cannot_be_compared() -> None:
     assert isinstance(unknown, Unscored) and unknown.reason is Reason.MISSING_INPUT
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "runs_cv(of=P(rel=2)@5)",
-        "runs_flip(of=rougeL(stem=false,tokens=unicode).f)",
-        "runs_bertscore(model=roberta-large,layer=3,lang=de).p",
-        "runs_rbo(p=0.8)",
-    ],
-)
-def test_a_metric_may_name_another_with_parameters(name: str) -> None:
-    assert str(naming.parse(name)) == name
-
-
 def test_names_within_names_are_cut_at_the_right_commas() -> None:
     assert naming.split("runs_cv(of=f(a=1,b=2)),em,P@5") == ["runs_cv(of=f(a=1,b=2))", "em", "P@5"]
 
@@ -258,25 +244,6 @@ def test_names_within_names_are_cut_at_the_right_commas() -> None:
 def test_a_persistence_out_of_range_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         naming.parse("runs_rbo(p=1)")
-
-
-def test_the_three_statistics_of_a_window_are_computed_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from ragassay.metrics.consistency import runs_spread
-
-    calls = []
-
-    def counted(values: list[float]) -> Any:
-        calls.append(values)
-        return spread(values)
-
-    spread = runs_spread.spread
-    monkeypatch.setattr(runs_spread, "spread", counted)
-    window = Window([scores(1.0, 0.5), scores(0.0, 1.0)])
-    for name in ("runs_mean", "runs_variance", "runs_cv"):
-        window.outcomes(naming.parse(f"{name}(of=m)"))
-    assert len(calls) == 2
 
 
 def test_citations_are_no_words_of_an_answer() -> None:

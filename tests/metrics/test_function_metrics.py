@@ -17,7 +17,6 @@ from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics import parse
-from ragassay.metrics.answer.string_matching import ExactMatch
 from ragassay.metrics.core.function_metrics import as_metric, own_names
 from ragassay.metrics.core.window import Window
 
@@ -407,8 +406,9 @@ def test_a_value_just_outside_the_range_is_told_in_all_its_digits() -> None:
 
 
 def test_a_class_of_metrics_stands_for_its_defaults() -> None:
-    assert as_metric(ExactMatch) == ExactMatch()
-    assert own_names([ExactMatch, ExactMatch(), "f1"]) == ["exact_match", "exact_match", "f1"]
+    cls = type(parse("exact_match"))
+    assert as_metric(cls) == cls()
+    assert own_names([cls, cls(), "f1"]) == ["exact_match", "exact_match", "f1"]
 
 
 @pytest.mark.parametrize("name", ["a place:function", "module:function x(most=1)"])

@@ -11,9 +11,7 @@ from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sa
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.core import metric as registry, naming
 from ragassay.metrics.core.metric import Metric, Need, harmonic, missing
-from ragassay.metrics.core.metric_parameters import cutoff, part
 from ragassay.metrics.core.window import AllSamples, Window
-from ragassay.metrics.serving import serving_metrics
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.suites import all_suites
@@ -283,48 +281,9 @@ def test_the_order_of_the_metrics_does_not_depend_on_which_was_imported_first() 
     assert list(naming.metric_classes()) == before
 
 
-def test_a_rank_is_given_or_left_out_and_is_at_least_one() -> None:
-    @dataclasses.dataclass
-    class Cutoffs:
-        needed: int = cutoff(..., "how many")
-        free: int | None = cutoff()
-        ten: int = cutoff(10, maximum=20)
-
-    needed, free, ten = dataclasses.fields(Cutoffs)
-    assert (needed.default, free.default, ten.default) == (dataclasses.MISSING, None, 10)
-    assert needed.metadata == {"doc": "how many", "role": "cutoff", "minimum": 1}
-    assert free.metadata["doc"] == "rank cut-off (all ranks when left out)"
-    assert (ten.metadata["minimum"], ten.metadata["maximum"]) == (1, 20)
-    for name in ("P@0", "Recall@-1"):
-        with pytest.raises(UsageError):
-            naming.parse(name)
-    assert str(naming.parse("P@1")) == "P@1"
-
-
-def test_a_part_is_written_after_a_dot_and_has_its_choices() -> None:
-    @dataclasses.dataclass
-    class Parts:
-        half: str = part("f", ("p", "r", "f"), "which half")
-
-    (spec,) = dataclasses.fields(Parts)
-    assert spec.default == "f"
-    assert spec.metadata == {"doc": "which half", "role": "part", "choices": ("p", "r", "f")}
-
-
-@pytest.mark.parametrize("name", ["latency", "time_to_first_token"])
-def test_percentiles_have_short_names(name: str) -> None:
-    assert serving_metrics._percentiles(name) == {
-        f"{name}_p50": f"{name}(percentile=50)",
-        f"{name}_p90": f"{name}(percentile=90)",
-        f"{name}_p95": f"{name}(percentile=95)",
-        f"{name}_p99": f"{name}(percentile=99)",
-    }
-
-
-def test_a_metric_needs_no_vectors_unless_it_says_so() -> None:
-    one = Sample(id="1", query="?", answer="a b", references=("a",))
-    assert list(naming.parse("em").texts_to_embed(one)) == []
-    assert not naming.parse("em").embeds
+def test_percentiles_have_short_names() -> None:
+    for at in (50, 90, 95, 99):
+        assert naming.parse(f"first_token_p{at}") == naming.parse(f"first_token(percentile={at})")
 
 
 def test_samples_that_can_be_read_only_once_are_not_read_again() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import warnings
@@ -27,12 +26,9 @@ from ragassay import (
 from ragassay.base.errors import RagassayWarning
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.metrics.retrieval import (
-    preferences,
     ranking_sources,
-    trec_names,
 )
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 
@@ -330,23 +326,6 @@ def test_trec_evals_residual_is_available_beside_the_correct_one() -> None:
     assert value("RBPResid(p=0.5,published=true)", "abc", judged) == pytest.approx(0.25)
 
 
-def ranking_metrics() -> list[type[Metric]]:
-    return [cls for cls in naming.metric_classes().values() if issubclass(cls, RankingMetric)]
-
-
-def test_every_metric_says_what_it_is() -> None:
-    assert len(ranking_metrics()) > 30
-    for cls in ranking_metrics():
-        assert cls.title and cls.source and cls.recommended_for and cls.__doc__, cls.name
-        assert cls.family == "retrieval" and cls.needs == ("passages", "gold")
-
-
-@pytest.mark.parametrize("name", [*NUMERIC, "RelString@5", "AP11(levels=0.25;0.5)", "SetF(x=0.5)"])
-def test_a_printed_name_reads_back(name: str) -> None:
-    metric = naming.parse(name)
-    assert naming.parse(str(metric)) == metric
-
-
 @pytest.mark.parametrize(
     ("alias", "name"),
     [
@@ -499,47 +478,6 @@ def test_a_run_is_evaluated_from_files_as_from_mappings(tmp_path: Path) -> None:
     assert from_files.means["RR"] == 0.75
     with pytest.raises(UsageError, match="Nothing is no measure of a ranking"):
         evaluate_run(qrels, run, [])
-
-
-def test_levels_and_persistences_have_their_bounds() -> None:
-    p, rel = (dataclasses.fields(parse("RBP"))[at] for at in (0, 1))
-    assert (rel.default, rel.metadata["minimum"]) == (1, 0)
-    assert p.default == 0.8
-    assert (p.metadata["minimum"], p.metadata["maximum"], p.metadata["exclusive"]) == (0, 1, True)
-    for name in ("P(rel=-1)@5", "RBP(p=0)", "RBP(p=1)"):
-        with pytest.raises(UsageError):
-            parse(name)
-    for name in ("P(rel=0)@5", "RBP(p=0.01)", "RBP(p=0.99)"):
-        assert str(parse(name)) == name
-
-
-def test_a_nickname_holds_all_measures_up_to_its_last() -> None:
-    assert trec_names._upto("b", ["a", "b", "c"]) == ["a", "b"]
-    assert trec_names._upto("c", ["a", "b", "c"]) == ["a", "b", "c"]
-    assert trec_names.NICKNAMES["official"][-1] == "P"
-
-
-@pytest.mark.parametrize(
-    ("text", "expression"), [("", "(p=0.9,graded=true)"), ("p=0.8", "(p=0.8,graded=true)")]
-)
-def test_rbp_takes_a_persistence(text: str, expression: str) -> None:
-    combine = trec_names._persistence("graded=true")
-    assert combine(text) == expression
-    with pytest.raises(UsageError, match=r"^rbp takes p, as in rbp\.p=0\.8, not '0\.8'\.$"):
-        combine("0.8")
-
-
-def test_preferences_are_counted_in_three_scopes_and_balanced_in_two() -> None:
-    endings = ["", "_ret", "_imp"]
-    made = [[one.name for one in preferences._shares(at)] for at in range(3)]
-    assert made == [
-        [
-            *(f"prefs_{kind}{end}" for kind in ("simp", "pair", "avgjg")),
-            *([] if end == "_imp" else [f"prefs_avgjg_Rnonrel{end}"]),
-        ]
-        for end in endings
-    ]
-    assert {name for names in made for name in names} < preferences.MEASURES.keys()
 
 
 @pytest.mark.parametrize(

@@ -209,11 +209,6 @@ def test_parameters_out_of_range_are_usage_errors(name) -> None:
         naming.parse(name)
 
 
-def test_names_are_printed_as_they_are_read() -> None:
-    for name in ("SpanR(by=iou,threshold=0.3)@5", "SpanHit(threshold=0.8)@1", "CharIoU", "CharP@5"):
-        assert str(naming.parse(name)) == name
-
-
 def test_a_document_is_known_by_its_path() -> None:
     gold = [("pool", 0, 10)]
     for name in ("pool", "pool.md", "docs/pool.md", "/srv/docs/pool.md"):

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from rouge_score import tokenize
 from rouge_score.tokenizers import porter
 
-from ragassay.metrics.answer import text
+from ragassay.metrics.answer import references as text
 
 STEMMER = porter.PorterStemmer()
 

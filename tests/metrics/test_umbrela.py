@@ -14,7 +14,7 @@ from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming
-from ragassay.metrics.relevance.umbrela_ranking import (
+from ragassay.metrics.relevance.umbrela import (
     average_precision,
     ndcg,
     precision_at,
@@ -126,7 +126,7 @@ def test_nothing_retrieved_has_no_mean_and_no_precision() -> None:
 @pytest.mark.parametrize("name", ["umbrela", "umbrela_P@1", "umbrela_nDCG"])
 def test_what_cannot_be_graded_is_missing_input(name: str) -> None:
     textless = sample(passages=(Passage("a 1"), Passage(id="d7")))
-    for one, why in ((textless, "the first: d7"), (sample(1, query=None), "query")):
+    for one, why in ((textless, "passage 2"), (sample(1, query=None), "query")):
         found = scored(name, one)[name]
         assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
         assert why in found.detail

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.metrics.answer import text
+from ragassay.metrics.answer import references as text
 from ragassay.texts.word_cutting import words
 
 CUT = {

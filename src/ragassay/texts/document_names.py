@@ -39,24 +39,13 @@ class DocumentNames:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def find(self, name: str) -> tuple[str, ...]:
-        """The ids of the documents that a name may mean: several where it is ambiguous.
-
-        Args:
-            name: of a document.
-        """
+        """The ids of the documents that a name may mean: several where it is ambiguous."""
         if name not in self._known:
             self._known[name] = (name,) if name in self._ids else self._alike(_parts(name))
         return self._known[name]
 
     def one(self, name: str | None) -> str | None:
-        """The id of the document that a name means; ``None`` where it means none of them.
-
-        Args:
-            name: of a document; ``None`` means none.
-
-        Raises:
-            InputError: it may mean several.
-        """
+        """The id of the document that a name means; ``None`` where it means none of them."""
         found = self.find(name) if name else ()
         if len(found) > 1:
             raise InputError(

@@ -79,11 +79,7 @@ class WordLists:
     has_spaces: bool
 
     def mentioned(self, sentence: str) -> set[Key]:
-        """The lists of which a sentence holds a word.
-
-        Args:
-            sentence: in this language.
-        """
+        """The lists of which a sentence holds a word."""
         text = _CONTRACTED.sub(" ", sentence.casefold())
         if not self.has_spaces:
             return {key for phrase, key in self.phrases.items() if phrase in text}
@@ -101,21 +97,13 @@ def word_lists() -> Mapping[str, WordLists]:
 
 @cache
 def listed(kind: str) -> frozenset[str]:
-    """The words that the files of all languages list under a name, in small letters.
-
-    Args:
-        kind: the name, such as ``abbreviations``.
-    """
+    """The words that the files of all languages list under a name, in small letters."""
     return frozenset(str(word).casefold() for words in held(kind).values() for word in words)
 
 
 @cache
 def held(kind: str) -> Mapping[str, Any]:
-    """What is known of languages under a name, by the language's code.
-
-    Args:
-        kind: the name; what the names mean says ``en.yaml``.
-    """
+    """What is known of languages under a name, by the language's code."""
     others = package_files.table("ragassay.texts", "data/other_languages.yaml")
     own = {code: one[kind] for code, one in _files().items() if kind in one}
     return {**others.get(kind, {}), **own}
@@ -124,11 +112,7 @@ def held(kind: str) -> Mapping[str, Any]:
 @cache
 def decimal_signs(language: str) -> str:
     """The signs that a language writes decimals with: ``,`` or ``.``, both where both are in use;
-    empty where that is not known.
-
-    Args:
-        language: its code; ``any`` for a text of any.
-    """
+    empty where that is not known."""
     signs: str = ",." if language == "any" else held("decimal").get(language, "")
     return signs
 
@@ -144,24 +128,14 @@ def _files() -> Mapping[str, Mapping[str, Any]]:
 
 
 def language_of(text: str) -> str:
-    """The code of the language that a text is in; empty where its words do not tell.
-
-    Args:
-        text: the longer, the surer.
-    """
+    """The code of the language that a text is in; empty where its words do not tell."""
     code, *others = likely_languages(text) or ("",)
     return "" if others else code
 
 
 def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
     """The codes of the languages that a text may be in: several where its words are as usual in
-    each of them (Danish and Norwegian), none where they do not tell.
-
-    Args:
-        text: the longer, the surer.
-        least: different small words of two letters or more that the text holds of a language, at
-            least; 3 are sure.
-    """
+    each of them (Danish and Norwegian), none where they do not tell."""
     text = text[:_READ].casefold()
     scripts = Counter(_SCRIPTS.findall(text))
     if scripts and 2 * scripts.total() > sum(map(str.isalpha, text)):
@@ -183,21 +157,13 @@ def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
 
 def language_in(sample: Sample) -> str:
     """The code of a sample's language: its own field or metadata (``language``, ``lang``), else
-    what the words of query and answer tell; empty where they do not.
-
-    Args:
-        sample: of any format.
-    """
+    what the words of query and answer tell; empty where they do not."""
     words = f"{sample.query_text} {sample.answer_text}"
     return stated_language(sample) or language_of(words)
 
 
 def stated_language(sample: Sample) -> str:
-    """The code of the language that a sample states; empty where it states none.
-
-    Args:
-        sample: of any format.
-    """
+    """The code of the language that a sample states; empty where it states none."""
     known = sample.metadata
     code = code_of(str(sample.language or known.get("language") or known.get("lang") or ""))
     return code if re.fullmatch("[a-z]{2,3}", code) else ""
@@ -205,22 +171,14 @@ def stated_language(sample: Sample) -> str:
 
 def code_of(name: str) -> str:
     """The code of a language as somebody calls it: ``de-CH``, ``German`` and ``deutsch`` are
-    ``de``. A name without a list stays as it is, in small letters.
-
-    Args:
-        name: the name or code.
-    """
+    ``de``. A name without a list stays as it is, in small letters."""
     name = name.strip().casefold()
     codes = (code for code, names in held("names").items() if name in names)
     return next(codes, re.split(r"[-_]", name, maxsplit=1)[0])
 
 
 def without_yes_or_no(text: str) -> str:
-    """A text without the yes or no that it begins with; empty where it says nothing else.
-
-    Args:
-        text: an answer in English, German, French, Spanish or Chinese.
-    """
+    """A text without the yes or no that it begins with; empty where it says nothing else."""
     return _YES_OR_NO.sub("", text)
 
 

@@ -58,13 +58,8 @@ _NUMERALS = re.compile(
 
 def folded(text: str, language: str = "") -> str:
     """A text in its compatibility form (NFKC) with each number in one form between blanks, its
-    signs replaced by `SIGNS`.
-
-    Args:
-        text: any text.
-        language: code of its language; ``any`` reads each sign before three digits as one between
-            groups, as it is in most texts.
-    """
+    signs replaced by `SIGNS`. The language ``any`` reads each sign before three digits as one
+    between groups."""
     decimals = decimal_signs(language)
     blanks, *any_blank = _BLANKS.values()
     for grouped in (blanks, *(any_blank if "," in decimals else ())):
@@ -89,11 +84,7 @@ def _digit(character: str) -> str:
 
 
 def numerals(text: str) -> int:
-    """The value of Chinese numerals, by place (二〇二一) or with units (二千零二十一).
-
-    Args:
-        text: nothing but numerals.
-    """
+    """The value of Chinese numerals, by place (二〇二一) or with units (二千零二十一)."""
     value = thousands = digits = 0
     for one in map(int, map(unicodedata.numeric, text)):
         if one < 10:

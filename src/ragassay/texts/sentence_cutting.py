@@ -57,11 +57,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def begins_sentence(text: str) -> bool:
-    """Whether a text begins with a capitalised English word that often begins sentences.
-
-    Args:
-        text: what follows a place.
-    """
+    """Whether a text begins with a capitalised English word that often begins sentences."""
     match = _NEXT.match(text)
     word = (match and match[1]) or ""
     return word[:1].isupper() and word.casefold() in listed("starters")
@@ -69,11 +65,7 @@ def begins_sentence(text: str) -> bool:
 
 def ends_sentence(text: str) -> bool:
     """Whether a text ends with a sign that ends a sentence, and white space where that sign needs
-    it. Abbreviations are not looked for.
-
-    Args:
-        text: what precedes a place; its last characters suffice.
-    """
+    it. Abbreviations are not looked for."""
     return _LAST.search(text[-_NEAR:]) is not None
 
 

@@ -48,13 +48,9 @@ _LETTER_A = re.compile(r"(?<=[\w,] )A\b(?!['’.+#-])")
 def words(text: str, language: str = "", *, articles: bool = True, stem: bool = False) -> list[str]:
     """The words of a text, in their order.
 
-    Args:
-        text: any text.
-        language: code of its language, for numbers and articles; empty where it is not known.
-        articles: whether the English articles count. Else they are left out, but no A at the end
-            and no capital A within a sentence (``Vitamin A``); where the language is known and is
-            not English nothing is left out.
-        stem: apply the Porter stemmer to ASCII words of more than three characters.
+    Without ``articles`` the English ones are left out, but no A at the end and no capital A within
+    a sentence (``Vitamin A``), and none where the language is known and is not English. ``stem``
+    applies the Porter stemmer to ASCII words of more than three characters.
     """
     found = _cut(text, language)
     if not articles and language in ("", "en"):
@@ -86,11 +82,7 @@ def _cut(text: str, language: str) -> list[str]:
 
 
 def stemmed(found: list[str]) -> list[str]:
-    """Words with Porter stems in place of ASCII words of more than three characters.
-
-    Args:
-        found: the words.
-    """
+    """Words with Porter stems in place of ASCII words of more than three characters."""
     return [word if len(word) < 4 or not word.isascii() else porter_stem(word) for word in found]
 
 

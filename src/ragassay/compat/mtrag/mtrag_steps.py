@@ -38,6 +38,7 @@ from ragassay.formats.sources import json_files
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.naming import published_name
 from ragassay.metrics.mtrag.mtrag_conditioning import Conditioned
 from ragassay.metrics.mtrag.mtrag_judged import UnderspecifiedEval
 from ragassay.models.model_options import ModelOptions
@@ -121,7 +122,7 @@ class StepOptions:
                 chosen[_BESIDE] = UnderspecifiedEval(labelled=True)
         changed = with_options(list(chosen.values()), self.options)
         return {
-            metric.called(name, plain): metric
+            published_name(name, metric, plain): metric
             for (name, plain), metric in zip(chosen.items(), changed, strict=True)
         }
 

@@ -14,7 +14,7 @@ from ragassay.formats.trec.trec_preferences import Moments
 from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
 from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
 from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
-from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
+from ragassay.metrics.retrieval.set_measures import RelevanceString
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 Value = float | int | str

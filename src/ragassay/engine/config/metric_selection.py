@@ -114,7 +114,8 @@ def make_plan(
         # A published name shows its chosen parameters, so that one name has one value.
         base = naming.usual(metric)
         column = columns.get(str(base))
-        name = asked.get(metric, str(metric)) if column is None else metric.called(column, base)
+        known = asked.get(metric, str(metric))
+        name = known if column is None else naming.published_name(column, metric, base)
         name = columns.get(str(metric), name)
         name = name if name not in named else str(metric)
         if named.setdefault(name, metric) != metric:

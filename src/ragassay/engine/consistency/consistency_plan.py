@@ -148,7 +148,8 @@ def make_consistency_plan(
         if not isinstance(metric, OfMetric):
             usual = naming.usual(metric)
             column = columns.get(str(usual))
-            add(metric, str(metric) if column is None else metric.called(column, usual))
+            name = naming.published_name(column, metric, usual) if column else str(metric)
+            add(metric, name)
     for name, looked in of.items():
         for metric in over:
             if not isinstance(metric, OfMetric) or shown.get(metric.of, "") not in ("", name):

@@ -17,10 +17,10 @@ from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.formats import NuggetBank
 from ragassay.formats.nugget_bank_file import QueryNuggets
 from ragassay.judges.asking import Asker, Unanswered
-from ragassay.metrics.core.metric import Metric, passage_texts
+from ragassay.metrics.core.metric import Metric, passage_texts, textless_passage
 from ragassay.metrics.nuggets.nugget_making import NuggetOptions, make_nuggets
 from ragassay.metrics.nuggets.nugget_recall import Nuggets
-from ragassay.metrics.relevance.umbrela import earlier_queries, textless
+from ragassay.metrics.relevance.umbrela import earlier_queries
 
 _TOGETHER = 128
 """Queries whose nuggets are made side by side."""
@@ -132,7 +132,7 @@ async def _all_made(
 async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNuggets:
     """The entry of one query. Its questions have a scope of their own: those of other queries are
     never the same, and a run may have very many."""
-    if pool.query is None or textless(pool):
+    if pool.query is None or textless_passage(pool):
         no_texts = "none of the passages retrieved for the query has a text"
         why = "the query has no text" if pool.query is None else no_texts
         return QueryNuggets(pool.id, pool.query, (), Unscored(Reason.MISSING_INPUT, why))

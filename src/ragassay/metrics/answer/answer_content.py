@@ -1,18 +1,18 @@
-"""What an answer holds: our own definitions beside those of MT-RAG and Open RAG Eval.
-
-Both metrics read one question, so they agree with each other and cost one call.
-"""
+"""What an answer holds: whether the system tried to answer (Open RAG Eval), and our own definitions
+beside it. Metrics of one question agree with each other and cost one call."""
 
 from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
 
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score
 from ragassay.judges.asking import Ask
-from ragassay.judges.questions import AnswerContent
+from ragassay.judges.questions import AnswerAttempted, AnswerContent
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import conversation, register
 
-_EMPTY = "the answer is empty; the judge was not asked"
 _IN_WORDS = {
     "answer": "an answer",
     "part": "a part of an answer",
@@ -21,23 +21,41 @@ _IN_WORDS = {
 }
 
 
-class _OnContent(JudgedMetric):
-    family = "answer"
-    needs = ("query", "answer")
-    uses = ("history",)
-    higher_is_better = None
-    asks = (AnswerContent,)
+class _Content(JudgedMetric):
+    """One question about an answer, whose reply is a label; an empty answer is not asked about."""
 
-    async def _holds(self, sample: Sample, ask: Ask) -> tuple[str, str]:
-        """What the answer holds, and an explanation."""
+    needs = ("query", "answer")
+    higher_is_better = None
+
+    empty: ClassVar[str]
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         if not sample.answer_text.strip():
-            return "nothing", _EMPTY
+            return self.read(self.empty, "the answer is empty; the judge was not asked")
+        return self.read(*await self.label(sample, ask))
+
+    @abstractmethod
+    async def label(self, sample: Sample, ask: Ask) -> tuple[str, str]:
+        """The label of an answer, and an explanation."""
+
+    @abstractmethod
+    def read(self, label: str, why: str) -> Score:
+        """The score of a label."""
+
+
+class _Holds(_Content):
+    family = "answer"
+    uses = ("history",)
+    asks = (AnswerContent,)
+    empty = "nothing"
+
+    async def label(self, sample: Sample, ask: Ask) -> tuple[str, str]:
         reply = await ask(AnswerContent(conversation(sample), sample.answer_text))
         return reply.holds, f"the response holds {_IN_WORDS[reply.holds]}"
 
 
 @register
-class Declines(_OnContent):
+class Declines(_Holds):
     """Whether the answer holds no part of an answer.
 
     It differs from MT-RAG's ``idk_eval`` in two cases. Small talk is 1: it holds no part of an
@@ -50,13 +68,12 @@ class Declines(_OnContent):
 
     name = "declines"
 
-    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        holds, why = await self._holds(sample, ask)
-        return Score({"answer": 0.0, "part": 0.5}.get(holds, 1.0), {"holds": holds}, why)
+    def read(self, label: str, why: str) -> Score:
+        return Score({"answer": 0.0, "part": 0.5}.get(label, 1.0), {"holds": label}, why)
 
 
 @register
-class Attempted(_OnContent):
+class Attempted(_Holds):
     """Share of queries that the system tried to answer.
 
     It differs from Open RAG Eval's ``no_answer`` and from ``answered`` in one case: small talk in
@@ -70,6 +87,53 @@ class Attempted(_OnContent):
     name = "attempted"
     says = "flag"
 
-    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        holds, why = await self._holds(sample, ask)
-        return Score(holds != "nothing", {"holds": holds}, why)
+    def read(self, label: str, why: str) -> Score:
+        return Score(label != "nothing", {"holds": label}, why)
+
+
+class _Attempt(_Content):
+    """Source: Open RAG Eval, metrics page (no-answer detection)"""
+
+    family = "trecrag"
+    asks = (AnswerAttempted,)
+    version = 2
+    empty = "no"
+
+    async def label(self, sample: Sample, ask: Ask) -> tuple[str, str]:
+        return (await ask(AnswerAttempted(sample.query_text, sample.answer_text))).answered, ""
+
+
+@register
+class NoAnswer(_Attempt):
+    """Whether the system tried to answer: the label yes (it tried) or no.
+
+    As published, small talk is an attempt; ``attempted`` takes it for none where the query is none.
+
+    Formula: yes where an answer was tried, no where not
+    Misleads where: no quality by itself
+    """
+
+    name = "no_answer"
+    says = "label"
+
+    def read(self, label: str, why: str) -> Score:
+        return Score(label, {"query_answered": label}, why)
+
+
+@register
+class Answered(_Attempt):
+    """Share of questions that the system tried to answer.
+
+    A system that failed (``API_ERROR``) is unscored and counted as such; Open RAG Eval drops it and
+    ``NO_ANSWER`` too, which makes the share look better than it is.
+
+    Formula: 1 if an answer was tried, else 0
+    Misleads where: answering everything makes 1
+    Good for: seeing whether a better score was bought with refusals
+    """
+
+    name = "answered"
+    says = "flag"
+
+    def read(self, label: str, why: str) -> Score:
+        return Score(label == "yes", {}, why)

@@ -78,11 +78,7 @@ class AnswerMatches(JudgedMetric):
 
 
 def with_prompt(prompt: JudgePrompt) -> AnswerMatches:
-    """``answer_match`` with a user's instructions; registers it under the prompt's name.
-
-    Raises:
-        UsageError: the name means a built-in metric.
-    """
+    """``answer_match`` with a user's instructions; registers it under the prompt's name."""
     return own.register(_class_with(prompt))()
 
 

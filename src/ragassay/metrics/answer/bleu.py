@@ -72,18 +72,7 @@ def sentence_bleu(
     smooth: Smooth = "exp",
     lowercase: bool = False,
 ) -> BleuScore:
-    """BLEU of one text, with the effective order for short texts (sacrebleu's default).
-
-    Args:
-        hypothesis: the text to score.
-        references: one accepted text, or several.
-        tokenize: sacrebleu's tokeniser (``zh`` for Chinese).
-        smooth: sacrebleu's smoothing of zero counts.
-        lowercase: ignore case.
-
-    Raises:
-        UsageError: no reference.
-    """
+    """BLEU of one text, with the effective order for short texts (sacrebleu's default)."""
     golds = [references] if isinstance(references, str) else list(references)
     if not golds:
         raise UsageError("sentence_bleu needs at least one reference.")

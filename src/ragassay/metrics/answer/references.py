@@ -1,30 +1,42 @@
-"""An answer against its references: what all such metrics share, computed once a window."""
+"""An answer against its references: what all such metrics share, computed once a window.
+
+Normalisers and tokenisers of published tools have a name each, because a metric is only comparable
+with a published one when it cuts text in the same places. The corrected metrics compare
+`ragassay.texts.words`.
+
+==================  ========================================================  =================
+function            what it does                                              used by
+==================  ========================================================  =================
+`ultrarag_normal`   punctuation to spaces, lower case, no English articles    UltraRAG
+`squad_normal`      punctuation deleted, lower case, no English articles      MT-RAG ``Recall``
+`bare_words`        only word characters and white space stay, lower case     MT-RAG, extractive
+`rouge_tokens`      runs of ``a-z0-9``, stemmed or not                        rouge-score
+==================  ========================================================  =================
+"""
 
 from __future__ import annotations
 
 import re
+import string
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import ClassVar, Generic, Literal, TypeVar
 
 from ragassay.base.errors import warn_user
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.metrics.answer.text import (
-    encode,
-    rouge_tokens,
-    ultrarag_normal,
-)
 from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_marks import marks
 from ragassay.metrics.citation.citation_parser import without_citations
-from ragassay.metrics.core.metric import Metric, missing
+from ragassay.metrics.core.measures import Measured
+from ragassay.metrics.core.metric import missing
 from ragassay.metrics.core.window import Window
 from ragassay.texts.languages import language_in
 from ragassay.texts.numbers import folded
 from ragassay.texts.scripts import UNSPACED
-from ragassay.texts.word_cutting import words
+from ragassay.texts.word_cutting import stemmed, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
@@ -45,7 +57,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 @dataclass(frozen=True, slots=True)
 class ReferencedAnswer:
-    """An answer and its references, in one normal form or as codes (`metrics.text.encode`).
+    """An answer and its references, in one normal form or as codes (`encode`).
 
     ``characters`` says which references are a single character of a script without spaces: found in
     a longer answer, it may be a part of another word.
@@ -59,7 +71,7 @@ class ReferencedAnswer:
 V = TypeVar("V")
 
 
-class ReferenceMetric(Metric, Generic[V]):
+class ReferenceMetric(Measured, Generic[V]):
     """A metric that compares an answer with its references, from a view prepared once a window.
 
     Class attributes:
@@ -98,15 +110,6 @@ def coded(
     The citations of an answer are no ``unicode`` tokens (`uncited`). A reference without tokens is
     an empty code. Where such a reference cannot be scored (``unicode`` tokens) a `RagassayWarning`
     says so.
-
-    Args:
-        window: the samples.
-        tokens: how texts are cut into tokens.
-        stem: Porter stems for words of more than three characters.
-        articles: ``drop`` leaves English articles out.
-
-    Returns:
-        One pair a sample; ``None`` where answer or references are missing.
     """
     texts = window.once(normal if tokens == "ultrarag" else plain)
     pairs: list[ReferencedAnswer | None] = []
@@ -126,12 +129,7 @@ def coded(
 
 def uncited(sample: Sample, references: Iterable[str]) -> str:
     """The answer without its citations, which are no words of it; as it is where one of them names
-    no passage of the sample, nothing else is in it, or a reference holds such marks (``a[1]``).
-
-    Args:
-        sample: whose answer it is.
-        references: of the answer.
-    """
+    no passage of the sample, nothing else is in it, or a reference holds such marks (``a[1]``)."""
     text, passages = sample.answer_text, sample.passages or ()
     if not passages or not _MAY_CITE.search(text):
         return text
@@ -144,12 +142,7 @@ def uncited(sample: Sample, references: Iterable[str]) -> str:
 
 
 def single_character(code: str, text: str) -> bool:
-    """Whether a reference is a single character of a script without spaces.
-
-    Args:
-        code: of the reference.
-        text: of the reference.
-    """
+    """Whether a reference is a single character of a script without spaces."""
     has_one = len(code) == 1 and _UNSPACED.search(text) is not None
     return has_one and not folded(text).strip().isdecimal()  # 二十 is a number
 
@@ -178,14 +171,7 @@ def normal(window: Window) -> list[ReferencedAnswer | None]:
 def tokeniser(
     tokens: Tokens, stem: bool, articles: Articles = "keep", language: str = ""
 ) -> Callable[[str], list[str]]:
-    """The function that cuts a text into tokens.
-
-    Args:
-        tokens: how it cuts; ``ultrarag`` expects texts in UltraRAG's normal form.
-        stem: Porter stems for words of more than three characters.
-        articles: ``drop`` leaves English articles out of ``unicode`` tokens.
-        language: of the text, for ``unicode`` tokens.
-    """
+    """The function that cuts a text into tokens."""
     if tokens == "unicode":
         return lambda text: words(text, language, articles=articles == "keep", stem=stem)
     return lambda text: rouge_tokens(text, stem)
@@ -193,3 +179,73 @@ def tokeniser(
 
 def _absent(sample: Sample) -> Unscored:
     return missing(sample, ("answer", "references")) or Unscored(Reason.MISSING_INPUT)
+
+
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+_NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")
+_TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
+_NOT_ROUGE_TO_SPACES = bytes(
+    byte if chr(byte) in string.ascii_lowercase + string.digits else ord(" ") for byte in range(256)
+)
+_DELETED = str.maketrans("", "", string.punctuation)
+
+
+def ultrarag_normal(text: str) -> str:
+    """UltraRAG's normal form.
+
+    A text that is only ``True`` or ``False`` becomes ``yes`` or ``no``. Then the text is
+    lower-cased, ASCII punctuation and ``‘ ’ ´ `` become spaces, English articles are removed and
+    white space is collapsed. ``"don't"`` gives ``don t``, ``"A.I."`` gives ``i``, ``"The"`` gives
+    nothing.
+
+    Source: UltraRAG, servers/evaluation.
+    """
+    text = {"True": "yes", "False": "no"}.get(text, text)
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_TO_SPACES)).split())
+
+
+def squad_normal(text: str) -> str:
+    """MT-RAG's normal form for ``Recall`` (the SQuAD convention).
+
+    Lower case, ASCII punctuation deleted (``state-of-the-art`` becomes one word), English articles
+    removed, white space collapsed.
+
+    Source: MT-RAG benchmark, scripts/evaluation.
+    """
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_DELETED)).split())
+
+
+def bare_words(text: str) -> str:
+    """MT-RAG's normal form for ``Extractiveness_RougeL``.
+
+    Newlines become spaces, everything that is neither a word character nor white space is deleted,
+    and the rest is lower-cased. The published code then strips HTML, which finds nothing: the angle
+    brackets and ampersands have just been deleted.
+
+    Source: MT-RAG benchmark, scripts/evaluation.
+    """
+    return _NEITHER_WORD_NOR_SPACE.sub("", text.replace("\n", " ")).lower()
+
+
+def rouge_tokens(text: str, stem: bool = False) -> list[str]:
+    """rouge-score's tokens: runs of ``a-z0-9`` in the lower-cased text.
+
+    A script without Latin letters gives no tokens at all. Source: rouge-score 0.1.2.
+    """
+    # Bytes have the fastest table lookup, and no byte of a longer UTF-8 character is ASCII.
+    ascii_only = text.lower().encode(errors="surrogatepass").translate(_NOT_ROUGE_TO_SPACES)
+    words = ascii_only.decode("ascii").split()
+    return stemmed(words) if stem else words
+
+
+def encode(texts: Iterable[Sequence[str]]) -> list[str]:
+    """Each list of tokens as a string with one character a token, equal tokens as equal characters.
+
+    A run of tokens is then a substring, and C code for strings compares tokens. All texts that are
+    to be compared must be encoded in one call.
+    """
+    tokens = list(texts)
+    vocabulary = dict(
+        zip(dict.fromkeys(chain.from_iterable(tokens)), map(chr, count()), strict=False)
+    )
+    return ["".join(map(vocabulary.__getitem__, words)) for words in tokens]

@@ -1,13 +1,13 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), with precision, recall and F.
 
-`Rouge1`, `Rouge2` and `RougeL` give rouge-score's values to the last bit (``tokens=rouge``), or
-count words of any script (``tokens=unicode``). `UltraRouge1` and its sisters are UltraRAG's.
+``rouge1``, ``rouge2`` and ``rougeL`` give rouge-score's values to the last bit (``tokens=rouge``),
+or count words of any script (``tokens=unicode``). ``rouge-1`` and its sisters are UltraRAG's.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
@@ -15,9 +15,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded
-from ragassay.metrics.answer.text import encode, rouge_tokens
-from ragassay.metrics.core.metric import harmonic, register
+from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded, encode, rouge_tokens
+from ragassay.metrics.core.metric import define, harmonic
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 
@@ -41,21 +40,7 @@ def rouge(
     measures: Sequence[Measure] = MEASURES,
     stem: bool = True,
 ) -> dict[str, PRF]:
-    """ROUGE of a text against one reference, or against the best (by F) of several.
-
-    Args:
-        hypothesis: the text to score.
-        reference: a text, or several of which any may match.
-        measures: which of ``rouge1``, ``rouge2`` and ``rougeL``.
-        stem: Porter stems for words of more than three characters.
-
-    Returns:
-        Precision, recall and F by measure; all 0 where either side has no tokens, or there is no
-        reference.
-
-    Raises:
-        UsageError: an unknown measure.
-    """
+    """ROUGE of a text against one reference, or against the best (by F) of several."""
     unknown = [name for name in measures if name not in MEASURES]
     if unknown:
         raise UsageError(f"{unknown[0]!r} is no ROUGE measure; there are {', '.join(MEASURES)}.")
@@ -70,13 +55,7 @@ def rouge(
 
 
 def compare(measure: Measure, answer: str, reference: str) -> PRF:
-    """One ROUGE measure of two codes (see `ragassay.metrics.answer.text.encode`).
-
-    Args:
-        measure: ``rouge1``, ``rouge2`` or ``rougeL``.
-        answer: the answer's code.
-        reference: the reference's code, from the same call of ``encode``.
-    """
+    """One ROUGE measure of two codes (see `ragassay.metrics.answer.references.encode`)."""
     if measure == "rougeL":
         from rapidfuzz.distance import LCSseq
 
@@ -87,34 +66,18 @@ def compare(measure: Measure, answer: str, reference: str) -> PRF:
 
 
 def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
-    """Precision, recall and F of ``hits`` common items; 0 where there are none.
-
-    Args:
-        hits: number of common items.
-        n_answer: number of items of the answer.
-        n_reference: number of items of the reference.
-    """
+    """Precision, recall and F of ``hits`` common items; 0 where there are none."""
     p, r = hits / max(n_answer, 1), hits / max(n_reference, 1)
     return PRF(p, r, harmonic(p, r))
 
 
 def overlap(left: Sequence[Any], right: Sequence[Any]) -> int:
-    """How many items two sequences have in common; repeats count as often as both have them.
-
-    Args:
-        left: hashable items.
-        right: hashable items.
-    """
+    """How many items two sequences have in common; repeats count as often as both have them."""
     return (Counter(left) & Counter(right)).total()
 
 
 def overlap_prf(answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
-    """Precision, recall and F of the items that two sequences have in common.
-
-    Args:
-        answer: hashable items: words, or the characters of a code.
-        reference: hashable items.
-    """
+    """Precision, recall and F of the items that two sequences have in common."""
     return prf(overlap(answer, reference), len(answer), len(reference))
 
 
@@ -122,13 +85,7 @@ _f_of = attrgetter("f")
 
 
 def best_score(values: Sequence[PRF], part: str, note: str) -> Score:
-    """The score of an answer by its best reference: the first one with the highest F.
-
-    Args:
-        values: precision, recall and F by reference.
-        part: which of them is the value.
-        note: the explanation of the score.
-    """
+    """The score of an answer by its best reference: the first one with the highest F."""
     best = max(values, key=_f_of)
     parts: dict[str, Any] = best._asdict()
     if len(values) > 1:
@@ -144,17 +101,7 @@ class Compared(NamedTuple):
 
 
 def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> list[Compared | None]:
-    """Each sample's values against each of its references; for `Window.once`.
-
-    Args:
-        window: the samples.
-        measure: ``rouge1``, ``rouge2`` or ``rougeL``.
-        tokens: how texts are cut into tokens.
-        stem: Porter stems for words of more than three characters.
-
-    Returns:
-        One entry a sample; ``None`` where answer or references are missing.
-    """
+    """Each sample's values against each of its references; for `Window.once`."""
     return [
         None
         if pair is None
@@ -207,41 +154,6 @@ class _Rouge(ReferenceMetric[Compared]):
         return best_score(view.values, self.part, note)
 
 
-@register
-class Rouge1(_Rouge):
-    """Overlap of words with the best reference (ROUGE-1).
-
-    Good for: summaries and long answers
-    """
-
-    name = "rouge1"
-    measure = "rouge1"
-
-
-@register
-class Rouge2(_Rouge):
-    """Overlap of word pairs with the best reference (ROUGE-2).
-
-    Good for: summaries and long answers, where word order matters
-    """
-
-    name = "rouge2"
-    measure = "rouge2"
-
-
-@register
-class RougeL(_Rouge):
-    """Longest common subsequence with the best reference (ROUGE-L).
-
-    Sentences are not split.
-
-    Good for: long answers: the usual overlap measure
-    """
-
-    name = "rougeL"
-    measure = "rougeL"
-
-
 class _UltraRouge(ReferenceMetric[Compared]):
     """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen.
 
@@ -269,28 +181,21 @@ class _UltraRouge(ReferenceMetric[Compared]):
         return Score(max(map(_f_of, view.values)))
 
 
-@register
-class UltraRouge1(_UltraRouge):
-    """UltraRAG's ROUGE-1 F as published (rouge1 keeps articles; tokens=unicode all scripts)."""
-
-    name = "rouge-1"
-    aliases: ClassVar[Mapping[str, str]] = {"Rouge_1": "rouge-1"}
-    measure = "rouge1"
-
-
-@register
-class UltraRouge2(_UltraRouge):
-    """UltraRAG's ROUGE-2 F as published (rouge2 keeps articles; tokens=unicode all scripts)."""
-
-    name = "rouge-2"
-    aliases: ClassVar[Mapping[str, str]] = {"Rouge_2": "rouge-2"}
-    measure = "rouge2"
-
-
-@register
-class UltraRougeL(_UltraRouge):
-    """UltraRAG's ROUGE-L F as published (rougeL keeps articles; tokens=unicode all scripts)."""
-
-    name = "rouge-l"
-    aliases: ClassVar[Mapping[str, str]] = {"Rouge_L": "rouge-l"}
-    measure = "rougeL"
+for _n, _title, _good_for in (
+    ("1", "Overlap of words with the best reference (ROUGE-1).", "summaries and long answers"),
+    (
+        "2",
+        "Overlap of word pairs with the best reference (ROUGE-2).",
+        "summaries and long answers, where word order matters",
+    ),
+    (
+        "L",
+        "Longest common subsequence with the best reference (ROUGE-L).\n\nSentences are not split.",
+        "long answers: the usual overlap measure",
+    ),
+):
+    _name, _theirs = f"rouge{_n}", f"rouge-{_n.lower()}"
+    _differs = f"{_name} keeps articles; tokens=unicode all scripts"
+    _published = f"UltraRAG's ROUGE-{_n} F as published ({_differs})."
+    define(_name, _Rouge, f"{_title}\n\nGood for: {_good_for}", measure=_name)
+    define(_theirs, _UltraRouge, _published, measure=_name, aliases={f"Rouge_{_n}": _theirs})

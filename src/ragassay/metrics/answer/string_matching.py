@@ -7,12 +7,11 @@ explanation of a score names. The corrected ones compare whole words of any scri
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Literal
+from typing import Any, Literal
 
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
@@ -20,13 +19,14 @@ from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
     coded,
+    encode,
     normal,
     single_character,
     tokeniser,
     uncited,
 )
-from ragassay.metrics.answer.rouge_metrics import PARTS, best_score, overlap_prf
-from ragassay.metrics.answer.text import encode
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
+from ragassay.metrics.core.measures import measure
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
@@ -44,40 +44,25 @@ class _Published(ReferenceMetric[ReferencedAnswer]):
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The published value, with a warning where a reference is empty."""
-        value = self.value(view.answer, view.references)
+        value = self.measured(view.answer, view.references)
         if value and "" in view.references:
             at = view.references.index("") + 1
             return Score(value, {}, f"reference {at} normalises to nothing, which matches too much")
         return Score(value)
 
-    @abstractmethod
-    def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """The published formula.
 
-        Args:
-            answer: the answer's normal form.
-            references: the references' normal forms.
-        """
-
-
-@register
-class UltraEM(_Published):
+@measure("em", base=_Published, says="flag")
+def ultra_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's EM as published (exact_match: words of any script, no empty matches).
 
     Formula: 1 if the normal forms of the answer and of a reference are equal, else 0
     Misleads where: one more word makes 0; generated sentences hardly ever score
     """
-
-    name = "em"
-    says = "flag"
-
-    def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """1 or 0; two empty normal forms are equal."""
-        return float(answer in references)
+    return float(answer in references)
 
 
-@register
-class UltraAcc(_Published):
+@measure("acc", base=_Published, says="flag")
+def ultra_acc(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's Acc as published: substring (contains_answer: whole words only).
 
     0 for an empty answer.
@@ -86,48 +71,32 @@ class UltraAcc(_Published):
     Misleads where: short references stand in longer words ("art" in "party"); long answers that
         list everything score 1
     """
-
-    name = "acc"
-    says = "flag"
-
-    def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """1 or 0; ``art`` occurs in ``party``, and an empty reference in every answer."""
-        return float(bool(answer) and any(reference in answer for reference in references))
+    return float(bool(answer) and any(reference in answer for reference in references))
 
 
-@register
-class UltraStringEM(_Published):
+@measure("stringem", base=_Published)
+def ultra_string_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's StringEM as published: share of equal references (alias_groups: groups).
 
     Formula: references equal to the answer / references
     Misleads where: three spellings of one answer make 1/3 at best
     """
-
-    name = "stringem"
-
-    def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """The share of equal references: a perfect answer with two spellings gets 0.5."""
-        return references.count(answer) / len(references)
+    return references.count(answer) / len(references)
 
 
-@register
-class UltraCoverEM(_Published):
+@measure("coverem", base=_Published, scripts="spaced", for_all_scripts="covers_answer")
+def ultra_cover_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches).
 
     Formula: 1 if all tokens of some reference occur in the answer, else 0
     Misleads where: the words may stand anywhere, in any order; an empty reference matches
     """
-
-    name, scripts, for_all_scripts = "coverem", "spaced", "covers_answer"
-
-    def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """1 or 0; an empty reference is covered by every answer, even an empty one."""
-        words = set(answer.split())
-        return float(any(words.issuperset(reference.split()) for reference in references))
+    words = set(answer.split())
+    return float(any(words.issuperset(reference.split()) for reference in references))
 
 
-@register
-class UltraF1(_Published):
+@measure("f1", base=_Published, scripts="spaced", for_all_scripts="token_f1")
+def ultra_f1(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's token F1 as published (token_f1: words of any script).
 
     0 where either is empty.
@@ -135,12 +104,8 @@ class UltraF1(_Published):
     Formula: 2PR / (P + R) of the words shared with the best reference (normal forms)
     Misleads where: a long right answer loses precision; "not open" shares most words with "open"
     """
-
-    name, scripts, for_all_scripts = "f1", "spaced", "token_f1"
-
-    def value(self, answer: str, references: tuple[str, ...]) -> float:
-        words = answer.split()
-        return max(overlap_prf(words, reference.split()).f for reference in references)
+    words = answer.split()
+    return max(overlap_prf(words, reference.split()).f for reference in references)
 
 
 @dataclass(frozen=True)
@@ -152,6 +117,7 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
     version = 5
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
+        """Codes, one character a token; an empty reference matches nothing."""
         return window.once(coded, "unicode", False, self.articles)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
@@ -163,43 +129,17 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
             detail = f"{which}: nothing left without punctuation"
             return Unscored(Reason.UNDEFINED, detail + dropped * (self.articles == "drop"))
         note = f"left out, as without words: {which}" if empty else ""
-        return self.value(view.answer, view.references, note)
+        return self.best([self.measured(view.answer, one) for one in view.references], note)
 
-    @abstractmethod
-    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """The score of an answer.
-
-        Args:
-            answer: its code, one character a token.
-            references: the codes of the references; an empty one matches nothing.
-            note: the explanation of the score.
-        """
+    def best(self, values: Sequence[Any], note: str) -> Score:
+        """1 with the index of the first reference that matches, else 0."""
+        if True in values:
+            return Score(1.0, {"reference": values.index(True)}, note)
+        return Score(0.0, {}, note)
 
 
 def _part_of_a_word(which: str) -> Unscored:
     return Unscored(Reason.UNSUPPORTED, f"{which} may be part of another word of the answer")
-
-
-def _any(matches: Iterable[bool], note: str) -> Score:
-    """1 with the index of the first match, else 0."""
-    at = next((index for index, match in enumerate(matches) if match), None)
-    return Score(0.0, {}, note) if at is None else Score(1.0, {"reference": at}, note)
-
-
-@register
-class ExactMatch(_Corrected):
-    """Answer equals a reference word for word, in any script; an empty one matches nothing.
-
-    Formula: 1 if the words of the answer are those of a reference, in order, else 0
-    Misleads where: one more word makes 0; generated sentences hardly ever score
-    Good for: short factual answers
-    """
-
-    name = "exact_match"
-    says = "flag"
-
-    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        return _any((bool(code) and code == answer for code in references), note)
 
 
 class _Within(_Corrected):
@@ -221,8 +161,27 @@ class _Within(_Corrected):
         return _part_of_a_word(f"reference {outcome.parts['reference'] + 1}")
 
 
-@register
-class ContainsAnswer(_Within):
+@dataclass(frozen=True)
+class _Shared(_Corrected):
+    part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
+
+    def best(self, values: Sequence[PRF], note: str) -> Score:
+        return best_score(values, self.part, note)
+
+
+@measure("exact_match", base=_Corrected, says="flag")
+def exact_match(answer: str, reference: str) -> bool:
+    """Answer equals a reference word for word, in any script; an empty one matches nothing.
+
+    Formula: 1 if the words of the answer are those of a reference, in order, else 0
+    Misleads where: one more word makes 0; generated sentences hardly ever score
+    Good for: short factual answers
+    """
+    return bool(reference) and reference == answer
+
+
+@measure("contains_answer", base=_Within, says="flag")
+def contains_answer(answer: str, reference: str) -> bool:
     """A reference stands in the answer as whole words (Chinese, Thai ...: characters).
 
     Formula: 1 if a reference stands in the answer as a run of whole words, else 0
@@ -231,32 +190,22 @@ class ContainsAnswer(_Within):
         (東京都 holds 京都)
     Good for: full sentences that should hold a short factual answer
     """
-
-    name = "contains_answer"
-    says = "flag"
-
-    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        return _any((bool(code) and code in answer for code in references), note)
+    return bool(reference) and reference in answer
 
 
-@register
-class CoversAnswer(_Within):
+@measure("covers_answer", base=_Within)
+def covers_answer(answer: str, reference: str) -> bool:
     """All words of a reference occur in the answer, in any order and as often.
 
     Formula: 1 if all words of some reference occur in the answer, as often, else 0
     Misleads where: the words may stand far apart and mean something else
     Good for: answers that may put the expected words in another order
     """
-
-    name = "covers_answer"
-
-    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        words = Counter(answer)
-        return _any((bool(code) and Counter(code) <= words for code in references), note)
+    return bool(reference) and Counter(reference) <= Counter(answer)
 
 
-@register
-class TokenF1(_Corrected):
+@measure("token_f1", base=_Shared)
+def token_f1(answer: str, reference: str) -> PRF:
     """Words shared with the best reference (f1 for any script).
 
     Formula: P = shared words / words of the answer, R = shared words / words of the reference, F =
@@ -264,13 +213,7 @@ class TokenF1(_Corrected):
     Misleads where: a long right answer loses precision; "not open" shares most words with "open"
     Good for: short answers, where partly right counts
     """
-
-    part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
-
-    name = "token_f1"
-
-    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        return best_score([overlap_prf(answer, code) for code in references], self.part, note)
+    return overlap_prf(answer, reference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
 """Retrieval over chunks, corrected: every gold chunk makes one hit, and perfect retrieval scores 1.
 
 A retrieved chunk is relevant when it is a gold chunk (``by=exact``: the same id, or the same text
-up to whitespace) or close to one (``by=cosine``, see `chunk_vectors`). Hits are one to one: many
+up to whitespace) or close to one (``by=cosine``). Hits are one to one: many
 copies of a chunk do not inflate the precision, and one generic chunk does not recall every gold
 chunk. Gold chunks named twice count once. A copy of a chunk that stands higher in the ranking keeps
 its rank and is a miss, or is removed first (``duplicates=drop``).
+
+The vectors are the record's, in ``given`` under ``passage_embeddings`` and ``gold_embeddings`` (one
+list of numbers for each passage and each gold passage, in the sample's order), else the run's
+embedder's. A record must bring both or neither: vectors of two models cannot be compared.
 
 The published forms are in `ragassay.metrics.chunks.chunks_published`.
 """
@@ -12,31 +16,155 @@ The published forms are in `ragassay.metrics.chunks.chunks_published`.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragassay.base.counts import either, share
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.chunks.chunk_vectors import (
-    ChunkVectors,
-    SampleVectors,
-    lacks_vectors,
-    texts_of,
+from ragassay.metrics.core.chunk_matching import (
+    credited,
+    likeness,
+    same_chunks,
+    vectors as matrix_of,
 )
-from ragassay.metrics.core.chunk_matching import credited, likeness, same_chunks
-from ragassay.metrics.core.metric import Metric, missing, register
+from ragassay.metrics.core.measures import Measured, measure
+from ragassay.metrics.core.metric import missing
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
+from ragassay.models.embedders.embedding import Embedded, is_blank
+from ragassay.models.weights.weight_files import Unavailable
 
 Relevance = Literal["exact", "cosine"]
 Duplicates = Literal["miss", "drop"]
 _THRESHOLD: Final = 0.8
+_GIVEN: Final = ("passage_embeddings", "gold_embeddings")
+_SPANS_HINT = "; gold with spans is for the Span and Char metrics"
+
+
+class SampleVectors(NamedTuple):
+    """Vectors of a sample, one a row.
+
+    Attributes:
+        passages: of the retrieved chunks, in rank order. A blank one is a row of zeros, whose
+            cosine with every other is 0.
+        gold: of the gold chunks that are relevant.
+        by: the embedder's label, empty where none was needed.
+        given: whether the record brought them.
+    """
+
+    passages: NDArray[np.floating]
+    gold: NDArray[np.floating]
+    by: str = ""
+    given: bool = False
+
+    @property
+    def explanation(self) -> str:
+        """Where the vectors come from, in a few words."""
+        if self.given:
+            return "cosines of the vectors in the record"
+        return f"cosines of vectors by {self.by}" if self.by else "nothing was retrieved"
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The embedder's label as a part of a score; empty where none was needed."""
+        return {"embedder": self.by} if self.by else {}
+
+
+def lacks_vectors(sample: Sample) -> Unscored | None:
+    """`Unscored` where the record brings neither vectors nor the texts to make them from."""
+    keys = [key for key in _GIVEN if sample.given.get(key) is not None]
+    if len(keys) == len(_GIVEN):
+        return None
+    if keys:
+        (absent,) = set(_GIVEN) - set(keys)
+        return Unscored(
+            Reason.MISSING_INPUT,
+            f"the record brings {keys[0]!r} without {absent!r}: vectors of two models do not "
+            "compare, so give both, or neither",
+        )
+    if not sample.passages:
+        return None  # nothing was retrieved: no vector is needed to say so
+    gold = [g for g in sample.gold or () if g.grade >= 1]
+    if n := sum(g.text is None or is_blank(g.text) for g in gold):
+        which, hint = share(n, len(gold), "gold passage"), _SPANS_HINT
+    elif n := sum(p.text is None for p in sample.passages):
+        which, hint = share(n, len(sample.passages), "passage"), ""
+    else:
+        return None
+    detail = f"{which} {either(n, 'has', 'have')} no text to embed{hint}"
+    return Unscored(Reason.MISSING_INPUT, detail)
+
+
+def _embedded(window: Window) -> tuple[Mapping[str, Embedded], str] | Unscored:
+    """The vectors of the distinct texts of a window's chunks, and the embedder's label."""
+    texts = [text for sample in window.samples for text in texts_of(sample)]
+    if not texts:
+        return {}, ""
+    try:
+        return window.models.embedder.embed(texts), window.models.embedder.label
+    except Unavailable as error:
+        return Unscored(error.reason, str(error))
+
+
+def vectors_of(window: Window, sample: Sample, rel: int) -> SampleVectors | Unscored:
+    """The vectors of a sample of the window that lacks nothing (see `lacks_vectors`)."""
+    if sample.given.get(_GIVEN[0]) is not None:
+        return _given(sample, rel)
+    gold = [g.text or "" for g in sample.gold or () if g.grade >= rel]
+    if not sample.passages:
+        return SampleVectors(np.empty((0, 0)), np.zeros((len(gold), 0)))
+    found = window.once(_embedded)
+    if isinstance(found, Unscored):
+        return found
+    right = _rows(gold, found[0])
+    if isinstance(right, Unscored):
+        return right
+    left = _rows([p.text or "" for p in sample.passages], found[0], width=right.shape[1])
+    return left if isinstance(left, Unscored) else SampleVectors(left, right, found[1])
+
+
+def _rows(
+    texts: Sequence[str], vectors: Mapping[str, Embedded], width: int = 0
+) -> NDArray[np.float32] | Unscored:
+    rows = []
+    for text in texts:
+        vector = vectors.get(text)
+        if isinstance(vector, Unscored):
+            return vector
+        rows.append(np.zeros(width, np.float32) if vector is None else vector)
+    return np.stack(rows)
+
+
+def texts_of(sample: Sample) -> Iterator[str]:
+    """The texts of a sample that must be embedded; none where it brings vectors or lacks
+    something."""
+    if any(sample.given.get(key) is not None for key in _GIVEN):
+        return
+    gold = [g.text or "" for g in sample.gold or () if g.grade >= 1]
+    if not sample.passages or not gold or lacks_vectors(sample) is not None:
+        return
+    yield from gold
+    yield from (p.text or "" for p in sample.passages)
+
+
+def _given(sample: Sample, rel: int) -> SampleVectors | Unscored:
+    matrices = []
+    for key, chunks in zip(_GIVEN, (sample.passages, sample.gold), strict=True):
+        rows, n = sample.given[key], len(chunks or ())
+        if not isinstance(rows, list | tuple | np.ndarray) or len(rows) != n:
+            return Unscored(Reason.MISSING_INPUT, f"'{key}' does not hold {n} vectors")
+        try:
+            matrices.append(matrix_of(rows) if n else np.empty((0, 0)))
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, f"{key}: {error}")
+    relevant = [at for at, g in enumerate(sample.gold or ()) if g.grade >= rel]
+    return SampleVectors(matrices[0], matrices[1][relevant], given=True)
 
 
 def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray[np.float64]:
@@ -44,14 +172,6 @@ def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray
 
     The formula is ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (depth - 1))``. With gamma 0 it is
     a straight line, which is the limit; with depth 1 it is 1.
-
-    Args:
-        ranks: ranks from 1 to ``depth``, any shape.
-        depth: length of the list, at least 1.
-        gamma: steepness, at least 0.
-
-    Returns:
-        Worths from 0 to 1, in the shape of ``ranks``.
     """
     steps = np.asarray(ranks, dtype=np.float64) - 1
     if depth == 1:
@@ -70,13 +190,6 @@ def hybrid_score(
     Rank quality is the worth of the hits' ranks (`log_rank_scores`) over the worth of the best
     ranks that ``n_gold`` hits could have. All gold on top gives 1; what stands below ``depth``
     changes nothing.
-
-    Args:
-        hits: one flag a retrieved chunk, in rank order.
-        n_gold: number of gold chunks, at least 1.
-        depth: how many ranks count, at least 1, whatever was retrieved.
-        alpha: weight of recall.
-        gamma: steepness, at least 0.
     """
     ranks = np.flatnonzero(np.asarray(hits, dtype=np.bool_)[:depth]) + 1
     best = np.arange(1, min(n_gold, depth) + 1)
@@ -99,25 +212,17 @@ class Hits(NamedTuple):
     vectors: SampleVectors | None = None
     best: Sequence[float] = ()
 
+    def within(self, k: int) -> int:
+        """How many of the first ``k`` chunks are hits."""
+        return int(self.flags[:k].sum())
+
 
 def chunk_hits(
     window: Window, by: Relevance, threshold: float, rel: int, duplicates: Duplicates
 ) -> list[Hits | Unscored]:
-    """The hits of each sample; for `Window.once`.
+    """The hits of each sample; for `Window.once`."""
 
-    Args:
-        window: the samples.
-        by: ``exact`` compares ids and texts, ``cosine`` compares vectors.
-        threshold: smallest cosine that is relevant, -1 to 1; unused with ``exact``.
-        rel: smallest grade of a gold chunk that is relevant.
-        duplicates: ``miss`` keeps copies of a chunk as misses, ``drop`` removes them first.
-
-    Returns:
-        One entry a sample; `Unscored` where it lacks what is compared.
-    """
-    vectors = window.once(ChunkVectors) if by == "cosine" else None
-
-    def hits(at: int, sample: Sample) -> Hits | Unscored:
+    def hits(sample: Sample) -> Hits | Unscored:
         gold = missing(sample, ("passages", "gold")) or relevant_gold(sample, rel)
         if isinstance(gold, Unscored):
             return gold
@@ -126,13 +231,13 @@ def chunk_hits(
         labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
         rows = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
         gold_rows = _first_ones(gold_labels)
-        if vectors is None:
+        if by == "exact":
             lacking = comparable(passages, gold)
             if lacking is not None:
                 return lacking
             left, right = np.array(labels, dtype=int)[rows], np.array(gold_labels)[gold_rows]
             return Hits(credited(left[:, None] == right), len(right))
-        pair = lacks_vectors(sample) or vectors.of(at, rel)
+        pair = lacks_vectors(sample) or vectors_of(window, sample, rel)
         if isinstance(pair, Unscored):
             return pair
         if not passages:
@@ -144,28 +249,18 @@ def chunk_hits(
         best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
         return Hits(credited(near), len(gold_rows), pair, best)
 
-    return [hits(at, sample) for at, sample in enumerate(window.samples)]
+    return [hits(sample) for sample in window.samples]
 
 
 def relevant_gold(sample: Sample, rel: int = 1) -> tuple[GoldPassage, ...] | Unscored:
-    """The gold chunks of grade ``rel`` or more; `Unscored` where there are none.
-
-    Args:
-        sample: the sample; missing gold counts as none.
-        rel: smallest grade that is relevant.
-    """
+    """The gold chunks of grade ``rel`` or more; `Unscored` where there are none."""
     gold = tuple(g for g in sample.gold or () if g.grade >= rel)
     return gold or Unscored(Reason.NOT_APPLICABLE, "the query has no relevant gold passage")
 
 
 def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unscored | None:
     """`Unscored` where some gold passages share neither ids nor texts with the retrieved ones, so
-    that a miss would prove nothing; else ``None``.
-
-    Args:
-        passages: the retrieved passages.
-        gold: the relevant gold passages.
-    """
+    that a miss would prove nothing; else ``None``."""
     kinds = [
         kind
         for kind in ("id", "text")
@@ -182,13 +277,7 @@ def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unsc
 
 
 def incomparable(sample: Sample, rel: int = 1, by: Relevance = "exact") -> Unscored | None:
-    """`Unscored` where a sample's passages cannot be compared with its gold; else ``None``.
-
-    Args:
-        sample: with passages and gold.
-        rel: smallest grade that is relevant.
-        by: how chunks are compared.
-    """
+    """`Unscored` where a sample's passages cannot be compared with its gold; else ``None``."""
     gold = relevant_gold(sample, rel)
     if isinstance(gold, Unscored):
         return gold
@@ -201,7 +290,7 @@ def _first_ones(labels: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _ChunkMetric(Metric):
+class _ChunkMetric(Measured):
     """Source: datapizza-ai, docs/metrics.md, with one-to-one hits"""
 
     k: int = cutoff(..., "how many ranks count")
@@ -240,36 +329,37 @@ class _ChunkMetric(Metric):
         ranks = (np.flatnonzero(hits.flags[: self.k]) + 1).tolist()
         parts: dict[str, Any] = {"hit_ranks": ranks, "n_gold": hits.n_gold}
         if hits.vectors is None:
-            return Score(self.value(hits), parts)
+            return Score(self.measured(hits), parts)
         by, best = hits.vectors, list(hits.best[: self.k])
         explanation = by.explanation
         if best:
             parts["best_cosines"] = best
             explanation += f"; threshold {self.threshold:g}, best cosine {max(best):.3f}"
-        return Score(self.value(hits), parts | by.parts, explanation, given=by.given)
-
-    @abstractmethod
-    def value(self, hits: Hits) -> float:
-        """The value for one sample's hits."""
+        return Score(self.measured(hits), parts | by.parts, explanation, given=by.given)
 
 
-@register
-class ChunkPrecision(_ChunkMetric):
+class _Hybrid(_ChunkMetric):
+    gamma: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not math.isfinite(self.gamma * self.k):
+            raise UsageError(f"{self.name}: gamma {self.gamma:g} is too large.")
+
+
+@measure("ChunkP", base=_ChunkMetric)
+def chunk_precision(hits: Hits, k: int) -> float:
     """Share of the first k chunks that are hits, one for each gold chunk.
 
     Formula: hits among the first k / k, each for another gold chunk
     Misleads where: with fewer gold chunks than k, it cannot reach 1
     Good for: how much of the context window is useful
     """
-
-    name = "ChunkP"
-
-    def value(self, hits: Hits) -> float:
-        return int(hits.flags[: self.k].sum()) / self.k
+    return hits.within(k) / k
 
 
-@register
-class ChunkRecall(_ChunkMetric):
+@measure("ChunkR", base=_ChunkMetric)
+def chunk_recall(hits: Hits, k: int) -> float:
     """Share of the gold chunks found among the first k.
 
     Formula: gold chunks found among the first k / gold chunks
@@ -277,30 +367,27 @@ class ChunkRecall(_ChunkMetric):
         depend on the cut
     Good for: whether the answer could be in the context at all
     """
-
-    name = "ChunkR"
-
-    def value(self, hits: Hits) -> float:
-        return int(hits.flags[: self.k].sum()) / hits.n_gold
+    return hits.within(k) / hits.n_gold
 
 
-@register
-class ChunkF1(_ChunkMetric):
+@measure("ChunkF1", base=_ChunkMetric)
+def chunk_f1(hits: Hits, k: int) -> float:
     """Harmonic mean of precision and recall over chunks.
 
     Formula: 2PR / (P + R) of ChunkP@k and ChunkR@k
     Misleads where: with fewer gold chunks than k, it cannot reach 1
     Good for: one number for a cut-off
     """
-
-    name = "ChunkF1"
-
-    def value(self, hits: Hits) -> float:
-        return 2 * int(hits.flags[: self.k].sum()) / (self.k + hits.n_gold)
+    return 2 * hits.within(k) / (k + hits.n_gold)
 
 
-@register
-class HybridLogRank(_ChunkMetric):
+@measure("hybrid", base=_Hybrid)
+def hybrid_log_rank(
+    hits: Hits,
+    k: int,
+    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0, maximum=1),
+    gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0),
+) -> float:
     """Recall and log-rank quality over chunks, perfect = 1.
 
     The cut-off is its depth; see `hybrid_score`.
@@ -310,16 +397,4 @@ class HybridLogRank(_ChunkMetric):
     Good for: one number that rewards finding the gold chunks and ranking them high
     Source: datapizza-ai, docs/metrics.md, normalised, with a depth and one-to-one hits
     """
-
-    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0, maximum=1)
-    gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
-
-    name = "hybrid"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not math.isfinite(self.gamma * self.k):
-            raise UsageError(f"{self.name}: gamma {self.gamma:g} is too large.")
-
-    def value(self, hits: Hits) -> float:
-        return hybrid_score(hits.flags, hits.n_gold, self.k, alpha=self.alpha, gamma=self.gamma)
+    return hybrid_score(hits.flags, hits.n_gold, k, alpha=alpha, gamma=gamma)

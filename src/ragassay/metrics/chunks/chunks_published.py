@@ -16,11 +16,12 @@ from ragassay.base.errors import warn_user
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks import chunks_datapizza as published
-from ragassay.metrics.chunks.chunk_overlap import incomparable, relevant_gold
-from ragassay.metrics.chunks.chunk_vectors import (
-    ChunkVectors,
+from ragassay.metrics.chunks.chunk_overlap import (
     SampleVectors,
+    incomparable,
+    relevant_gold,
     texts_of,
+    vectors_of,
 )
 from ragassay.metrics.core.chunk_matching import likeness, same_chunks
 from ragassay.metrics.core.metric import Metric, SampleMetric, register
@@ -37,12 +38,7 @@ class _Published(Metric):
     needs = ("passages", "gold")
 
     def value(self, retrieved: Any, gold: Any) -> float:
-        """The value of the published function of this name, with the metric's parameters.
-
-        Args:
-            retrieved: chunks in rank order, as labels or as vectors.
-            gold: the gold chunks, in the same form.
-        """
+        """The value of the published function of this name, with the metric's parameters."""
         value: float = getattr(published, self.name)(
             retrieved, gold, **{field.name: getattr(self, field.name) for field in fields(self)}
         )
@@ -85,14 +81,13 @@ class _Similar(_Published):
         return texts_of(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        vectors = window.once(ChunkVectors)
-        return [self._outcome(sample, at, vectors) for at, sample in enumerate(window.samples)]
+        return [self._outcome(sample, window) for sample in window.samples]
 
-    def _outcome(self, sample: Sample, at: int, vectors: ChunkVectors) -> Outcome:
+    def _outcome(self, sample: Sample, window: Window) -> Outcome:
         gold = self.lacks(sample) or relevant_gold(sample)
         if isinstance(gold, Unscored):
             return gold
-        pair = vectors.of(at, rel=1)
+        pair = vectors_of(window, sample, rel=1)
         if isinstance(pair, Unscored):
             return pair
         try:

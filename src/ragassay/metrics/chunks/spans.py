@@ -9,7 +9,6 @@ and so does a character that several passages cover.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -23,7 +22,8 @@ from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_overlap import relevant_gold
 from ragassay.metrics.core.chunk_matching import credited
-from ragassay.metrics.core.metric import Metric, harmonic, missing, register
+from ragassay.metrics.core.measures import Measured, measure
+from ragassay.metrics.core.metric import harmonic, missing
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.texts.document_names import DocumentNames, same_document
@@ -50,17 +50,7 @@ class Spans(NamedTuple):
 def overlaps(
     retrieved: Sequence[Span], gold: Sequence[Span], by: Overlap = "containment"
 ) -> NDArray[np.float64]:
-    """How far each retrieved span covers each gold span.
-
-    Args:
-        retrieved: the retrieved spans.
-        gold: the gold spans, none of them empty.
-        by: ``containment`` for the share of the gold span's characters that lie in the retrieved
-            span; ``iou`` for common characters over characters in either.
-
-    Returns:
-        Shares from 0 to 1, shape ``(n_retrieved, n_gold)``.
-    """
+    """How far each retrieved span covers each gold span."""
     r_documents, r_starts, r_ends = _columns(retrieved)
     g_documents, g_starts, g_ends = _columns(gold)
     common = np.minimum.outer(r_ends, g_ends) - np.maximum.outer(r_starts, g_starts)
@@ -75,11 +65,8 @@ def overlaps(
 def _columns(
     spans: Sequence[Span],
 ) -> tuple[NDArray[np.str_], NDArray[np.int64], NDArray[np.int64]]:
-    return (
-        np.array([span.document for span in spans], dtype=np.str_),
-        np.array([span.start for span in spans], dtype=np.int64),
-        np.array([span.end for span in spans], dtype=np.int64),
-    )
+    documents, starts, ends = zip(*spans, strict=True) if spans else ((), (), ())
+    return np.array(documents, np.str_), np.array(starts, np.int64), np.array(ends, np.int64)
 
 
 def covered(spans: Iterable[Span]) -> int:
@@ -91,19 +78,6 @@ def covered(spans: Iterable[Span]) -> int:
         total += max(0, span.end - max(span.start, reached))
         reached = max(reached, span.end)
     return total
-
-
-def sample_spans(window: Window, rel: int) -> list[Spans | Unscored]:
-    """The spans of each sample; for `Window.once`.
-
-    Args:
-        window: the samples.
-        rel: smallest grade of gold that is relevant.
-
-    Returns:
-        One entry a sample; `Unscored` where spans are missing or a gold span is empty.
-    """
-    return [_spans(sample, rel) for sample in window.samples]
 
 
 def _spans(sample: Sample, rel: int) -> Spans | Unscored:
@@ -161,8 +135,12 @@ def _complete_spans(chunks: Sequence[Passage | GoldPassage]) -> tuple[Span, ...]
     )
 
 
+def _all_spans(window: Window, rel: int) -> list[Spans | Unscored]:
+    return [_spans(sample, rel) for sample in window.samples]
+
+
 @dataclass(frozen=True)
-class _SpanMetric(Metric):
+class _SpanMetric(Measured):
     """Source: datapizza-ai, docs/metrics.md, 'Retrieval Ground Truth' (which defines no metric)"""
 
     rel: int = param(1, "smallest grade that is relevant", minimum=1)
@@ -176,12 +154,27 @@ class _SpanMetric(Metric):
         return spans if isinstance(spans, Unscored) else None
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        spans_of = window.once(sample_spans, self.rel)
+        spans_of = window.once(_all_spans, self.rel)
         return [spans if isinstance(spans, Unscored) else self.outcome(spans) for spans in spans_of]
 
-    @abstractmethod
     def outcome(self, spans: Spans) -> Outcome:
         """The score for one sample's spans."""
+        outcome: Outcome = self.measured(spans)
+        return outcome
+
+
+Matches = NDArray[np.bool_]
+"""Which of the first k passages match which gold spans, shape ``(n_retrieved, n_gold)``."""
+
+
+def _precision(match: Matches, k: int) -> float:
+    """Passages that are hits, each for another gold span, over k."""
+    return int(credited(match).sum()) / k
+
+
+def _recall(match: Matches) -> float:
+    """Share of the gold spans that some passage matches."""
+    return int(match.any(axis=0).sum()) / int(match.shape[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,43 +194,27 @@ class _Matching(_SpanMetric):
         """The value for the first k passages, with the ranks of the hits as parts."""
         top = spans.retrieved[: self.k]
         match = overlaps(top, spans.gold, self.by) >= self.threshold - _ROUNDING
-        matched_gold = match.any(axis=0)
         parts = {
             "hit_ranks": (np.flatnonzero(credited(match)) + 1).tolist(),
-            "found": np.flatnonzero(matched_gold).tolist(),
+            "found": np.flatnonzero(match.any(axis=0)).tolist(),
             "n_gold": len(spans.gold),
         }
-        return Score(self.value(match), parts)
-
-    @abstractmethod
-    def value(self, match: NDArray[np.bool_]) -> float:
-        """The value for the first k passages; ``match`` has the shape ``(n_retrieved, n_gold)``."""
-
-    def precision(self, match: NDArray[np.bool_]) -> float:
-        """Passages that are hits, each for another gold span, over k."""
-        return int(credited(match).sum()) / self.k
-
-    def recall(self, match: NDArray[np.bool_]) -> float:
-        """Share of the gold spans that some passage matches."""
-        return int(match.any(axis=0).sum()) / int(match.shape[1])
+        return Score(self.measured(match), parts)
 
 
-@register
-class SpanPrecision(_Matching):
+@measure("SpanP", base=_Matching)
+def span_precision(match: Matches, k: int) -> float:
     """Share of the first k passages that match a gold span, each another one.
 
     Formula: passages among the first k that match a gold span, each another one / k
     Misleads where: with fewer gold spans than k, it cannot reach 1
     Good for: how many of the passages carry evidence, whatever the chunking
     """
-
-    name = "SpanP"
-
-    value = _Matching.precision
+    return _precision(match, k)
 
 
-@register
-class SpanRecall(_Matching):
+@measure("SpanR", base=_Matching)
+def span_recall(match: Matches) -> float:
     """Share of the gold spans that some passage among the first k matches.
 
     One passage may hold several of them.
@@ -246,29 +223,27 @@ class SpanRecall(_Matching):
     Misleads where: retrieving whole documents makes 1
     Good for: whether the evidence reached the context, whatever the chunking
     """
-
-    name = "SpanR"
-
-    value = _Matching.recall
+    return _recall(match)
 
 
-@register
-class SpanF1(_Matching):
+@measure("SpanF1", base=_Matching)
+def span_f1(match: Matches, k: int) -> float:
     """Harmonic mean of span precision and span recall.
 
     Formula: 2PR / (P + R) of SpanP@k and SpanR@k
     Misleads where: with fewer gold spans than k, it cannot reach 1
     Good for: one number for a cut-off
     """
-
-    name = "SpanF1"
-
-    def value(self, match: NDArray[np.bool_]) -> float:
-        return harmonic(self.precision(match), self.recall(match))
+    return harmonic(_precision(match, k), _recall(match))
 
 
-@register
-class SpanHit(_Matching):
+@dataclass(frozen=True, kw_only=True)
+class _Whole(_Matching):
+    threshold: float = param(1.0, "smallest share that is a match", minimum=0)
+
+
+@measure("SpanHit", base=_Whole)
+def span_hit(match: Matches) -> float:
     """Whether one of the first k passages holds a whole gold span.
 
     Whole unless a threshold is set.
@@ -277,13 +252,7 @@ class SpanHit(_Matching):
     Misleads where: one of several needed spans is enough
     Good for: questions with one piece of evidence
     """
-
-    threshold: float = param(1.0, "smallest share that is a match", minimum=0)
-
-    name = "SpanHit"
-
-    def value(self, match: NDArray[np.bool_]) -> float:
-        return 1.0 if match.any() else 0.0
+    return 1.0 if match.any() else 0.0
 
 
 @dataclass(frozen=True)
@@ -295,24 +264,12 @@ class _Characters(_SpanMetric):
         top = spans.retrieved[: self.k]
         retrieved, gold = covered(top), covered(spans.gold)
         common = retrieved + gold - covered([*top, *spans.gold])
-        return Score(
-            self.value(common, retrieved, gold),
-            {"common": common, "retrieved": retrieved, "gold": gold},
-        )
-
-    @abstractmethod
-    def value(self, common: int, retrieved: int, gold: int) -> float:
-        """The value for numbers of characters.
-
-        Args:
-            common: characters that are retrieved and gold.
-            retrieved: retrieved characters.
-            gold: characters of the gold spans, at least 1.
-        """
+        parts = {"common": common, "retrieved": retrieved, "gold": gold}
+        return Score(self.measured(common, retrieved, gold), parts)
 
 
-@register
-class CharPrecision(_Characters):
+@measure("CharP", base=_Characters)
+def character_precision(common: int, retrieved: int, gold: int) -> float:
     """Share of the retrieved characters that lie in gold spans.
 
     0 when nothing was retrieved.
@@ -322,45 +279,44 @@ class CharPrecision(_Characters):
         or take CharR
     Good for: how much text the reader must wade through; chunk sizes
     """
-
-    name = "CharP"
-
-    def value(self, common: int, retrieved: int, gold: int) -> float:
-        return common / retrieved if retrieved else 0.0
+    return common / retrieved if retrieved else 0.0
 
 
-@register
-class CharRecall(_Characters):
+@measure("CharR", base=_Characters)
+def character_recall(common: int, retrieved: int, gold: int) -> float:
     """Share of the gold spans' characters that were retrieved.
 
     Formula: gold characters that were retrieved / gold characters
     Misleads where: retrieving whole documents makes 1
     Good for: evidence cut in two by a chunk's border
     """
-
-    name = "CharR"
-
-    def value(self, common: int, retrieved: int, gold: int) -> float:
-        return common / gold
+    return common / gold
 
 
-@register
-class CharF1(_Characters):
+@measure("CharF1", base=_Characters)
+def character_f1(common: int, retrieved: int, gold: int) -> float:
     """Harmonic mean of precision and recall over characters.
 
     Formula: 2PR / (P + R) of CharP and CharR
     Misleads where: large chunks lower it, although nothing is missed
     Good for: one number to compare chunkings
     """
-
-    name = "CharF1"
-
-    def value(self, common: int, retrieved: int, gold: int) -> float:
-        return 2 * common / (retrieved + gold)
+    return 2 * common / (retrieved + gold)
 
 
-@register
-class CharNDCG(_SpanMetric):
+@measure("CharIoU", base=_Characters)
+def character_iou(common: int, retrieved: int, gold: int) -> float:
+    """Intersection over union of retrieved and gold characters.
+
+    Formula: characters retrieved and gold / characters retrieved or gold
+    Misleads where: large chunks lower it, although nothing is missed
+    Good for: one number to compare chunkings, harsher than CharF1
+    """
+    return common / (retrieved + gold - common)
+
+
+@measure("CharNDCG", base=_SpanMetric)
+def character_ndcg(spans: Spans, k: int | None = cutoff()) -> Score:
     """nDCG whose gains are the gold characters that each passage is first to hold.
 
     The ideal ranking has as many passages, of the same sizes, and holds as much gold as fits from
@@ -371,68 +327,39 @@ class CharNDCG(_SpanMetric):
     Misleads where: rewards gold early, and says little about what is missing below
     Good for: rankings of systems with different chunks
     """
-
-    k: int | None = cutoff()
-
-    name = "CharNDCG"
-
-    def outcome(self, spans: Spans) -> Score:
-        """The value for the first k passages, with the new gold characters of each as parts."""
-        top = spans.retrieved[: self.k]
-        gold = covered(spans.gold)
-        gains, total = [], 0
-        for rank in range(1, len(top) + 1):
-            seen = top[:rank]
-            common = covered(seen) + gold - covered([*seen, *spans.gold])
-            gains.append(common - total)
-            total = common
-        ideal, left = [], gold
-        for span in sorted(top, key=lambda one: one.start - one.end):
-            ideal.append(min(left, span.end - span.start))
-            left -= ideal[-1]
-        best = _discounted(ideal)
-        return Score(_discounted(gains) / best if best else 0.0, {"gains": gains, "gold": gold})
-
-
-@register
-class EvidenceDensity(_SpanMetric):
-    """Share of gold characters in those passages that hold some.
-
-    Formula: gold characters / characters of the passages that hold some
-    Misleads where: says nothing about passages without evidence, nor about what was missed
-    Good for: whether chunks are far larger than the evidence in them
-    """
-
-    k: int | None = cutoff()
-
-    name = "EvidenceDensity"
-
-    def outcome(self, spans: Spans) -> Outcome:
-        """The value for the first k passages; `Unscored` where none of them holds evidence."""
-        top = spans.retrieved[: self.k]
-        shares = overlaps(top, spans.gold)
-        holding = [one for one, row in zip(top, shares, strict=True) if row.any()]
-        size, gold = covered(holding), covered(spans.gold)
-        common = size + gold - covered([*holding, *spans.gold])
-        if not common:
-            return Unscored(Reason.NOTHING_RETRIEVED, "no passage holds gold characters")
-        return Score(common / size, {"characters": size, "passages": len(holding)})
+    top = spans.retrieved[:k]
+    gold = covered(spans.gold)
+    gains, total = [], 0
+    for rank in range(1, len(top) + 1):
+        seen = top[:rank]
+        common = covered(seen) + gold - covered([*seen, *spans.gold])
+        gains.append(common - total)
+        total = common
+    ideal, left = [], gold
+    for span in sorted(top, key=lambda one: one.start - one.end):
+        ideal.append(min(left, span.end - span.start))
+        left -= ideal[-1]
+    best = _discounted(ideal)
+    return Score(_discounted(gains) / best if best else 0.0, {"gains": gains, "gold": gold})
 
 
 def _discounted(gains: Sequence[int]) -> float:
     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
-@register
-class CharIoU(_Characters):
-    """Intersection over union of retrieved and gold characters.
+@measure("EvidenceDensity", base=_SpanMetric)
+def evidence_density(spans: Spans, k: int | None = cutoff()) -> Outcome:
+    """Share of gold characters in those passages that hold some.
 
-    Formula: characters retrieved and gold / characters retrieved or gold
-    Misleads where: large chunks lower it, although nothing is missed
-    Good for: one number to compare chunkings, harsher than CharF1
+    Formula: gold characters / characters of the passages that hold some
+    Misleads where: says nothing about passages without evidence, nor about what was missed
+    Good for: whether chunks are far larger than the evidence in them
     """
-
-    name = "CharIoU"
-
-    def value(self, common: int, retrieved: int, gold: int) -> float:
-        return common / (retrieved + gold - common)
+    top = spans.retrieved[:k]
+    shares = overlaps(top, spans.gold)
+    holding = [one for one, row in zip(top, shares, strict=True) if row.any()]
+    size, gold = covered(holding), covered(spans.gold)
+    common = size + gold - covered([*holding, *spans.gold])
+    if not common:
+        return Unscored(Reason.NOTHING_RETRIEVED, "no passage holds gold characters")
+    return Score(common / size, {"characters": size, "passages": len(holding)})

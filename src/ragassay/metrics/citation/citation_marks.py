@@ -67,15 +67,7 @@ class Mark(NamedTuple):
 
 
 def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark]:
-    """The citations of a text; those separated only by commas and spaces are one mark.
-
-    Args:
-        text: an answer.
-        ids: names of the retrieved passages (`Citable`); such a name in brackets is a citation
-            whatever it looks like, also where it looks like a year.
-        n_passages: how many passages were retrieved. A bare number in parentheses is a citation
-            only where there are that many, no brackets occur, and it ends a clause.
-    """
+    """The citations of a text; those separated only by commas and spaces are one mark."""
     code = [(span.start(), span.end()) for span in _CODE.finditer(text)]
     single = [*_single(_BRACKETED, text, ids, code), *_single(_CIRCLED, text, ids, code)]
     most = 0 if single else n_passages
@@ -130,14 +122,7 @@ def _plausible(text: str, mark: Mark, most: int) -> bool:
 
 
 def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ...]:
-    """The citations inside a pair of brackets; none where anything else is there.
-
-    Args:
-        inside: what stands in them.
-        ids: names of passages.
-        bracketed: what is a passage's name, or looks like one, is a citation; else, in parentheses,
-            what is both.
-    """
+    """The citations inside a pair of brackets; none where anything else is there."""
     content = inside.strip()
 
     def names(text: str) -> bool:
@@ -188,11 +173,7 @@ def _key(prefix: str | None, at: int) -> str:
 
 
 def _inside(start: int, end: int, stretches: list[tuple[int, int]]) -> bool:
-    """Whether the characters lie in code that holds more than them.
-
-    Args:
-        stretches: those of code, in their order, none inside another.
-    """
+    """Whether the characters lie in code that holds more than them."""
     at = bisect_right(stretches, start, key=itemgetter(0)) - 1
     if at < 0:
         return False

@@ -49,10 +49,6 @@ def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
     """The parts of a text up to each citation, with what is cited there.
 
     What follows the last citation is a part that cites nothing.
-
-    Args:
-        text: an answer.
-        passages: what was retrieved; its ids help to tell citations from other brackets.
     """
     body, citations = _without_marks(text, passages)
     edges = [0, *(placed.at for placed in citations), len(body)]
@@ -67,12 +63,7 @@ def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
 
 def sentences(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
     """The sentences, each with what is cited in it, directly after it, or before it where its line
-    begins with the citation.
-
-    Args:
-        text: an answer.
-        passages: what was retrieved; its ids help to tell citations from other brackets.
-    """
+    begins with the citation."""
     body, citations = _without_marks(text, passages)
     spans = sentence_spans(body)
     pieces = [_Piece(body[a:b], {}) for a, b in spans]
@@ -126,12 +117,7 @@ def text_for_models(answer: Answer) -> str:
 
 
 def without_citations(text: str, passages: Sequence[Passage]) -> str:
-    """The text without citations of any form, and without a list of sources at its end.
-
-    Args:
-        text: an answer.
-        passages: what was retrieved; its ids help to tell citations from other brackets.
-    """
+    """The text without citations of any form, and without a list of sources at its end."""
     return _without_marks(text, passages)[0]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
@@ -25,16 +25,7 @@ from ragassay.metrics.core.window import Window
 SCORES, UNSCORED = "scores", "unscored"
 """Where ``given`` of a group holds the runs' values by metric, and why some have none."""
 
-
-OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
-"""Help of the parameter that chooses one of them."""
-
-
 Citations = Literal["published", "any", "kept"]
-CITATIONS = (
-    "citation marks, which are no words of the answer: published: taken out where Open RAG Eval "
-    "sees them ([1], [1, 2]); any: in whatever form; kept"
-)
 
 
 class RunsMetric(Metric):
@@ -59,7 +50,11 @@ class AnswersMetric(RunsMetric):
     Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     """
 
-    citations: Citations = param("published", CITATIONS)
+    citations: Citations = param(
+        "published",
+        "citation marks, which are no words of the answer: published: taken out where Open RAG "
+        "Eval sees them ([1], [1, 2]); any: in whatever form; kept",
+    )
 
     version = 2
 
@@ -69,40 +64,32 @@ W = TypeVar("W")
 
 
 @dataclass(frozen=True)
-class Pairwise(Generic[V]):
-    """How similar the runs of a query are, in pairs.
+class Pairs(Generic[V]):
+    """What is known of each pair of a query's runs.
 
     Attributes:
-        pairs: the ``repeat`` of both runs, the earlier one first.
-        values: one a pair; ``None`` where the two cannot be compared.
+        repeats: the ``repeat`` of both runs, the earlier one first.
+        each: what is known, one a pair; of values ``None`` where the two cannot be compared.
         note: what a reader of the mean should know.
     """
 
-    pairs: Sequence[tuple[int, int]]
-    values: Sequence[V | None]
+    repeats: Sequence[tuple[int, int]]
+    each: Sequence[V]
     note: str = ""
 
     def outcome(self, undefined: Unscored, part: str = "") -> Outcome:
-        """The mean over the pairs that can be compared, with the values of all pairs as parts.
-
-        Args:
-            undefined: what comes out where no pair can be compared.
-            part: the field that counts, where each pair has several values.
-        """
+        """The mean over the pairs that have a value, with all values as parts; ``undefined`` where
+        none has one. ``part`` is the field that counts, where each pair has several."""
         number: Callable[[Any], float] = attrgetter(part) if part else lambda value: value
-        values = [None if one is None else number(one) for one in self.values]
+        values = [None if one is None else number(one) for one in self.each]
         known = [value for value in values if value is not None]
         if not known:
             return undefined
-        parts: dict[str, Any] = {"pairs": [list(pair) for pair in self.pairs]}
-        parts["values"] = values
         left_out = len(values) - len(known)
-        notes = [self.note] if self.note else []
-        if left_out:
-            notes.append(
-                f"{left_out} of {len(values)} pairs cannot be compared: {undefined.detail}"
-            )
-        return Score(sum(known) / len(known), parts, "; ".join(notes))
+        why = f"{left_out} of {len(values)} pairs cannot be compared: {undefined.detail}"
+        parts = {"pairs": [list(pair) for pair in self.repeats], "values": values}
+        note = "; ".join(filter(None, (self.note, why if left_out else "")))
+        return Score(sum(known) / len(known), parts, note)
 
 
 class PairsMetric(RunsMetric):
@@ -115,8 +102,6 @@ class PairsMetric(RunsMetric):
     undefined: ClassVar[Unscored]
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of runs, the values of each pair as parts. Where they are several
-        of each pair, the metric's parameter ``part`` names the one that counts."""
         part = getattr(self, "part", "")
         return [
             self.lacks(sample)
@@ -125,119 +110,63 @@ class PairsMetric(RunsMetric):
         ]
 
     @abstractmethod
-    def compared(self, window: Window) -> Sequence[Pairwise[Any] | Unscored]:
+    def compared(self, window: Window) -> Sequence[Pairs[Any] | Unscored]:
         """The values of all pairs, for each group; `Unscored` where it has too few runs."""
 
 
-class Comparable(NamedTuple, Generic[V]):
-    """What is compared of the runs of a group, the earliest run first.
-
-    Attributes:
-        repeats: the ``repeat`` of each run.
-        items: what is compared, one a run.
-        note: what a reader of the outcome should know.
-    """
-
-    repeats: list[int]
-    items: Sequence[V]
-    note: str
-
-    @property
-    def pairs(self) -> list[tuple[V, V]]:
-        """The items of all unordered pairs of runs, the earlier run's first."""
-        return list(combinations(self.items, 2))
-
-    def paired(self, values: Sequence[W | None], note: str = "") -> Pairwise[W]:
-        """The runs in pairs, with the values of `pairs` and one more note."""
-        notes = "; ".join(filter(None, (self.note, note)))
-        return Pairwise(list(combinations(self.repeats, 2)), values, notes)
-
-
-def comparable(
-    samples: Sequence[Sample],
+def in_pairs(
+    sample: Sample,
     has: Callable[[Sample], bool],
     what: str,
     items: Callable[[list[Sample]], tuple[Sequence[V], str] | Unscored],
-) -> list[Comparable[V] | Unscored]:
-    """What is compared of the runs of each group.
+) -> Pairs[tuple[V, V]] | Unscored:
+    """The runs of a group in pairs; `Unscored` where fewer than two of them have what is compared.
 
-    Args:
-        samples: groups of runs.
-        has: whether a run has what is compared.
-        what: what it is, for a person.
-        items: from the runs that have it to one item each, and a note; or why there are none.
-
-    Returns:
-        One entry a group; `Unscored` where fewer than two runs have what is compared.
+    ``items`` turns the runs that have it, the earliest first, into one item each and a note.
     """
-
-    def of(sample: Sample) -> Comparable[V] | Unscored:
-        runs = sorted(filter(has, sample.runs), key=lambda run: run.repeat)
-        n, all_of = len(runs), len(sample.runs)
-        if n < 2:
-            failures = {run.failure for run in sample.runs if run.failure}
-            why = f" (the system failed: {', '.join(sorted(failures))})" if failures else ""
-            return Unscored(
-                Reason.MISSING_INPUT,
-                f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}",
-            )
-        compared = items(runs)
-        if isinstance(compared, Unscored):
-            return compared
-        left_out = "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"
-        note = "; ".join(filter(None, (left_out, compared[1])))
-        return Comparable([run.repeat for run in runs], compared[0], note)
-
-    return [of(sample) for sample in samples]
+    runs = sorted(filter(has, sample.runs), key=lambda run: run.repeat)
+    n, all_of = len(runs), len(sample.runs)
+    if n < 2:
+        failures = {run.failure for run in sample.runs if run.failure}
+        why = f" (the system failed: {', '.join(sorted(failures))})" if failures else ""
+        detail = f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}"
+        return Unscored(Reason.MISSING_INPUT, detail)
+    found = items(runs)
+    if isinstance(found, Unscored):
+        return found
+    left_out = "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"
+    repeats = list(combinations((run.repeat for run in runs), 2))
+    notes = "; ".join(filter(None, (left_out, found[1])))
+    return Pairs(repeats, list(combinations(found[0], 2)), notes)
 
 
-def answers(
+def answers_in_pairs(
     samples: Sequence[Sample], citations: Citations, items: Callable[[list[str]], Sequence[V]]
-) -> list[Comparable[V] | Unscored]:
-    """What is compared of the answers of each group.
+) -> list[Pairs[tuple[V, V]] | Unscored]:
+    """The answers of each group in pairs; ``items`` turns their texts into what is compared."""
 
-    Args:
-        samples: groups of runs.
-        citations: which citation marks are removed from the answers.
-        items: from the answers of a group to what is compared of each.
+    def of(runs: list[Sample]) -> tuple[Sequence[V], str]:
+        return items([answer_text(run, citations) for run in runs]), ""
 
-    Returns:
-        One entry a group; `Unscored` where it has fewer than two answers.
-    """
-    return comparable(
-        samples,
-        lambda run: run.answer is not None,
-        "an answer",
-        lambda runs: (items([answer_text(run, citations) for run in runs]), ""),
-    )
+    return [in_pairs(one, lambda run: run.answer is not None, "an answer", of) for one in samples]
 
 
-def in_pairs(
-    groups: Sequence[Comparable[V] | Unscored], alike: Callable[[V, V], W | None]
-) -> list[Pairwise[W] | Unscored]:
-    """Compares the runs of each group in pairs.
-
-    Args:
-        groups: what is compared.
-        alike: how similar the earlier and the later run are; ``None`` where they cannot be
-            compared.
-    """
+def compare(
+    groups: Sequence[Pairs[tuple[V, V]] | Unscored], alike: Callable[[V, V], W]
+) -> list[Pairs[W] | Unscored]:
+    """How similar the earlier and the later run of each pair are."""
     return [
         group
         if isinstance(group, Unscored)
-        else group.paired([alike(earlier, later) for earlier, later in group.pairs])
+        else Pairs(group.repeats, [alike(*pair) for pair in group.each], group.note)
         for group in groups
     ]
 
 
 def answer_text(run: Sample, citations: Citations = "published") -> str:
-    """The text of a run's answer that is compared with other runs; empty without an answer.
-
-    Args:
-        run: one run of a query.
-        citations: which citation marks are removed: those that Open RAG Eval sees (``published``),
-            those of any form (``any``), or none (``kept``).
-    """
+    """The text of a run's answer that is compared with other runs, without those citations that
+    Open RAG Eval sees (``published``), without ``any``, or with all (``kept``); empty without an
+    answer."""
     if run.answer is None:
         return ""
     if citations == "kept":

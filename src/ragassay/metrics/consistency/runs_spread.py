@@ -6,10 +6,11 @@ flips. Each is a separate metric; ``of`` names the metric whose scores it looks 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
@@ -20,81 +21,36 @@ from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.stats.dispersion import Spread, spread
 
-
-@dataclass(frozen=True)
-class _Scores:
-    """The values of a metric in the runs of a query; ``None`` where it is unscored."""
-
-    values: Sequence[Value | None]
-
-    @property
-    def known(self) -> list[Value]:
-        """The values of the runs that have one."""
-        return [value for value in self.values if value is not None]
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The values, and the number of values that a statistic uses."""
-        return {"values": list(self.values), "n": len(self.known)}
+Values = Sequence[Value | None]
+"""Of a metric in the runs of a query; ``None`` where it is unscored."""
 
 
-def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
-    """The values that a metric has in the runs of a group.
+def _known(values: Values) -> list[Value]:
+    return [value for value in values if value is not None]
 
-    Args:
-        sample: a group of runs.
-        of: the metric's name.
 
-    Returns:
-        The values; `Unscored` where fewer than two runs have one, with the commonest reason of the
-        others.
-    """
+def scores_of(sample: Sample, of: str) -> Values | Unscored:
+    """The values that a metric has in the runs of a group; `Unscored` where fewer than two runs
+    have one, with the commonest reason of the others."""
     values_of = sample.given.get(SCORES)
     values = values_of.get(of) if isinstance(values_of, dict) else None
     if not isinstance(values, list | tuple):
         return Unscored(Reason.MISSING_INPUT, f"the group brings no scores of {of!r}")
-    scores = _Scores(values)
-    if len(scores.known) >= 2:
-        return scores
+    n = len(_known(values))
+    if n >= 2:
+        return values
     unscored = sample.given.get(UNSCORED)
     reasons = Counter(filter(None, unscored.get(of) or ()) if isinstance(unscored, dict) else ())
     counts = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in reasons.items())
     # Where most of the runs are unscored for one reason, so is what would be said of all.
     most = reasons.most_common(1)[0][0] if reasons else ""
     reason = Reason(most) if most in set(Reason) else Reason.MISSING_INPUT
-    n, all_of = len(scores.known), len(values)
     why = f" ({counts})" if counts else ""
     return Unscored(
         reason,
-        f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} a score of {of}{why}, "
+        f"{share(n, len(values), 'run')} {either(n, 'has', 'have')} a score of {of}{why}, "
         "and two are needed",
     )
-
-
-def spreads(window: Window, of: str) -> list[tuple[_Scores, Spread] | Unscored]:
-    """The scores of a metric in each group, with their statistics; for `Window.once`.
-
-    Args:
-        window: the groups.
-        of: the metric's name.
-
-    Returns:
-        One entry a group; `Unscored` where there are fewer than two scores, or they are no numbers.
-    """
-    return [_spread(sample, of) for sample in window.samples]
-
-
-def _spread(sample: Sample, of: str) -> tuple[_Scores, Spread] | Unscored:
-    scores = scores_of(sample, of)
-    if isinstance(scores, Unscored):
-        return scores
-    numbers = [float(value) for value in scores.known if not isinstance(value, str | list)]
-    if len(numbers) < len(scores.known):
-        return not_applicable(f"{of} says labels, and labels have no spread")
-    try:
-        return scores, spread(numbers)
-    except ValueError as error:
-        return Unscored(Reason.UNDEFINED, f"{of}: {error}")
 
 
 @dataclass(frozen=True)
@@ -116,6 +72,39 @@ class OfMetric(RunsMetric):
         """The title with the metric's name."""
         return f"{self.of}: {self.title}" if self.of else self.title
 
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        return [
+            self.lacks(sample) or self.figure(window, at, scores_of(sample, self.of))
+            for at, sample in enumerate(window.samples)
+        ]
+
+    @abstractmethod
+    def figure(self, window: Window, at: int, values: Values | Unscored) -> Outcome:
+        """The outcome for the values of the group ``at``."""
+
+    def scored(self, value: float, values: Values, kind: str = "score") -> Score:
+        """A score, with a note on how many runs it is computed from."""
+        n, all_of = len(_known(values)), len(values)
+        note = "" if n == all_of else f"over the {n} of {all_of} runs that have a {kind}"
+        return Score(value, {"values": list(values), "n": n}, note)
+
+
+def _spreads(window: Window, of: str) -> list[Spread | Unscored]:
+    """The statistics of a metric's scores in each group."""
+    return [_spread(scores_of(sample, of), of) for sample in window.samples]
+
+
+def _spread(values: Values | Unscored, of: str) -> Spread | Unscored:
+    if isinstance(values, Unscored):
+        return values
+    numbers = [float(value) for value in _known(values) if not isinstance(value, str | list)]
+    if len(numbers) < len(_known(values)):
+        return not_applicable(f"{of} says labels, and labels have no spread")
+    try:
+        return spread(numbers)
+    except ValueError as error:
+        return Unscored(Reason.UNDEFINED, f"{of}: {error}")
+
 
 class SpreadMetric(OfMetric):
     """A statistic of the scores that a metric gave to the runs of a query.
@@ -124,22 +113,17 @@ class SpreadMetric(OfMetric):
     name after ``runs_`` is a field of `ragassay.stats.Spread`.
     """
 
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        groups = window.once(spreads, self.of)
-        return [
-            self.lacks(sample) or (one if isinstance(one, Unscored) else self._outcome(*one))
-            for sample, one in zip(window.samples, groups, strict=True)
-        ]
-
-    def _outcome(self, scores: _Scores, statistics: Spread) -> Outcome:
+    def figure(self, window: Window, at: int, values: Values | Unscored) -> Outcome:
+        statistics = window.once(_spreads, self.of)[at]
+        if isinstance(values, Unscored):
+            return values
+        if isinstance(statistics, Unscored):
+            return statistics
         value = getattr(statistics, self.name.removeprefix("runs_"))
         if value is None:
-            return Unscored(
-                Reason.UNDEFINED, f"the mean of {self.of} is 0 (or too near it) to take a share of"
-            )
-        n, all_of = statistics.n, len(scores.values)
-        note = "" if n == all_of else f"over the {n} of {all_of} runs that have a score"
-        return Score(value, scores.parts, note)
+            why = f"the mean of {self.of} is 0 (or too near it) to take a share of"
+            return Unscored(Reason.UNDEFINED, why)
+        return self.scored(value, values)
 
 
 @register
@@ -265,13 +249,7 @@ class RunsFlip(OfMetric):
     name, stat = "runs_flip", "flip"
     higher_is_better = False
 
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        return [self.lacks(sample) or self._outcome(sample) for sample in window.samples]
-
-    def _outcome(self, sample: Sample) -> Outcome:
-        scores = scores_of(sample, self.of)
-        if isinstance(scores, Unscored):
-            return scores
-        n, all_of = len(scores.known), len(scores.values)
-        note = "" if n == all_of else f"over the {n} of {all_of} runs that have a verdict"
-        return Score(float(len(set(scores.known)) > 1), scores.parts, note)
+    def figure(self, window: Window, at: int, values: Values | Unscored) -> Outcome:
+        if isinstance(values, Unscored):
+            return values
+        return self.scored(float(len(set(_known(values))) > 1), values, "verdict")

@@ -17,11 +17,7 @@ from ragassay.base.sample import GoldPassage, Passage
 
 
 def vectors(rows: ArrayLike) -> NDArray[np.floating]:
-    """Embeddings as a matrix, one a row: float32 stays so, anything else becomes float64.
-
-    Raises:
-        ValueError: rows of unequal length, or a component that is not a finite number.
-    """
+    """Embeddings as a matrix, one a row: float32 stays so, anything else becomes float64."""
     try:
         matrix = np.asarray(rows)
         if matrix.dtype != np.float32:
@@ -40,13 +36,6 @@ def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
 
     The cosine with a zero vector is 0. Two float32 matrices give float32; anything else is computed
     in float64.
-
-    Args:
-        left: embeddings, shape ``(n_left, d)``.
-        right: embeddings, shape ``(n_right, d)``.
-
-    Raises:
-        ValueError: rows of unequal length, or a component that is not finite.
     """
     a, b = vectors(left), vectors(right)
     if a.shape[1] != b.shape[1]:
@@ -72,14 +61,6 @@ def likeness(left: ArrayLike, right: ArrayLike, threshold: float) -> Likeness:
 
     The tolerance is 1e-9, or 1e-6 where single precision is involved: a vector is always similar
     to itself at threshold 1.
-
-    Args:
-        left: embeddings, shape ``(n_left, d)``.
-        right: embeddings, shape ``(n_right, d)``.
-        threshold: smallest cosine that counts as near, -1 to 1.
-
-    Raises:
-        ValueError: see `cosine_matrix`.
     """
     a, b = vectors(left), vectors(right)
     single = np.float32 in (a.dtype, b.dtype)
@@ -93,9 +74,6 @@ def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
     A maximum bipartite matching, built in rank order by augmenting paths: a chunk that is credited
     once stays credited. So for every k the hits among the first k rows are a maximum matching of
     those rows, and no other maximum matching has better ranks.
-
-    Args:
-        relevant: whether a retrieved chunk matches a gold chunk, shape ``(n_retrieved, n_gold)``.
     """
     n_retrieved, n_gold = relevant.shape
     finder: dict[int, int] = {}  # gold -> the retrieved chunk that is credited with it
@@ -112,13 +90,6 @@ def same_chunks(
 
     Two chunks are the same when they share an id or a text, directly or through a third one. An
     empty text is equal to nothing.
-
-    Args:
-        chunks: retrieved and gold chunks together.
-        collapse_whitespace: compare texts after each run of whitespace became one blank.
-
-    Returns:
-        One label a chunk, in their order.
     """
     parent = list(range(len(chunks)))
 

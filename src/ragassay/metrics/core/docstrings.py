@@ -32,15 +32,7 @@ _FOR_PROGRAMMERS = ("Args:", "Attributes:", "Class attributes:", "Raises:")
 
 
 def said(docstring: str | None) -> dict[str, Any]:
-    """The facts in a docstring, each on one line.
-
-    Args:
-        docstring: of a class or function; ``None`` for none.
-
-    Returns:
-        ``title`` (the first paragraph), ``details`` (the others), ``parts_titles`` and the
-        `SECTIONS`, as far as it has them.
-    """
+    """The facts in a docstring, each on one line."""
     text = inspect.cleandoc(docstring or "")
     found = {label: " ".join(rest.split()) for label, rest in _SECTION.findall(text)}
     sections: dict[str, Any] = {SECTIONS[one]: found[one] for one in SECTIONS if one in found}

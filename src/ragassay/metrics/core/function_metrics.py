@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import hashlib
 import inspect
 import math
-from collections.abc import Callable, Sequence
+import sys
+import tokenize
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any, ClassVar, TypeVar, overload
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import naming, own
 from ragassay.metrics.core.docstrings import said
-from ragassay.metrics.core.function_reading import digest_of, part_of, place_of, signature_of
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, Need
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.user_code.background_loop import run
@@ -27,6 +31,18 @@ from ragassay.user_code.object_calls import described, is_async
 from ragassay.user_code.object_loading import is_python_word, load_object
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_NEEDS: tuple[Need, ...] = (
+    *("query", "passages", "answer", "references", "gold", "answerability", "history"),
+    "given",
+)
+"""Parts without which a metric has no value, in the order in which they are looked for."""
+
+_FREE = (
+    *("sample", "id", "system", "repeat", "metadata", "timestamp", "failure"),
+    *("reference_groups", "negative_references"),
+)
+"""Parts that every sample has, if only empty."""
 
 _AT_ONCE = 64
 """Samples for which an asynchronous function is called at once."""
@@ -103,7 +119,7 @@ class FunctionMetric(Metric):
 
     def _arguments(self, sample: Sample) -> dict[str, Any]:
         own_parameters = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
-        return {**{name: part_of(sample, name) for name in self.fields}, **own_parameters}
+        return {**{name: _part_of(sample, name) for name in self.fields}, **own_parameters}
 
     def _outcome(self, value: Any) -> Outcome:
         """The outcome that a returned value stands for."""
@@ -222,7 +238,7 @@ def metric(
             )
         if low is not None and high is not None and not low < high:
             raise UsageError(f"The metric {called}: low is {low}, which is not below high, {high}.")
-        needs, uses, sample_parts, parameters = signature_of(function, called)
+        needs, uses, sample_parts, parameters = _signature_of(function, called)
         doc = inspect.getdoc(function) or ""
         body: dict[str, Any] = {
             "__doc__": doc or f"The function {called}.",
@@ -232,8 +248,8 @@ def metric(
             **{key: param(value, f"parameter of {called}") for key, value in parameters.items()},
             "function": staticmethod(function),
             "fields": sample_parts,
-            "digest": digest_of(function),
-            "place": place_of(function),
+            "digest": _digest_of(function),
+            "place": _place_of(function),
             "name": called,
             "title": title or said(doc)["title"] or called.replace("_", " "),
             "needs": needs,
@@ -255,14 +271,6 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
     """Names of metrics, after the functions among them (``module:function``) are loaded.
 
     To be called only where a person named them, because loading runs their code.
-
-    Args:
-        names: of metrics; ``module:function`` may be followed by parameters in parentheses. Or
-            functions and metrics themselves.
-        typed: whether a person typed them, see `load_object`.
-
-    Raises:
-        UsageError: there is no such function, no metric can be made of it, or two have one name.
     """
     printed: list[str] = []
     classes: dict[str, type[Metric]] = {}
@@ -291,14 +299,7 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
 
 
 def as_metric(value: Any) -> Metric:
-    """The metric that an object is, or can be made of.
-
-    Args:
-        value: a metric, its class, or a function.
-
-    Raises:
-        UsageError: it is none of these.
-    """
+    """The metric that an object is, or can be made of."""
     if isinstance(value, Metric):
         return value
     if inspect.isclass(value) and issubclass(value, Metric):
@@ -315,3 +316,82 @@ def _range(one: Metric) -> str:
     low = "any number" if one.low is None else f"{one.low:g}"
     high = "any number" if one.high is None else f"{one.high:g}"
     return f"from {low} to {high}"
+
+
+def _part_of(sample: Sample, name: str) -> Any:
+    """A part of a sample as functions get it: texts, and lists of texts."""
+    if name == "sample":
+        return sample
+    value = getattr(sample, name)
+    if name == "metadata":
+        return deepcopy(value)  # a function that changes it changes no other metric's
+    if name == "answer":
+        return None if value is None else value.text
+    if name == "passages":
+        return None if value is None else [one.text for one in value]
+    if isinstance(value, tuple):
+        return list(value) or None if name in ("references", "history") else list(value)
+    return str(value) if name == "answerability" and value is not None else value
+
+
+def _signature_of(
+    function: Callable[..., Any], name: str
+) -> tuple[tuple[Need, ...], tuple[Need, ...], tuple[str, ...], Mapping[str, Any]]:
+    """What a function takes."""
+    needed: set[str] = set()
+    sample_parts: list[str] = []
+    parameters: dict[str, Any] = {}
+    for one in inspect.signature(function).parameters.values():
+        where = f"The metric {name}: its parameter {one.name!r}"
+        if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            raise UsageError(f"{where} has no fixed name. Name the parts of a sample it takes.")
+        if one.name in (*_NEEDS, *_FREE):
+            sample_parts.append(one.name)
+            if one.default is one.empty:
+                needed.add(one.name)
+            elif one.default is not None:
+                raise UsageError(
+                    f"{where} is a part of the sample; its default can only be None, which it gets "
+                    "where the sample lacks it."
+                )
+        elif one.default is one.empty:
+            hint = did_you_mean(one.name, (*_NEEDS, *_FREE))
+            raise UsageError(
+                f"{where} is no part of a sample. {hint} There are: "
+                f"{', '.join((*_NEEDS, *_FREE))}; any other parameter needs a default."
+            )
+        elif not isinstance(one.default, bool | int | float | str):
+            kind = type(one.default).__name__
+            raise UsageError(
+                f"{where} has a {kind} as its default; a metric's parameter is a number, a flag or "
+                "a text."
+            )
+        else:
+            parameters[one.name] = one.default
+    needs = tuple(need for need in _NEEDS if need in needed)
+    uses = tuple(need for need in _NEEDS if need in sample_parts and need not in needed)
+    return needs, uses, tuple(sample_parts), parameters
+
+
+def _digest_of(function: Callable[..., Any]) -> str:
+    """The hash of a function's source, or of its compiled form where there is none."""
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        # There is no file, or the file of that name holds something else at that line.
+        code = getattr(function, "__code__", None)
+        source = "" if code is None else f"{code.co_code!r}{code.co_consts!r}{code.co_names!r}"
+    # A function made by another one also depends on the values that this one gave it.
+    for cell in getattr(function, "__closure__", None) or ():
+        with suppress(ValueError):  # not filled yet
+            value = cell.cell_contents
+            source += f"|{value!r}" if isinstance(value, str | int | float | None) else ""
+    return hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _place_of(function: Callable[..., Any]) -> str:
+    """``module:function``, from which the function can be loaded again; empty where it cannot."""
+    module, path = function.__module__, function.__qualname__
+    if module == "__main__" or "<locals>" in path or module not in sys.modules:
+        return ""
+    return f"{module}:{path}"

@@ -128,12 +128,6 @@ def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
 
     Those that it asks itself, those of its inputs, and those of the metric that a figure over
     repeated runs looks at. Empty where no judge is asked.
-
-    Args:
-        metric: any metric.
-        local: names that a figure over repeated runs may call its metric by, beside the general
-            ones (a suite's published names and columns), each with the metric's canonical name.
-            A name that nobody knows has no uses.
     """
     questions = metric.asks if isinstance(metric, JudgedMetric) else ()
     uses = frozenset(Use(question.kind, type(metric).name) for question in questions)

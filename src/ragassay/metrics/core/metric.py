@@ -166,22 +166,6 @@ class Metric(ABC):
         """The outcome for a single sample, by the embedded judge where a judge is needed."""
         return self.score_window(Window([sample]))[0]
 
-    def called(self, name: str, usual: Metric) -> str:
-        """A published name of this metric, with the parameters that set it apart, except those that
-        a note names beside the values.
-
-        Args:
-            name: as it is published.
-            usual: the metric that the name stands for by itself, of the same class.
-        """
-        params = [
-            f"{spec.name}={spelling(value)}"
-            for spec in dataclasses.fields(self)
-            if spec.metadata.get("role") is None and not spec.metadata.get("beside")
-            if (value := getattr(self, spec.name)) != getattr(usual, spec.name)
-        ]
-        return f"{name}({','.join(params)})" if params else name
-
     def __str__(self) -> str:
         params, tail_part, tail_cut = [], "", ""
         for spec in dataclasses.fields(self):
@@ -240,10 +224,6 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     A missing answer, retrieval or given value is ``MISSING_INPUT``. A missing label (references,
     gold, answerability) means that the metric does not apply, and so does a first turn, which has
     no history.
-
-    Args:
-        sample: any sample.
-        needs: parts of a sample; they are looked at in this order.
     """
     for need in needs:
         value = getattr(sample, need)
@@ -257,12 +237,7 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
 
 
 def textless_passage(sample: Sample, detail: str = "passage {} has no text") -> Unscored | None:
-    """`Unscored` where a passage has no text.
-
-    Args:
-        sample: any sample.
-        detail: the detail of the outcome, with ``{}`` for the rank of the first such passage.
-    """
+    """`Unscored` where a passage has no text."""
     for rank, passage in enumerate(sample.passages or (), 1):
         if passage.text is None:
             return Unscored(Reason.MISSING_INPUT, detail.format(rank))
@@ -306,6 +281,19 @@ def register(cls: type[M]) -> type[M]:
     return cls
 
 
+def define(name: str, base: type[M], description: str, **body: Any) -> type[M]:
+    """Registers a metric that differs from its family's base in facts alone.
+
+    Args:
+        name: of the metric.
+        base: the class that it derives from.
+        description: its docstring.
+        **body: further attributes of the class.
+    """
+    facts = {"__doc__": description, "__module__": base.__module__, "name": name, **body}
+    return register(type(name, (base,), facts))
+
+
 @cache
 def registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
     """All metric classes imported so far, by canonical name and in the order of these names,
@@ -328,12 +316,7 @@ def scored(value: float | bool | str, explanation: str = "", **parts: Any) -> Sc
 
 
 def harmonic(precision: float, recall: float) -> float:
-    """Harmonic mean (F1) of a precision and a recall; 0 where both are 0.
-
-    Args:
-        precision: 0 to 1.
-        recall: 0 to 1.
-    """
+    """Harmonic mean (F1) of a precision and a recall; 0 where both are 0."""
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
 

@@ -33,14 +33,7 @@ def param(default: Any, doc: str, *, beside: bool = False, **bounds: float) -> A
 def cutoff(
     default: Any = None, doc: str = "rank cut-off (all ranks when left out)", **bounds: float
 ) -> Any:
-    """The parameter written after ``@``.
-
-    Args:
-        default: the rank when the name leaves it out, ``None`` for all ranks; ``...`` where a rank
-            must be given.
-        doc: what it does, in a few words.
-        bounds: as those of `param`; a rank is at least 1.
-    """
+    """The parameter written after ``@``."""
     metadata = {"doc": doc, "role": "cutoff", "minimum": 1, **bounds}
     if default is ...:
         return dataclasses.field(metadata=metadata)
@@ -48,13 +41,7 @@ def cutoff(
 
 
 def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
-    """The parameter written after a dot: ``rougeL.f``. Always printed.
-
-    Args:
-        default: the part when the name leaves it out.
-        choices: all parts that there are.
-        doc: what they are, in a few words.
-    """
+    """The parameter written after a dot: ``rougeL.f``. Always printed."""
     return dataclasses.field(
         default=default, metadata={"doc": doc, "role": "part", "choices": choices}
     )
@@ -77,12 +64,7 @@ def spelling(value: Any) -> str:
 
 
 def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
-    """The values that a parameter may have; ``None`` where they cannot be listed.
-
-    Args:
-        metric: the metric that has the parameter.
-        spec: the parameter, a dataclass field of the metric's class.
-    """
+    """The values that a parameter may have; ``None`` where they cannot be listed."""
     choices = spec.metadata.get("choices")
     if choices is None:
         hint = parameter_types(type(metric)).get(spec.name)
@@ -92,15 +74,7 @@ def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] 
 
 
 def check_parameter(metric: Metric, spec: dataclasses.Field[Any]) -> None:
-    """Checks a metric's value of a parameter; ``None`` is always allowed.
-
-    Args:
-        metric: the metric that has the parameter.
-        spec: the parameter, a dataclass field of the metric's class.
-
-    Raises:
-        UsageError: the value is none of the choices, not finite, or outside the bounds.
-    """
+    """Checks a metric's value of a parameter; ``None`` is always allowed."""
     value = getattr(metric, spec.name)
     if value is None:
         return

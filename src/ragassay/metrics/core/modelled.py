@@ -23,11 +23,7 @@ class ModelMetric(Metric):
     kind = "model"
 
     def check(self) -> None:
-        """Checks before the work begins that the parameters fit together, whatever the model.
-
-        Raises:
-            Unavailable: they do not fit together.
-        """
+        """Checks before the work begins that the parameters fit together, whatever the model."""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Scores each sample: unscored where it lacks something, else the record's value, else the
@@ -49,12 +45,4 @@ class ModelMetric(Metric):
 
     @abstractmethod
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """The model's outcome for some samples of the window, in the order of ``rows``.
-
-        Args:
-            window: the window; its ``models`` has the run's models.
-            rows: indices into ``window.samples``.
-
-        Raises:
-            Unavailable: the model is not available.
-        """
+        """The model's outcome for some samples of the window, in the order of ``rows``."""

@@ -18,7 +18,7 @@ from typing import Any
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.metrics.core.metric import Metric, registered
-from ragassay.metrics.core.metric_parameters import parameter_types
+from ragassay.metrics.core.metric_parameters import parameter_types, spelling
 
 DEFAULT_KS = (1, 5, 10, 20, 50, 100)
 """UltraRAG's default cut-offs."""
@@ -138,15 +138,7 @@ def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
 
 def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[Metric], str]]:
     """The class that a name stands for, and its canonical spelling; a required cut-off may be
-    missing. More than one only for a name that stands for several metrics (`SEVERAL`).
-
-    Args:
-        text: a name, as for `parse`.
-        local: further aliases that win over the general ones (a suite's published names).
-
-    Raises:
-        UsageError: there is no such metric.
-    """
+    missing. More than one only for a name that stands for several metrics (`SEVERAL`)."""
     try:
         metrics = [parse(each, local) for each in _expanded(text, local or {})]
         return [(type(one), str(one)) for one in metrics]
@@ -169,15 +161,7 @@ def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[A
 
 
 def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
-    """The metric with some of its parameters set, as if they stood in its name.
-
-    Args:
-        metric: any metric.
-        values: values by parameter; texts are converted to the parameter's type.
-
-    Raises:
-        UsageError: a value that the parameter does not take.
-    """
+    """The metric with some of its parameters set, as if they stood in its name."""
     cls = type(metric)
     typed = {
         key: _convert(metric.name, cls, key, str(value)) if not isinstance(value, bool) else value
@@ -192,13 +176,20 @@ def usual(metric: Metric) -> Metric:
     return dataclasses.replace(metric, **defaults)
 
 
-def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
-    """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does).
+def published_name(name: str, metric: Metric, usual: Metric) -> str:
+    """A published name of a metric, with the parameters that set it apart from ``usual``, for which
+    the name stands by itself, except those that a note names beside the values."""
+    params = [
+        f"{key}={spelling(value)}"
+        for key, spec in parameters(metric).items()
+        if not spec.metadata.get("beside")
+        if (value := getattr(metric, key)) != getattr(usual, key)
+    ]
+    return f"{name}({','.join(params)})" if params else name
 
-    Args:
-        text: a name, as for `parse`.
-        local: further aliases that win over the general ones.
-    """
+
+def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
+    """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does)."""
     try:
         return bool(parse_all(text, local=local))
     except UsageError:
@@ -211,16 +202,7 @@ def parse_all(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> list[Metric]:
-    """The metrics that a list (or a comma-separated string) names, in order, without repeats.
-
-    Args:
-        names: names, or a comma-separated string of them.
-        ks: cut-offs for names that need one and have none; see `metrics_by_name`.
-        local: further aliases that win over the general ones.
-
-    Raises:
-        UsageError: see `metrics_by_name`.
-    """
+    """The metrics that a list (or a comma-separated string) names, in order, without repeats."""
     return list(metrics_by_name(names, ks=ks, local=local).values())
 
 
@@ -230,23 +212,11 @@ def metrics_by_name(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> dict[str, Metric]:
-    """The metrics of `parse_all`, each under the name that results show it by.
+    """The metrics of `parse_all`, each under the name that results show it by: the one that it was
+    asked by, as it was typed (``MRR``, ``UMBRELA``); a canonical name is completed (``rougeL.f``).
 
-    That is the name that it was asked by, as it was typed (``MRR``, ``UMBRELA``); a canonical name
-    is completed (``rougeL.f``).
-
-    Args:
-        names: names, or a comma-separated string of them.
-        ks: cut-offs, each at least 1 (default 1, 5, 10, 20, 50, 100). A name that needs a cut-off
-            and has none stands for one metric at each of them. So do UltraRAG's ``recall``,
-            ``ndcg`` and ``precision``, in any case, unless ``local`` gives them another meaning.
-        local: further aliases that win over the general ones.
-
-    Returns:
-        The metrics by shown name, in order, each metric once.
-
-    Raises:
-        UsageError: see `parse`; also a ``ks`` below 1, or no name at all.
+    A name that needs a cut-off and has none stands for one metric at each of ``ks``. So do
+    UltraRAG's ``recall``, ``ndcg`` and ``precision``, unless ``local`` says what they mean.
     """
     listed = split(names)
     if not listed:
@@ -293,12 +263,7 @@ def lacks_cutoff(name: str) -> bool:
 
 
 def takes_cutoffs(name: str, local: Mapping[str, str] | None = None) -> bool:
-    """Whether separately given cut-offs (``ks``) apply to a name.
-
-    Args:
-        name: a metric's name.
-        local: further aliases that win over the general ones.
-    """
+    """Whether separately given cut-offs (``ks``) apply to a name."""
     return _expanded(name, local or {}, (1,)) == [f"{name.strip()}@1"]
 
 
@@ -357,12 +322,7 @@ def _resolve(
 
 
 def _metric_of(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """A metric's class, the parameters that its name fixes, and whether the name is an alias.
-
-    Args:
-        target: a class, or an alias's expression. It may leave out a required cut-off: whoever uses
-            the alias gives it.
-    """
+    """A metric's class, the parameters that its name fixes, and whether the name is an alias."""
     if not isinstance(target, str):
         return target, {}, False
     try:

@@ -23,14 +23,7 @@ class Remembering:
     _memo: dict[Hashable, Any]
 
     def once(self, build: Callable[..., T], *args: Hashable) -> T:
-        """``build(self, *args)``, computed on the first call and remembered.
-
-        Args:
-            build: a function of this object and ``args``, or a class; the same one means the same
-                result.
-            *args: further arguments of ``build``; they are part of the key, so they must be
-                hashable.
-        """
+        """``build(self, *args)``, computed on the first call and remembered."""
         key = (build, args)
         if key not in self._memo:
             self._memo[key] = build(self, *args)
@@ -107,12 +100,7 @@ class Window(Remembering):
         return Window([self.samples[at]], self.asker, self._models, self.all_samples)
 
     def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
-        """Stores outcomes that were computed elsewhere, as those of a judged metric are.
-
-        Args:
-            metric: the metric that gave them.
-            outcomes: one for each sample of the window, in its order.
-        """
+        """Stores outcomes that were computed elsewhere, as those of a judged metric are."""
         self._memo[metric] = outcomes
 
     def outcomes(self, metric: Metric) -> Sequence[Outcome]:
@@ -139,10 +127,5 @@ def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
 
 
 def failed(metric: Metric, error: Exception) -> Unscored:
-    """The outcome of a sample on which a metric broke down, with the reason ``FAILED``.
-
-    Args:
-        metric: the metric.
-        error: what it raised; its type and message stand in the detail.
-    """
+    """The outcome of a sample on which a metric broke down, with the reason ``FAILED``."""
     return Unscored(Reason.FAILED, f"{metric} broke down: {type(error).__name__}: {error}")

@@ -17,7 +17,7 @@ from ragassay.metrics.core.metric import missing, passage_texts, register, textl
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_given import given_value
+from ragassay.metrics.mtrag.mtrag_given import GIVEN, given_value, read
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 
@@ -63,9 +63,7 @@ class Hhem(_Hhem):
     Source: Open RAG Eval, metrics page; vectara/hallucination_evaluation_model
     """
 
-    given: bool = param(
-        True, "take the value that the record brings, where it has one", beside=True
-    )
+    given: bool = param(True, GIVEN, beside=True)
     max_chars: int = param(8192, "characters of the joined passages that are read", minimum=1)
 
     name = "hhem"
@@ -78,8 +76,8 @@ class Hhem(_Hhem):
     def read(self, sample: Sample) -> Outcome | None:
         """The record's value; `Unscored` where that is not valid, ``None`` where there is none."""
         for name in _NAMES if self.given else ():
-            if (outcome := given_value(self, sample, name)) is not None:
-                return outcome
+            if (value := given_value(self, sample, name)) is not None:
+                return value if isinstance(value, Unscored) else read(value)
         return None
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:

@@ -1,22 +1,198 @@
-"""MT-RAG's harmonic means: of three metrics for each sample, and of three means for a ranking."""
+"""MT-RAG's BERTScores, against the first target and the passages, and its harmonic means: of three
+metrics for each sample, and of three means for a ranking.
+
+A value that the record brings under its published name is taken and no model is run, unless
+``given=false`` (`Score.given` and the explanation say so). Otherwise it is computed as in the
+benchmark: with ``microsoft/deberta-xlarge-mnli``, layer 40, without idf weights, rescaled with
+bert-score's baseline for English. An empty answer or target has a raw value of 0, which rescaling
+makes negative, as in bert-score.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
+from ragassay.base.counts import plural
 from ragassay.base.errors import ArgumentError, CountedFact
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, missing, register, scored
+from ragassay.metrics.answer.likeness import (
+    EMPTY,
+    RESCALE,
+    EncoderMetric,
+    OnScale,
+    against,
+    cut_note,
+)
+from ragassay.metrics.core.metric import Metric, Need, missing, register, scored, textless_passage
+from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
-from ragassay.metrics.mtrag.mtrag_given import READ, bounded, given_value, impossible
+from ragassay.metrics.mtrag.mtrag_given import (
+    GIVEN,
+    READ,
+    Given,
+    bounded,
+    impossible,
+    in_range,
+    read,
+    values_of,
+)
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
-from ragassay.models.weights.weight_files import BY_MODEL
+from ragassay.models.encoders.token_matching import TokenMatch
+from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
+
+
+@dataclass(frozen=True)
+class ByBertScore(OnScale):
+    """The parameters of all metrics computed from BERTScores, so that all of them use the same
+    model and scale.
+
+    Attributes:
+        given: see `GIVEN`.
+    """
+
+    rescale: bool = param(True, RESCALE)
+    given: bool = param(True, GIVEN, beside=True)
+
+    @property
+    def shared_parameters(self) -> dict[str, Any]:
+        """These parameters, to pass on to a metric that this one reads."""
+        return {spec.name: getattr(self, spec.name) for spec in fields(ByBertScore)}
+
+
+class _BertScore(ByBertScore, EncoderMetric):
+    """A BERTScore, given or computed.
+
+    Rescaling stretches the cosine's -1 to a value that depends on the model, so there is no lower
+    bound.
+
+    Source: Zhang et al. 2020, BERTScore; MT-RAG benchmark, step 1
+    """
+
+    family = "mtrag"
+    low = None
+    uses = ("given",)
+    nearest: ClassVar[bool] = False
+    """Whether the highest value over the passages counts, and not that for the first target."""
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """The value's names in a record; the first that the record has counts."""
+
+    def brings(self, sample: Sample) -> bool:
+        """Whether the record brings the value and ``given`` is set."""
+        return self.given and values_of(sample, *self.names) is not None
+
+    def read(self, sample: Sample) -> Outcome | None:
+        """The record's value that counts, with all values as parts, just as they are given;
+        `Unscored` where their number or one of them is not possible."""
+        if not self.brings(sample):
+            return None
+        values = values_of(sample, *self.names) or []
+        texts = sample.passages if self.nearest else sample.references
+        if texts is not None and len(values) not in (1, len(texts)):
+            return Unscored(
+                Reason.UNDEFINED,
+                f"the given {self.names[0]} has {plural(len(values), 'value')} for "
+                f"{plural(len(texts), 'text')}",
+            )
+        checked = in_range(self, self.names[0], values)
+        if isinstance(checked, Unscored):
+            return checked
+        return read(bounded(self, checked[self._at(checked)]), values=checked)
+
+    def _at(self, values: Sequence[float]) -> int:
+        """The index of the value that counts."""
+        return max(range(len(values)), key=values.__getitem__) if self.nearest else 0
+
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
+        """How many records bring impossible values."""
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            isinstance(outcome, Unscored)
+            and outcome.reason is Reason.UNDEFINED
+            and self.brings(sample)
+            for sample, outcome in pairs
+        )
+        rule = "one number of at most 1, or one for each text"
+        return [impossible(self, self.names[0], n, rule)]
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        """The model's scores; where there is no model, the error says how to give the values
+        instead."""
+        try:
+            compared = window.once(against, self.scale, tuple(rows), self.nearest)
+        except Unavailable as error:
+            raise error.saying(
+                f"{error}; values in the records' metrics, under the published names, need no model"
+            ) from error
+        return [
+            self._outcome(window, [one for one in each if one is not None]) for each in compared
+        ]
+
+    def _outcome(self, window: Window, matches: Sequence[TokenMatch]) -> Score:
+        """The value that counts, with all values as parts; notes say that its text is empty, or
+        that texts were cut."""
+        values = [getattr(match, getattr(self, "part", "p")) for match in matches]
+        at = self._at(values)
+        if self.nearest:
+            cut = cut_note(matches, window, self.scale, "passage")
+        else:
+            cut = cut_note(matches[:1], window, self.scale, "target")
+        notes = filter(None, (EMPTY if matches[at].empty else "", cut))
+        return Score(bounded(self, values[at]), {"values": values}, "; ".join(notes))
+
+
+@register
+class ReferenceBertScore(_BertScore):
+    """BERTScore against the first target (MT-RAG BertscoreP, BertscoreR).
+
+    ``bertscore`` takes the best of several references instead.
+
+    Formula: BERTScore of the answer against the first target
+    Misleads where: a wrong number or name costs little
+    """
+
+    part: Literal["p", "r"] = part("r", ("p", "r"), "precision or recall")
+
+    name = "reference_bertscore"
+    needs = ("answer", "references")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The spellings of the benchmark's records and of its analytics."""
+        return {"p": ("BertscoreP", "Bert-Prec"), "r": ("BertscoreR", "Bert-Rec")}[self.part]
+
+
+@register
+class PassageBertScore(_BertScore):
+    """BERTScore precision against the nearest passage (MT-RAG BertKPrec).
+
+    MT-RAG's page calls it keyword precision; it is knowledge precision (Adlakha et al. 2023).
+    Unscored where nothing was retrieved, whatever value the record brings.
+
+    Formula: highest BERTScore precision of the answer against a passage
+    Misleads where: a copied wrong passage has nearly 1
+    """
+
+    name = "passage_bertscore"
+    needs: ClassVar[tuple[Need, ...]] = ("answer", "passages")
+    names = ("BertKPrec", "Bert-KPrec")
+    nearest = True
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Unscored without passages, an answer, or (unless the record brings the value) their
+        texts."""
+        if self.brings(sample) and sample.passages != ():
+            return missing(sample, ("answer",))
+        if (none := no_contexts(sample)) is not None:
+            return missing(sample, ("answer",)) or none
+        return super().lacks(sample) or textless_passage(sample)
 
 
 class Shares(NamedTuple):
@@ -40,41 +216,18 @@ class Shares(NamedTuple):
 
 
 def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
-    """One figure for a system, by which MTRAGEval (SemEval 2026) ranks systems: a harmonic mean.
-
-    Args:
-        rl_f: mean of RL_F_idk over all tasks, 0 to 1.
-        rb_llm: mean of RB_llm_idk, 0 to 1.
-        rb_alg: mean of RB_agg_idk, 0 to 1.
-
-    Returns:
-        The harmonic mean of the three, 0 where any of them is 0.
-
-    Raises:
-        ArgumentError: a mean lies outside its range.
-    """
+    """One figure for a system, by which MTRAGEval (SemEval 2026) ranks systems: a harmonic mean."""
     means = (rl_f, rb_llm, rb_alg)
     if not all(0 <= mean <= 1 for mean in means):
         raise ArgumentError(f"means are from 0 to 1, not {', '.join(map(str, means))}")
     return 0.0 if 0 in means else len(means) / sum(1 / mean for mean in means)
 
 
-def shares(window: Window, *parts: Metric) -> list[Shares | Unscored]:
-    """The three shares of each sample; for `Window.once`.
-
-    Nothing retrieved, or no contexts in the record, counts as extractiveness 0, as in MT-RAG.
-
-    Args:
-        window: the samples.
-        *parts: the metrics of the three shares, in the order of `Shares`.
-
-    Returns:
-        One entry a sample; `Unscored` names the part that has no value.
-    """
-    return [
-        _shares(sample, *outcomes)
-        for sample, *outcomes in zip(window.samples, *map(window.outcomes, parts), strict=True)
-    ]
+def _all_shares(window: Window, *parts: Metric) -> list[Shares | Unscored]:
+    """The three shares of each sample, by the metrics of its parts; `Unscored` names the part that
+    has no value."""
+    outcomes = map(window.outcomes, parts)
+    return [_shares(*one) for one in zip(window.samples, *outcomes, strict=True)]
 
 
 def _shares(
@@ -83,21 +236,22 @@ def _shares(
     lacking = missing(sample, ("answer", "references"))
     if lacking is not None:
         return lacking
+    # Nothing retrieved, or no contexts in the record, counts as extractiveness 0, as in MT-RAG.
     if isinstance(knowledge, Unscored) and not sample.passages:
         # A given value that is none says so itself.
         is_absent = knowledge.reason.excused in (Reason.NOT_APPLICABLE, Reason.MISSING_INPUT)
         knowledge = Score(-1.0) if is_absent else knowledge
     numbers = []
-    for name, part, counts in (
+    for name, outcome, counts in (
         ("BertscoreR", recall, itemgetter(0)),
         ("RougeL_stemFalse", rouge, itemgetter(0)),
         ("BertKPrec", knowledge, max),
     ):
-        if isinstance(part, Unscored):
-            return Unscored(part.reason, f"{name} is unscored: {part.detail}")
+        if isinstance(outcome, Unscored):
+            return Unscored(outcome.reason, f"{name} is unscored: {outcome.detail}")
         # Unbounded, as published: a cosine of 1.0000004 is 1.0 in its own score only.
-        values = part.parts.get("values")
-        numbers.append(counts(values) if values else part.number or 0.0)
+        values = outcome.parts.get("values")
+        numbers.append(counts(values) if values else outcome.number or 0.0)
     x, y, z = numbers
     result = Shares((x + 1) / 2, y, (z + 1) / 2)
     if min(result) < 0 and 0 not in result:
@@ -116,7 +270,7 @@ _NO_CONTEXTS = (
 _FROM = f"from BERTScores {READ}"
 
 
-class _Aggregate(ByBertScore):
+class _Aggregate(Given, ByBertScore):
     """Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"""
 
     family = "mtrag"
@@ -141,7 +295,7 @@ class _Aggregate(ByBertScore):
         return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        all_shares = window.once(shares, *self.inputs)
+        all_shares = window.once(_all_shares, *self.inputs)
         made_of = zip(*map(window.outcomes, self.inputs), strict=True)
         return [
             self._outcome(sample, one, *parts)
@@ -161,10 +315,6 @@ class _Aggregate(ByBertScore):
             )
             return replace(self.of(values), explanation="; ".join(filter(None, notes)), given=given)
         return brought if brought is not None and values.reason in BY_MODEL else values
-
-    def brought(self, sample: Sample) -> Outcome | None:
-        """The record's own value, which counts where the record brings no BERTScores."""
-        return None
 
     @abstractmethod
     def of(self, values: Shares) -> Score:
@@ -188,6 +338,7 @@ class RBAgg(_Aggregate):
 
     name = "rb_agg"
     version = 3
+    published = ("RB_agg",)  # rb_agg of an InspectorRAGet file is the conditioned value
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many records have no contexts at all, which may be an oversight, and how many bring
@@ -197,13 +348,7 @@ class RBAgg(_Aggregate):
             one.passages is None and isinstance(outcome, Score) and not outcome.value
             for one, outcome in pairs
         )
-        wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
-        return [CountedFact(_NO_CONTEXTS, n), impossible(self, "RB_agg", wrong)]
-
-    def brought(self, sample: Sample) -> Outcome | None:
-        """The record's ``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned
-        value."""
-        return given_value(self, sample, "RB_agg") if self.given else None
+        return [CountedFact(_NO_CONTEXTS, n), *super().remarks(window)]
 
     def of(self, values: Shares) -> Score:
         return scored(bounded(self, values.aggregate), **values._asdict())

@@ -27,23 +27,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, missing, register
+from ragassay.metrics.core.metric import Metric, missing, not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_aggregate import RBAgg
-from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore
+from ragassay.metrics.mtrag.mtrag_aggregate import ByBertScore, RBAgg
 from ragassay.metrics.mtrag.mtrag_given import (
     GIVEN,
     READ,
     ROUNDING,
-    given_value,
+    Given,
     givers,
-    impossible,
     values_of,
 )
 from ragassay.metrics.mtrag.mtrag_idk_table import NO_LABEL, Rule, idk_cell
@@ -86,7 +84,7 @@ class _Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Conditioned(Metric):
+class Conditioned(Given):
     """A metric after IDK conditioning.
 
     Formula: 1 or 0 where the table of answerability and "I don't know" decides, else the metric's
@@ -99,8 +97,6 @@ class Conditioned(Metric):
         "paper", "paper: the whole table; spec: the shorter rule of the metrics page", beside=True
     )
     given: bool = param(True, GIVEN, beside=True)
-
-    published: ClassVar[tuple[str, ...]]
 
     family = "mtrag"
     needs = ("answer", "answerability")
@@ -134,7 +130,8 @@ class Conditioned(Metric):
         An own value that this installation cannot compute is always lacking.
         """
         lacking = missing(sample, ("answer",))
-        if lacking is not None or self._stands(sample):
+        stands = self.brought(sample) is not None and self.contradicts(sample) is None
+        if lacking is not None or stands:
             return lacking
         label = sample.answerability
         if label is None:
@@ -176,13 +173,10 @@ class Conditioned(Metric):
         """How many given values contradict the table, and how many are impossible under any; how
         many values follow the shorter rule."""
         n = sum(self.contradicts(sample) is not None for sample in window.samples)
-        wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
         shorter = len(window.samples) if self.rule == "spec" else 0
-        return [
-            CountedFact(_CONTRADICTED, n),
-            impossible(self, self.published[0], wrong),
-            CountedFact(_SHORTER, shorter),
-        ]
+        yield CountedFact(_CONTRADICTED, n)
+        yield from super().remarks(window)
+        yield CountedFact(_SHORTER, shorter)
 
     def contradicts(self, sample: Sample) -> float | None:
         """The conditioned value that the record brings, where the table cannot give it; else
@@ -215,21 +209,15 @@ class Conditioned(Metric):
             return (0.0, 1.0)
         return None if stands is None else (0.0, *stands)
 
-    def _stands(self, sample: Sample) -> bool:
-        """Whether the record brings the conditioned value, and nothing contradicts it."""
-        return self.brought(sample) is not None and self.contradicts(sample) is None
-
     def brought(self, sample: Sample) -> Outcome | None:
-        """The conditioned value that the record brings, which follows the paper's table; `Unscored`
-        where it is not valid, ``None`` where there is none."""
-        if sample.answerability is None or self.rule != "paper" or not self.given:
+        """A conditioned value of a record follows the paper's table."""
+        if sample.answerability is None or self.rule != "paper":
             return None
-        if sample.metadata.get(METRICS_RULE, self.rule) != self.rule:
-            return None
-        return given_value(self, sample, *self.published, self.name, made=self._read)
+        by_paper = sample.metadata.get(METRICS_RULE, self.rule) == self.rule
+        return super().brought(sample) if by_paper else None
 
-    def _read(self, value: float, sample: Sample) -> Score:
-        by = givers(sample, *self.published, self.name)
+    def read_score(self, value: float, sample: Sample) -> Score:
+        by = givers(sample, *self.published)
         return Score(value, {}, f"the conditioned value, {READ}", given=True, by=by)
 
     def _ignores_idk(self, label: Answerability) -> bool:
@@ -240,26 +228,18 @@ class Conditioned(Metric):
     ) -> _Cell | Unscored:
         if self._ignores_idk(label):
             return _Cell(None, f"{label.upper()}, which the shorter rule leaves alone")
+        name, verdict, implied = "idk_eval", idk, ""
         if label is Answerability.UNDERSPECIFIED:
-            if isinstance(underspecified, Unscored):
-                return naming_metric("underspecified_eval", underspecified)
-            verdict = underspecified.number
-            value = idk_cell(None, label, underspecified=verdict)
-            return _cell(value, label, f"underspecified_eval {verdict}", underspecified)
-        own = idk_of(sample) if self.given else None
-        if own is not None:
-            why = f"{label.upper()}, idk_eval {own} by the conditional_idk {READ}"
-            by = givers(sample, "conditional_idk")
-            return _Cell(idk_cell(own, label, self.rule), why, given=True, by=by)
-        if isinstance(idk, Unscored):
-            return naming_metric("idk_eval", idk)
-        value = idk_cell(idk.number, label, self.rule)
-        return _cell(value, label, f"idk_eval {idk.number}", idk)
-
-
-def _cell(value: float | None, label: Answerability, reason: str, verdict: Score) -> _Cell:
-    why = f"{label.upper()}, {reason}" + (f" {READ}" if verdict.given else "")
-    return _Cell(value, why, verdict.evidence, verdict.given, verdict.by)
+            name, verdict = "underspecified_eval", underspecified
+        elif self.given and (own := idk_of(sample)) is not None:
+            verdict = Score(own, given=True, by=givers(sample, "conditional_idk"))
+            implied = " by the conditional_idk"
+        if isinstance(verdict, Unscored):
+            return naming_metric(name, verdict)
+        value = idk_cell(verdict.number, label, self.rule, underspecified=verdict.number)
+        why = f"{label.upper()}, {name} {verdict.number}{implied}"
+        why += f" {READ}" if verdict.given else ""
+        return _Cell(value, why, verdict.evidence, verdict.given, verdict.by)
 
 
 def _at_large(reason: Reason) -> bool:
@@ -294,23 +274,13 @@ def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
 
 
 def naming_metric(name: str, outcome: Unscored) -> Unscored:
-    """The same outcome with a detail that names the metric it comes from.
-
-    Args:
-        name: the metric that is unscored.
-        outcome: its outcome.
-    """
+    """The same outcome with a detail that names the metric it comes from."""
     return replace(outcome, detail=f"{name} is unscored: {outcome.detail}")
 
 
 def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
     """Why there can be no verdict: the sample lacks something, or brings an invalid value; else
-    ``None``.
-
-    Args:
-        metric: the metric that gives the verdict.
-        sample: the sample.
-    """
+    ``None``."""
     brought = metric.brought(sample)
     if isinstance(brought, Unscored):
         return naming_metric(metric.name, brought)
@@ -340,7 +310,7 @@ class RBAggIdk(ByBertScore, Conditioned):
     """
 
     name = "rb_agg_idk"
-    published = ("RB_agg_idk", "RB_agg_idk_underspecified")
+    published = ("RB_agg_idk", "RB_agg_idk_underspecified", name)
 
     @property
     def base(self) -> RBAgg:
@@ -355,7 +325,7 @@ class RBLlmIdk(Conditioned):
     """
 
     name = "rb_llm_idk"
-    published = ("RB_llm_idk", "RB_llm_idk_underspecified")
+    published = ("RB_llm_idk", "RB_llm_idk_underspecified", name)
 
     @property
     def base(self) -> ReferenceJudge:
@@ -370,8 +340,69 @@ class RLFIdk(Conditioned):
     """
 
     name = "rl_f_idk"
-    published = ("RL_F_idk", "RL_F_idk_underspecified")
+    published = ("RL_F_idk", "RL_F_idk_underspecified", name)
 
     @property
     def base(self) -> ReferencelessFaithfulness:
         return ReferencelessFaithfulness(self.given)
+
+
+@register
+class AnswerabilityAccuracy(Metric):
+    """Says 'I don't know' exactly when it should (MT-RAG answerability accuracy).
+
+    It should for unanswerable and conversational queries, by a full "I don't know" (idk 1). Queries
+    labelled underspecified call for a question back and are left out.
+
+    Formula: 1 if the answer says "I don't know" exactly where it should, else 0
+    Misleads where: in a set with few unanswerable queries, a system that always answers scores high
+    Good for: knowing when not to answer
+    Source: Katsis et al. 2025, MTRAG
+    """
+
+    given: bool = param(True, GIVEN, beside=True)
+
+    name = "answerability_accuracy"
+    says = "flag"
+    family = "mtrag"
+    needs = ("answer", "answerability")
+    uses = ("query", "history", "given")
+    kind = "judge"
+
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        return (IdkEval(self.given),)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Unscored without an answer, a label other than UNDERSPECIFIED, or what the verdict
+        needs."""
+        lacking = super().lacks(sample)
+        if lacking is not None:
+            return lacking
+        if sample.answerability is Answerability.UNDERSPECIFIED:
+            return not_applicable("the label UNDERSPECIFIED asks for a question back")
+        if self.given and idk_of(sample) is not None:
+            return None
+        return unread(IdkEval(self.given), sample)
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        verdicts = window.outcomes(IdkEval(self.given))
+        return [
+            self.lacks(sample) or self._of(sample, idk)
+            for sample, idk in zip(window.samples, verdicts, strict=True)
+        ]
+
+    def _of(self, sample: Sample, idk: Outcome) -> Outcome:
+        """Whether the verdict fits the label."""
+        own = idk_of(sample) if self.given else None
+        should = sample.answerability in ABSTAINING
+        if own is not None:
+            explanation, by = f"conditional_idk, {READ}", givers(sample, "conditional_idk")
+            return Score((own == 1) == should, explanation=explanation, given=True, by=by)
+        if isinstance(idk, Unscored):
+            return naming_metric("idk_eval", idk)
+        right = (idk.number == 1) == should
+        explanation = f"idk_eval {idk.number}, {READ}" if idk.given else f"idk_eval {idk.number}"
+        return Score(
+            right, explanation=explanation, evidence=idk.evidence, given=idk.given, by=idk.by
+        )

@@ -12,13 +12,14 @@ and what the table of `mtrag_idk_table` decides by it. A score that depends on a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Sample
 from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import Window
 
 GIVEN = "take the value that the record brings, where it has one"
 """Help of the parameter ``given``."""
@@ -35,10 +36,6 @@ def values_of(sample: Sample, *names: str) -> list[Any] | None:
 
     A single value is a list of one, and the text of a number (as a table's cell holds it) becomes
     that number. ``None`` where the record has none of them, or null, or a list without any value.
-
-    Args:
-        sample: the sample.
-        *names: names of the value.
     """
     for name in names:
         value = sample.given.get(name)
@@ -50,12 +47,7 @@ def values_of(sample: Sample, *names: str) -> list[Any] | None:
 
 def givers(sample: Sample, *names: str) -> tuple[str, ...]:
     """Who gave the value that `values_of` reads: labels of judges, or `RECORD` where the record
-    does not say.
-
-    Args:
-        sample: the sample.
-        *names: names of the value; the first that the record has counts.
-    """
+    does not say."""
     for name in names:
         if values_of(sample, name) is not None:
             return tuple((sample.given_by.get(name) or RECORD).split(AND))
@@ -66,10 +58,6 @@ def explained(sample: Sample, name: str) -> Unscored | None:
     """Why the record's value is null, where the record says so; else ``None``.
 
     That is the outcome then: a judge asked now could be another one than gave the values beside it.
-
-    Args:
-        sample: the sample.
-        name: the value's name.
     """
     if name not in sample.given or values_of(sample, name) is not None:
         return None
@@ -78,16 +66,7 @@ def explained(sample: Sample, name: str) -> Unscored | None:
 
 
 def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | Unscored:
-    """Checks the values that a record gives under a name.
-
-    Args:
-        metric: the metric whose range counts.
-        name: the name of the values in the record.
-        values: the values.
-
-    Returns:
-        The values where all are finite numbers in the metric's range, else `Unscored`.
-    """
+    """Checks the values that a record gives under a name."""
     low = -math.inf if metric.low is None else metric.low - ROUNDING
     high = math.inf if metric.high is None else metric.high + ROUNDING
     for value in values:
@@ -104,14 +83,7 @@ def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | 
 
 
 def impossible(metric: Metric, name: str, n: int, rule: str = "") -> CountedFact:
-    """The remark that records bring values that a metric cannot have.
-
-    Args:
-        metric: the metric.
-        name: the name of the values in the records.
-        n: how many of them are impossible.
-        rule: what they should be; by default a number in the metric's range.
-    """
+    """The remark that records bring values that a metric cannot have."""
     if metric.low is None or metric.high is None:
         within = "" if metric.high is None else f" of at most {metric.high:g}"
     else:
@@ -125,50 +97,59 @@ def impossible(metric: Metric, name: str, n: int, rule: str = "") -> CountedFact
 
 
 def bounded(metric: Metric, value: float) -> float:
-    """The value, or the bound of the metric's range that it exceeds by a rounding error.
-
-    Args:
-        metric: the metric whose range counts.
-        value: beyond it by no more than `ROUNDING`.
-    """
+    """The value, or the bound of the metric's range that it exceeds by a rounding error."""
     value = value if metric.low is None else max(value, metric.low)
     return value if metric.high is None else min(value, metric.high)
 
 
 def read(value: float, **parts: Any) -> Score:
-    """The score of a value that the record brings.
-
-    Args:
-        value: the record's value, within the metric's range.
-        **parts: the parts of the score, by name.
-    """
+    """The score of a value that the record brings."""
     return Score(value, parts, READ, given=True)
 
 
-def given_value(
-    metric: Metric,
-    sample: Sample,
-    *names: str,
-    made: Callable[[float, Sample], Score] = lambda value, _: read(value),
-) -> Outcome | None:
-    """The outcome by the value that the record brings.
-
-    Args:
-        metric: the metric whose range counts.
-        sample: the sample.
-        *names: names of the value; of several values under a name the first counts.
-        made: makes the score.
-
-    Returns:
-        `Unscored` where the value is not possible; ``None`` where there is none.
-    """
+def given_value(metric: Metric, sample: Sample, *names: str) -> float | Unscored | None:
+    """The value that the record brings, the first of several; `Unscored` where it is not possible,
+    ``None`` where there is none."""
     values = values_of(sample, *names)
     if values is None:
         return None
     checked = in_range(metric, names[0], values[:1])
-    if isinstance(checked, Unscored):
-        return checked
-    return made(bounded(metric, checked[0]), sample)
+    return checked if isinstance(checked, Unscored) else bounded(metric, checked[0])
+
+
+class Given(Metric):
+    """A metric whose value a record may bring.
+
+    Class attributes:
+        published: names of the value in a record; the first that it has counts.
+        rule_of_value: what the value should be, where that is not every number in the range.
+    """
+
+    given: bool
+    published: ClassVar[tuple[str, ...]] = ()
+    rule_of_value: ClassVar[str] = ""
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """The outcome by `given_value`."""
+        value = given_value(self, sample, *self.published) if self.given else None
+        if value is None or isinstance(value, Unscored):
+            return value
+        return self.read_score(value, sample)
+
+    def read_score(self, value: float, sample: Sample) -> Score:
+        """The score of a value that the record brings."""
+        return read(value)
+
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
+        """How many records bring an impossible value."""
+        if not self.published:
+            return []
+        n = sum(
+            values_of(sample, *self.published) is not None
+            and isinstance(self.brought(sample), Unscored)
+            for sample in window.samples
+        )
+        return [impossible(self, self.published[0], n, self.rule_of_value)]
 
 
 def _number(text: str) -> float | str:

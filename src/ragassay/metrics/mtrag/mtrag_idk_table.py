@@ -64,17 +64,7 @@ def idk_cell(
     *,
     underspecified: float | None = None,
 ) -> float | None:
-    """The table's entry for an answer: 1, 0, or ``None`` where the metric's own value stands.
-
-    Args:
-        idk: the ``idk_eval`` of the answer.
-        answerability: the query's label, in any case.
-        rule: ``paper`` for the whole table, ``spec`` for the shorter rule.
-        underspecified: for an UNDERSPECIFIED query, whether the answer says so (1 or not).
-
-    Raises:
-        InputError: see `idk_condition`.
-    """
+    """The table's entry for an answer: 1, 0, or ``None`` where the metric's own value stands."""
     label = _label(answerability)
     abstained = idk == 1 if idk in (0, 0.5, 1) else None
     if rule == "spec":

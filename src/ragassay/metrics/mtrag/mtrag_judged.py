@@ -39,24 +39,19 @@ from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_given import (
     GIVEN,
     READ,
+    Given,
     explained,
-    given_value,
     givers,
-    impossible,
     values_of,
 )
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 
 
 @dataclass(frozen=True)
-class _Judged(JudgedMetric):
+class _Judged(Given, JudgedMetric):
     """A judge's value: the record's own, or the answer to a question."""
 
     given: bool = param(True, GIVEN, beside=True)
-
-    published: ClassVar[str]
-    verdicts: ClassVar[tuple[float, ...]] = ()
-    """What a given value can be, where that is not every number in the range."""
 
     family = "mtrag"
     needs: ClassVar[tuple[Need, ...]] = ("query", "answer")
@@ -65,42 +60,18 @@ class _Judged(JudgedMetric):
     def lacks(self, sample: Sample) -> Unscored | None:
         """Unscored where the question needs a part that is missing; never where the record brings
         the value."""
-        if self.brought(sample) is not None:
-            return None
-        return super().lacks(sample)
+        return super().lacks(sample) if self.brought(sample) is None else None
 
     def brought(self, sample: Sample) -> Outcome | None:
-        """The record's value; `Unscored` where it is not valid, ``None`` where a judge is to be
-        asked."""
-        if not self.given:
-            return None
-        values = values_of(sample, self.published)
-        if values is None:
-            return explained(sample, self.published)
-        if values[0] in self.verdicts:
-            return self._read(float(values[0]), sample)
-        if self.verdicts:
-            return Unscored(
-                Reason.UNDEFINED,
-                f"the given {self.published} is {values[0]!r}, none of 0, 0.5 and 1: the judge's "
-                "reply was not understood",
-            )
-        return given_value(self, sample, self.published, made=self._read)
+        """Also why the record's value is null, where the record says so."""
+        outcome = super().brought(sample)
+        return explained(sample, self.published[0]) if outcome is None and self.given else outcome
 
-    def _read(self, value: float, sample: Sample) -> Score:
-        """The score of a judge's value that the record brings, with who gave it."""
-        by = givers(sample, self.published)
+    def read_score(self, value: float, sample: Sample) -> Score:
+        """With who gave the value."""
+        by = givers(sample, *self.published)
         explanation = READ if RECORD in by else f"{READ}, where {AND.join(by)} gave it"
         return Score(value, explanation=explanation, given=True, by=by)
-
-    def remarks(self, window: Window) -> Iterable[CountedFact]:
-        """How many records bring an impossible value."""
-        n = sum(
-            values_of(sample, self.published) is not None
-            and isinstance(self.brought(sample), Unscored)
-            for sample in window.samples
-        )
-        return [impossible(self, self.published, n, "0, 0.5 or 1" if self.verdicts else "")]
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         outcome = self.brought(sample)
@@ -108,22 +79,27 @@ class _Judged(JudgedMetric):
 
     @abstractmethod
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome by the judge's answers.
-
-        Args:
-            sample: a sample that lacks nothing.
-            ask: asks the judge.
-
-        Raises:
-            Unanswered: a question has no answer.
-        """
+        """The outcome by the judge's answers."""
 
 
 class _Classified(_Judged):
-    """A verdict with one of the values 1, 0.5 and 0."""
+    """A verdict: 1, 0.5 or 0."""
 
-    verdicts = (0.0, 0.5, 1.0)
+    rule_of_value = "0, 0.5 or 1"
     higher_is_better = None
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """`Unscored` where the record's value is no verdict."""
+        values = values_of(sample, *self.published) if self.given else None
+        if values is None:
+            return super().brought(sample)
+        if values[0] in (0, 0.5, 1):
+            return self.read_score(float(values[0]), sample)
+        return Unscored(
+            Reason.UNDEFINED,
+            f"the given {self.published[0]} is {values[0]!r}, none of 0, 0.5 and 1: the judge's "
+            "reply was not understood",
+        )
 
 
 @register
@@ -145,7 +121,7 @@ class IdkEval(_Classified):
 
     name = "idk_eval"
     version = 2
-    published = "idk_eval"
+    published = ("idk_eval",)
     asks = (SaysIdk,)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
@@ -175,7 +151,7 @@ class UnderspecifiedEval(_Classified):
     labelled: bool = param(False, "ask only about queries labelled UNDERSPECIFIED")
 
     name = "underspecified_eval"
-    published = "underspecified_eval"
+    published = ("underspecified_eval",)
     asks = (SaysUnderspecified,)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -208,7 +184,7 @@ class ReferencelessFaithfulness(_Judged):
 
     name = "rl_f"
     needs = ("query", "answer", "passages")
-    published = "RL_F"
+    published = ("RL_F",)
     asks = (ExtractClaims, ClaimSupport)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -262,7 +238,7 @@ class ReferenceJudge(_Judged):
     version = 2
     needs = ("query", "answer", "references")
     uses = ("history", "passages", "given")
-    published = "RB_llm"
+    published = ("RB_llm",)
     asks = (ReferenceRating,)
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:

@@ -7,14 +7,22 @@ or the highest value of the passages.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
+from typing import TypeVar
 
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.metrics.answer.references import ReferencedAnswer, ReferenceMetric, plain
+from ragassay.metrics.answer.references import (
+    ReferencedAnswer,
+    ReferenceMetric,
+    bare_words,
+    encode,
+    plain,
+    rouge_tokens,
+    squad_normal,
+)
 from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
-from ragassay.metrics.answer.text import bare_words, encode, rouge_tokens, squad_normal
+from ragassay.metrics.core.measures import Measured, measure
 from ragassay.metrics.core.metric import (
     SampleMetric,
     missing,
@@ -27,6 +35,8 @@ from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.texts.word_cutting import words
 
+V = TypeVar("V")
+
 
 def no_contexts(sample: Sample) -> Unscored | None:
     """The outcome of a comparison with passages where there are none; ``None`` where there are."""
@@ -36,8 +46,24 @@ def no_contexts(sample: Sample) -> Unscored | None:
     return missing(sample, ("passages",)) or Unscored(Reason.NOTHING_RETRIEVED, none)
 
 
-@register
-class ReferenceRecall(ReferenceMetric[ReferencedAnswer]):
+class _OfTargets(ReferenceMetric[V]):
+    """Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"""
+
+    family = "mtrag"
+
+    def outcome(self, view: V) -> Outcome:
+        """The first target's value, with the values of all targets as parts."""
+        values = self.measured(view)
+        return scored(values[0], values=values)
+
+
+class _OfTexts(_OfTargets[ReferencedAnswer]):
+    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
+        return window.once(plain)
+
+
+@measure("reference_recall", base=_OfTexts)
+def reference_recall(view: ReferencedAnswer) -> list[float]:
     """Share of the target's words that the answer holds (MT-RAG Recall).
 
     Words are SQuAD's normal form. Words count as often as they occur. 0 for a target without words,
@@ -45,25 +71,14 @@ class ReferenceRecall(ReferenceMetric[ReferencedAnswer]):
 
     Formula: words of the first target that occur in the answer / its words
     Misleads where: an answer that says everything has 1
-    Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1
     """
-
-    name = "reference_recall"
-    family = "mtrag"
-
-    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        return window.once(plain)
-
-    def outcome(self, view: ReferencedAnswer) -> Outcome:
-        """The first target's recall, with the values of all targets as parts."""
-        answer = squad_normal(view.answer).split()
-        targets = [squad_normal(text).split() for text in view.references]
-        values = [overlap(answer, words) / max(len(words), 1) for words in targets]
-        return scored(values[0], values=values)
+    answer = squad_normal(view.answer).split()
+    targets = [squad_normal(text).split() for text in view.references]
+    return [overlap(answer, words) / max(len(words), 1) for words in targets]
 
 
 @register
-class ReferenceRougeL(ReferenceMetric[Compared]):
+class ReferenceRougeL(_OfTargets[Compared]):
     """ROUGE-L F against the first target, unstemmed (MT-RAG RougeL_stemFalse).
 
     Equal to ``rougeL(stem=false).f`` where there is one target; of several, that metric takes the
@@ -71,29 +86,26 @@ class ReferenceRougeL(ReferenceMetric[Compared]):
 
     Formula: ROUGE-L F against the first target
     Misleads where: counts words, not meaning
-    Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1
     """
 
     name = "reference_rougeL"
-    family = "mtrag"
 
     def views(self, window: Window) -> Sequence[Compared | None]:
         return window.once(compared, "rougeL", "rouge", False)
 
-    def outcome(self, view: Compared) -> Outcome:
-        """The first target's F, with the values of all targets as parts."""
-        values = [value.f for value in view.values]
-        return scored(values[0], values=values)
+    def measured(self, *data: Compared) -> list[float]:
+        return [value.f for value in data[0].values]
 
 
-class _AgainstPassages(SampleMetric):
-    """A metric that compares the answer with the texts of the passages.
+class _AgainstPassages(SampleMetric, Measured):
+    """A metric that compares the answer with the texts of the passages, in rank order.
 
     Unscored where nothing was retrieved; the benchmark has an explicit null there.
     """
 
     family = "mtrag"
     needs = ("answer", "passages")
+    higher_is_better = None
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Unscored without an answer or passages."""
@@ -102,20 +114,11 @@ class _AgainstPassages(SampleMetric):
     def score_sample(self, sample: Sample) -> Outcome:
         """Unscored where a passage has no text."""
         lacking = textless_passage(sample)
-        return lacking or self.against(sample.answer_text, passage_texts(sample))
-
-    @abstractmethod
-    def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """The outcome of the comparison.
-
-        Args:
-            answer: the answer's text.
-            passages: the texts of one or more passages, in rank order.
-        """
+        return lacking or self.measured(sample.answer_text, passage_texts(sample))
 
 
-@register
-class PassageRougeL(_AgainstPassages):
+@measure("passage_rougeL", base=_AgainstPassages)
+def passage_rouge_l(answer: str, passages: Sequence[str]) -> Outcome:
     """ROUGE-L F with the nearest passage (MT-RAG Extractiveness_RougeL, as published).
 
     A passage that the answer contains entirely (spaces ignored) counts 1, hence an empty passage
@@ -125,23 +128,22 @@ class PassageRougeL(_AgainstPassages):
     Misleads where: a sentence copied from a long passage scores low; see extractive_coverage
     Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1
     """
-
-    name = "passage_rougeL"
-    higher_is_better = None
-
-    def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        bare = [bare_words(text) for text in (answer, *passages)]
-        answer_code, *sources = encode(map(rouge_tokens, bare))
-        unspaced = bare[0].replace(" ", "")
-        values = [
-            1.0 if text.replace(" ", "") in unspaced else compare("rougeL", answer_code, code).f
-            for text, code in zip(bare[1:], sources, strict=True)
-        ]
-        return scored(max(values), values=values)
+    bare = [bare_words(text) for text in (answer, *passages)]
+    answer_code, *sources = encode(map(rouge_tokens, bare))
+    unspaced = bare[0].replace(" ", "")
+    values = [
+        1.0 if text.replace(" ", "") in unspaced else compare("rougeL", answer_code, code).f
+        for text, code in zip(bare[1:], sources, strict=True)
+    ]
+    return scored(max(values), values=values)
 
 
-@register
-class ExtractiveCoverage(_AgainstPassages):
+@measure("extractive_coverage", base=_AgainstPassages, version=3)
+def extractive_coverage(
+    answer: str,
+    passages: Sequence[str],
+    run: int = param(1, "shortest run of words that counts as copied", minimum=1),
+) -> Outcome:
     """Share of the answer's words that are copied from the passages.
 
     With ``run=1`` this is the extractive fragment coverage of Grusky et al. 2018 over all passages.
@@ -152,26 +154,18 @@ class ExtractiveCoverage(_AgainstPassages):
     Good for: telling copying from rephrasing
     Source: Grusky et al. 2018, Newsroom (coverage)
     """
-
-    run: int = param(1, "shortest run of words that counts as copied", minimum=1)
-
-    name = "extractive_coverage"
-    version = 3
-    higher_is_better = None
-
-    def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        answer_code, *sources = encode(map(words, (answer, *passages)))
-        if not answer_code:
-            return Unscored(Reason.EMPTY_ANSWER, "the answer holds no words")
-        run = min(self.run, len(answer_code))
-        starts = range(len(answer_code) - run + 1)
-        copied = [{at for at in starts if answer_code[at : at + run] in code} for code in sources]
-        covered = [{at + step for at in positions for step in range(run)} for positions in copied]
-        values = [len(positions) / len(answer_code) for positions in covered]
-        return scored(len(set().union(*covered)) / len(answer_code), values=values)
+    answer_code, *sources = encode(map(words, (answer, *passages)))
+    if not answer_code:
+        return Unscored(Reason.EMPTY_ANSWER, "the answer holds no words")
+    run = min(run, len(answer_code))
+    starts = range(len(answer_code) - run + 1)
+    copied = [{at for at in starts if answer_code[at : at + run] in code} for code in sources]
+    covered = [{at + step for at in positions for step in range(run)} for positions in copied]
+    values = [len(positions) / len(answer_code) for positions in covered]
+    return scored(len(set().union(*covered)) / len(answer_code), values=values)
 
 
-class _Length(SampleMetric):
+class _Length(SampleMetric, Measured):
     family = "mtrag"
     needs = ("answer",)
     high = None
@@ -179,40 +173,27 @@ class _Length(SampleMetric):
 
     def score_sample(self, sample: Sample) -> Outcome:
         """The length; the parts hold it once for each target."""
-        length = self.measure(sample.answer_text)
+        length = self.measured(sample.answer_text)
         return scored(length, values=[length] * len(sample.references))
 
-    @staticmethod
-    @abstractmethod
-    def measure(text: str, /) -> int:
-        """The length of a text."""
 
-
-@register
-class AnswerWords(_Length):
+@measure("answer_words", base=_Length)
+def answer_words(text: str) -> int:
     """Words in the answer (MT-RAG Length, as described).
 
     Formula: number of words between white space
     Misleads where: texts without spaces (Chinese, Japanese) are one word
     Source: MT-RAG metrics reference, step 1
     """
-
-    name = "answer_words"
-
-    @staticmethod
-    def measure(text: str) -> int:
-        return len(text.split())
+    return len(text.split())
 
 
-@register
-class AnswerCharacters(_Length):
+@measure("answer_characters", base=_Length)
+def answer_characters(text: str) -> int:
     """Characters in the answer (MT-RAG Length, as published).
 
     Formula: number of code points
     Misleads where: longer is neither better nor worse
     Source: MT-RAG benchmark, scripts/evaluation
     """
-
-    name = "answer_characters"
-
-    measure = staticmethod(len)
+    return len(text)

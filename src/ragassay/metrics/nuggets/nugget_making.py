@@ -1,9 +1,8 @@
 """AutoNuggetizer's first half: from graded passages to the best nuggets of a query.
 
 The published limits are enforced here, not only asked for in the prompt: passages of a grade, at
-most so many rounds, nuggets and words, near-duplicates merged
-(`ragassay.metrics.nuggets.nugget_likeness`), importance in batches, vital ones first and the best
-kept.
+most so many rounds, nuggets and words, near-duplicates merged (`Distinct`), importance in
+batches, vital ones first and the best kept.
 
 Passages are read in windows. In each round, every window that brought something new in the round
 before is asked what the list lacks. The rounds end when one brings nothing or the list is full. In
@@ -14,8 +13,9 @@ when none changes it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -25,8 +25,8 @@ from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ExtractNuggets, NuggetImportance
 from ragassay.metrics.core.metric_parameters import param
-from ragassay.metrics.nuggets.nugget_likeness import Distinct
 from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, grades
+from ragassay.texts.word_cutting import words as words_of
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,7 @@ async def make_nuggets(
     earlier: tuple[str, ...] = (),
     always: bool = False,
 ) -> tuple[Nugget, ...] | Unscored:
-    """The nuggets of a query from its passages; for `Ask.once`. `Unscored` where there are none.
-
-    Args:
-        ask: asks the judge.
-        query: the query.
-        texts: passages; copies count once.
-        options: the limits.
-        earlier: what the user said in earlier turns.
-        always: where no passage has the smallest grade, nuggets are taken from all of them.
-
-    Raises:
-        Unanswered: a question on the way has no answer.
-    """
+    """The nuggets of a query from its passages; for `Ask.once`. `Unscored` where there are none."""
     if not texts:
         return Unscored(Reason.NOTHING_RETRIEVED, "nothing was retrieved, so there are no nuggets")
     by_text = await ask.once(grades, query, texts, options.shots, earlier)
@@ -135,14 +123,7 @@ async def _best(
 def most_asked(
     query: str, texts: Sequence[str], options: NuggetOptions, earlier: tuple[str, ...] = ()
 ) -> Iterator[Question[Any]]:
-    """The most that may be asked for the nuggets of a query besides grades; for plans.
-
-    Args:
-        query: the query.
-        texts: its passages.
-        options: the limits.
-        earlier: what the user said in earlier turns.
-    """
+    """The most that may be asked for the nuggets of a query besides grades; for plans."""
     nuggets = placeholders(options.most, (query, *texts), earlier, options)
     distinct = list(dict.fromkeys(texts))
     rounds = min(options.iterations, options.most)
@@ -159,20 +140,89 @@ def placeholders(n: int, *made_from: Hashable) -> tuple[str, ...]:
     """Stand-ins for nuggets that are not made yet; different inputs have different ones.
 
     Their length, which a plan counts, is the same in each process.
-
-    Args:
-        n: how many.
-        made_from: what the nuggets will be made from.
     """
     name = blake2b(repr(made_from).encode(errors="surrogatepass"), digest_size=8).hexdigest()
     return tuple(f"fact {at} of {name}" for at in range(n))
 
 
 def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    """Consecutive batches of at most ``size`` items.
+    """Consecutive batches of at most ``size`` items."""
+    return [tuple(items[at : at + size]) for at in range(0, len(items), size)]
+
+
+_EMPTY_WORDS = frozenset({
+    "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am",
+})  # fmt: skip
+_NEGATIONS = frozenset({
+    "no", "not", "never", "nor", "none", "neither", "without", "cannot", "nt",
+})  # fmt: skip
+_ALIKE = 0.9
+
+
+class Distinct:
+    """A growing list of nuggets of which no two are the same.
+
+    Two are the same where, word by word, they differ in nothing but case, punctuation, articles,
+    forms of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word
+    and agree in every number and every negation. The rule is strict on purpose: a wrong merge loses
+    a fact, and a missed one only gives a fact a little more weight.
+
+    Attributes:
+        texts: the nuggets, in the order in which they came.
+        merged: how many were left out because they were there already.
+        refused: how many were left out because they had no word, or too many.
 
     Args:
-        items: any texts.
-        size: largest batch, at least 1.
+        texts: the first nuggets.
+        words: most words in a nugget.
     """
-    return [tuple(items[at : at + size]) for at in range(0, len(items), size)]
+
+    def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:
+        self.texts: list[str] = []
+        self.merged = 0
+        self.refused = 0
+        self._words = words
+        self._forms: list[tuple[str, ...]] = []
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> bool:
+        """Adds a nugget that is new and holds 1 to ``words`` words; says whether it did.
+
+        A longer nugget is left out entirely: shortened, it would be another fact.
+        """
+        nugget = " ".join(text.split())
+        form = _form(nugget)
+        if not form or len(nugget.split()) > self._words:
+            self.refused += 1
+            return False
+        if any(_same(form, other) for other in self._forms):
+            self.merged += 1
+            return False
+        self.texts.append(nugget)
+        self._forms.append(form)
+        return True
+
+
+def _form(text: str) -> tuple[str, ...]:
+    """The words that distinguish facts."""
+    found = words_of(text.replace("n't", " not").replace("n’t", " not"), stem=True)
+    return tuple(word for word in found if word not in _EMPTY_WORDS) or tuple(found)
+
+
+def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    if one == other:
+        return True
+    if _marks(one) != _marks(other):
+        return False
+    from rapidfuzz.distance import Indel
+
+    return Indel.normalized_similarity(one, other) >= _ALIKE
+
+
+@lru_cache(maxsize=4096)
+def _marks(words: tuple[str, ...]) -> list[str]:
+    """Numbers and negations, which must agree in two wordings of one fact."""
+    return sorted(
+        word for word in words if word in _NEGATIONS or any(sign.isdigit() for sign in word)
+    )

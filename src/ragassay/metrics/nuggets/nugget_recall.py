@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from ragassay.base.counts import plural
 from ragassay.base.sample import Sample
@@ -25,7 +25,7 @@ from ragassay.judges.questions import (
 )
 from ragassay.judges.questions.nuggets import Assignment
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import missing, passage_texts, register
+from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
 from ragassay.metrics.core.metric_parameters import part
 from ragassay.metrics.nuggets.nugget_making import (
     NuggetOptions,
@@ -34,8 +34,54 @@ from ragassay.metrics.nuggets.nugget_making import (
     most_asked,
     placeholders,
 )
-from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
-from ragassay.metrics.relevance.umbrela import earlier_queries, textless
+from ragassay.metrics.relevance.umbrela import earlier_queries
+
+NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict"]
+
+LENIENT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+STRICT = {"support": 1.0, "partial_support": 0.0, "not_support": 0.0}
+_OKAY_WEIGHT = {"all": 1.0, "vital": 0.0, "weighted": 0.5}
+"""Weight of a nugget that is not vital."""
+
+
+def _worths(
+    which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
+) -> tuple[list[float], list[float], float]:
+    """What the vital nuggets and the others are worth, and the weight of the others."""
+    values = STRICT if which.endswith("_strict") else LENIENT
+    pairs = [(label, values[held]) for label, held in zip(importance, assignments, strict=True)]
+    vital = [value for label, value in pairs if label == "vital"]
+    others = [value for label, value in pairs if label != "vital"]
+    return vital, others, _OKAY_WEIGHT[which.removesuffix("_strict")]
+
+
+def nugget_score(
+    which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
+) -> float | None:
+    """One of the six scores, 0 to 1; ``None`` where no nugget counts.
+
+    ``all`` is the mean over all nuggets, ``vital`` over the vital ones; in ``weighted`` vital ones
+    weigh 1, others a half. In the ``strict`` forms partial support counts 0.
+    """
+    vital, others, weight = _worths(which, importance, assignments)
+    total = len(vital) + weight * len(others)
+    return (sum(vital) + weight * sum(others)) / total if total else None
+
+
+def published_nugget_score(
+    which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
+) -> float:
+    """One of the six scores with the denominators of Open RAG Eval's tool.
+
+    They are never below 1 for each kind: five vital nuggets held, and none okay, make a weighted
+    score of .909. The mean of no values is 0.
+    """
+    vital, others, weight = _worths(which, importance, assignments)
+    total = max(len(vital), 1) + weight * max(len(others), 1)
+    if weight == 1:
+        total = max(len(vital) + len(others), 1)
+    return (sum(vital) + weight * sum(others)) / total
+
 
 CONTEXT = "nuggets"
 """Where an asker's context holds a nugget bank: entries by query id."""
@@ -45,21 +91,7 @@ async def assign(
     ask: Ask, query: str, answer: str, nuggets: tuple[Nugget, ...], batch: int
 ) -> tuple[Assignment, ...]:
     """How far the answer holds each nugget; for `Ask.once`. An empty answer holds none, and
-    the judge is not asked.
-
-    Args:
-        ask: asks the judge.
-        query: the query.
-        answer: the answer's text.
-        nuggets: the nuggets of the query.
-        batch: most nuggets in one question.
-
-    Returns:
-        One label a nugget, in their order.
-
-    Raises:
-        Unanswered: a batch has no labels.
-    """
+    the judge is not asked."""
     if not answer.strip():
         return tuple[Assignment, ...](["not_support"] * len(nuggets))
     batches = batched([one.text for one in nuggets], batch)
@@ -133,7 +165,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         bank = ask.context.get(CONTEXT)
         if bank is not None:
             return _from_bank(sample, bank)
-        lacking = missing(sample, ("passages",)) or textless(sample)
+        lacking = missing(sample, ("passages",)) or textless_passage(sample)
         if lacking is not None:
             return lacking
         texts, earlier = passage_texts(sample), earlier_queries(sample)

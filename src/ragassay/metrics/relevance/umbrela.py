@@ -1,23 +1,27 @@
-"""UMBRELA: an LLM's grade for each retrieved passage, 0 to 3, and their mean.
+"""UMBRELA: an LLM's grade for each retrieved passage, 0 to 3, their mean, and what the ranking is
+worth by them (P, AP, MRR and nDCG without gold passages).
 
-Metrics of the ranking by these grades are in `ragassay.metrics.relevance.umbrela_ranking`.
+Only retrieved passages are graded, so none of these metrics knows what was missed. Where nothing
+was retrieved those of the ranking are 0, and ranks beyond the end of the list count as not relevant
+(Open RAG Eval leaves such a cut-off out, so that its means run over different queries).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import passage_texts, register
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import passage_texts, register, textless_passage
+from ragassay.metrics.core.metric_parameters import cutoff, param
 
 Shots = Literal["zero", "few"]
 SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"
@@ -26,34 +30,10 @@ SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"
 async def grades(
     ask: Ask, query: str, texts: tuple[str, ...], shots: Shots, earlier: tuple[str, ...] = ()
 ) -> Mapping[str, int]:
-    """The grade of each distinct text, 0 to 3; for `Ask.once`.
-
-    Args:
-        ask: asks the judge.
-        query: the query.
-        texts: texts of passages; copies are asked about once.
-        shots: the prompt, zero-shot or few-shot.
-        earlier: what the user said in earlier turns (`earlier_queries`).
-
-    Raises:
-        Unanswered: a text has no grade; the message says how many have none.
-    """
+    """The grade of each distinct text, 0 to 3; for `Ask.once`."""
     distinct = list(dict.fromkeys(texts))
     answers = await ask.each([RelevanceGrade(query, text, shots, earlier) for text in distinct])
     return {text: one.grade for text, one in zip(distinct, answers, strict=True)}
-
-
-def textless(sample: Sample) -> Unscored | None:
-    """`Unscored` where a passage has no text, so that it cannot be graded."""
-    bare = [at for at, passage in enumerate(sample.passages or ()) if passage.text is None]
-    if not bare:
-        return None
-    key = passage_keys(sample.passages or ())[bare[0]]
-    return Unscored(
-        Reason.MISSING_INPUT,
-        f"{share(len(bare), len(sample.passages or ()), 'passage')} "
-        f"{either(len(bare), 'has', 'have')} no text (the first: {key})",
-    )
 
 
 def earlier_queries(sample: Sample) -> tuple[str, ...]:
@@ -77,16 +57,10 @@ class GradesMetric(JudgedMetric):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where a passage has no text."""
-        return super().lacks(sample) or textless(sample)
+        return super().lacks(sample) or textless_passage(sample)
 
     async def graded(self, sample: Sample, ask: Ask, depth: int | None = None) -> list[int]:
-        """The grades of the passages, in rank order.
-
-        Args:
-            sample: lacks nothing.
-            ask: asks the judge.
-            depth: how many passages are graded; ``None`` for all.
-        """
+        """The grades of the passages, in rank order."""
         texts = passage_texts(sample)[:depth]
         earlier = earlier_queries(sample)
         by_text = await ask.once(grades, sample.query_text, texts, self.shots, earlier)
@@ -120,3 +94,159 @@ class Umbrela(GradesMetric):
         passage_grades = await self.graded(sample, ask)
         by_passage = dict(zip(passage_keys(sample.passages), passage_grades, strict=True))
         return Score(sum(passage_grades) / len(passage_grades), {"grades": by_passage})
+
+
+def precision_at(relevant: Sequence[bool], k: int) -> float:
+    """Relevant passages among the first k, divided by k."""
+    return sum(relevant[:k]) / k
+
+
+def average_precision(relevant: Sequence[bool], k: int | None, known: int) -> float:
+    """Sum of the precision at each relevant rank within k, over ``known``; 0 where that is 0."""
+    hits, total = 0, 0.0
+    for rank, is_relevant in enumerate(relevant[:k], start=1):
+        if is_relevant:
+            hits += 1
+            total += hits / rank
+    return total / known if known else 0.0
+
+
+def reciprocal_rank(relevant: Sequence[bool]) -> float:
+    """One over the rank of the first relevant passage; 0 where there is none."""
+    return next((1 / rank for rank, hit in enumerate(relevant, start=1) if hit), 0.0)
+
+
+def ndcg(gains: Sequence[float], k: int | None) -> float:
+    """Discounted gain of the first k ranks, divided by that of the same gains in their best order;
+    0 where no gain is positive."""
+
+    def discounted(listed: Sequence[float]) -> float:
+        return math.fsum(gain / math.log2(at + 2) for at, gain in enumerate(listed[:k]))
+
+    best = discounted(sorted(gains, reverse=True))
+    return discounted(gains) / best if best else 0.0
+
+
+class _ByGrades(GradesMetric):
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        if not sample.passages:
+            return Score(0.0, explanation="nothing was retrieved")
+        return Score(self.value(await self.graded(sample, ask, self.depth)))
+
+    @property
+    def depth(self) -> int | None:
+        """How many ranks the value depends on; ``None`` for all. Lower ones need no grade."""
+        return None
+
+    @abstractmethod
+    def value(self, passage_grades: Sequence[int]) -> float:
+        """The value for one or more grades, in rank order."""
+
+
+@dataclass(frozen=True)
+class _ByRelevance(_ByGrades):
+    rel: int = param(2, "smallest grade that is relevant", minimum=1)
+
+    def value(self, passage_grades: Sequence[int]) -> float:
+        return self.of([grade >= self.rel for grade in passage_grades])
+
+    @abstractmethod
+    def of(self, relevant: Sequence[bool]) -> float:
+        """The value for a ranking; ``relevant`` has one flag a rank."""
+
+
+@dataclass(frozen=True)
+class _Cut:
+    k: int = cutoff(..., "how many ranks count; those beyond the list count as not relevant")
+
+
+class _AtK(_ByRelevance, _Cut):
+    @property
+    def depth(self) -> int:
+        return self.k
+
+
+@register
+class UmbrelaPrecision(_AtK):
+    """Precision at k by UMBRELA grades.
+
+    Formula: relevant among the first k / k
+    Misleads where: retrieving fewer than k lowers it
+    Good for: how much of what the generator reads is relevant, without gold passages
+    """
+
+    name = "umbrela_P"
+
+    def of(self, relevant: Sequence[bool]) -> float:
+        return precision_at(relevant, self.k)
+
+
+@register
+class UmbrelaAP(_AtK):
+    """Average precision at k by UMBRELA grades, over the relevant ones found (published).
+
+    ``umbrela_AP_judged`` divides by all that are relevant.
+
+    Formula: Σ over relevant ranks i ≤ k of P@i / relevant found
+    Misleads where: one relevant passage on top makes 1 whatever is missed
+    """
+
+    name = "umbrela_AP"
+
+    def of(self, relevant: Sequence[bool]) -> float:
+        return average_precision(relevant, self.k, sum(relevant[: self.k]))
+
+
+@register
+class UmbrelaAPJudged(_ByRelevance):
+    """Average precision by UMBRELA grades, over all relevant ones that were retrieved.
+
+    As ``AP`` and trec_eval's ``map_cut``: passages below k count as known, too.
+
+    Formula: Σ over relevant ranks i ≤ k of P@i / relevant among all that were retrieved
+    Misleads where: knows nothing of what was not retrieved
+    Good for: whether relevant passages stand first, without gold passages
+    """
+
+    k: int | None = cutoff()
+
+    name = "umbrela_AP_judged"
+
+    def of(self, relevant: Sequence[bool]) -> float:
+        return average_precision(relevant, self.k, sum(relevant))
+
+
+@register
+class UmbrelaMRR(_ByRelevance):
+    """Reciprocal rank of the first relevant passage by UMBRELA grades.
+
+    Formula: 1 / rank of the first relevant passage, 0 without one
+    Misleads where: sees the first hit only
+    Good for: how far down the first useful passage stands, without gold passages
+    """
+
+    name = "umbrela_MRR"
+
+    of = staticmethod(reciprocal_rank)
+
+
+@register
+class UmbrelaNDCG(_ByGrades):
+    """nDCG of the UMBRELA grades, ideal: the same passages in their best order.
+
+    0 where all grades are 0, as trec_eval has it.
+
+    Formula: DCG of the grades / DCG of their best order
+    Misleads where: the ideal is made of what was retrieved, so it says nothing of what was missed
+    Good for: how well a reranker orders, without gold passages
+    """
+
+    k: int | None = cutoff()
+    gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)")
+
+    name = "umbrela_nDCG"
+
+    def value(self, passage_grades: Sequence[int]) -> float:
+        return ndcg(
+            [2.0**g - 1 if self.gain == "exp" else float(g) for g in passage_grades], self.k
+        )

@@ -71,15 +71,7 @@ class GroupedRankings:
 
 
 def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> GroupedRankings:
-    """Grouped rankings from polars frames, rows in any order.
-
-    Args:
-        qrels: columns ``query``, ``group``, ``document`` and ``grade``.
-        run: columns ``query``, ``document`` and ``score``.
-
-    Raises:
-        InputError: see `ragassay.metrics.retrieval.ranking_sources.from_frames`.
-    """
+    """Grouped rankings from polars frames, rows in any order."""
     import polars as pl
 
     # Says what is wrong with the files, before queries and groups become one id.

@@ -86,11 +86,7 @@ class Preferences:
 
     @cached_property
     def counts(self) -> list[Counts]:
-        """The preferences of each query, fulfilled and possible.
-
-        Raises:
-            InputError: a group's preferences contradict each other.
-        """
+        """The preferences of each query, fulfilled and possible."""
         rankings = self.rankings
         ends = np.searchsorted(rankings.hit_query, np.arange(1, len(rankings)))
         retrieved = np.split(rankings.hit_grade, ends)
@@ -102,13 +98,6 @@ def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
 
     Documents with one score stand in ascending order of their ids: here, unlike in all its other
     measures, trec_eval does not turn that order around.
-
-    Args:
-        preferences: columns ``query``, ``group``, ``subgroup``, ``document`` and ``level``.
-        run: columns ``query``, ``document`` and ``score``.
-
-    Raises:
-        InputError: see `ragassay.metrics.retrieval.ranking_sources.from_frames`.
     """
     import polars as pl
 
@@ -179,11 +168,7 @@ class PreferenceMeasure:
         return self.name
 
     def values(self, preferences: Preferences) -> Floats:
-        """One value a query, shape ``(n_queries,)``.
-
-        Raises:
-            InputError: a group's preferences contradict each other.
-        """
+        """One value a query, shape ``(n_queries,)``."""
         return np.array([self.value(counts) for counts in preferences.counts], np.float64)
 
 
@@ -304,13 +289,7 @@ def _closed(preferred: Matrix) -> Matrix:
 
 
 def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) -> GroupCounts:
-    """The counts of one group; the first ``n`` documents were retrieved, in this order.
-
-    Args:
-        preferred, level: see `_preferred`.
-        n: how many of the documents were retrieved.
-        partial: whether the group has several sub-groups.
-    """
+    """The counts of one group; the first ``n`` documents were retrieved, in this order."""
     both = int(np.triu(preferred[:n, :n], 1).sum())  # fulfilled, of those both retrieved
     implied = int(preferred[:n, n:].sum())
     possible = int(preferred[:n, :n].sum())

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from copy import copy
-from inspect import signature
+from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, TypeVar, get_type_hints
+from typing import Any, ClassVar, NamedTuple
 
 from ragassay.base.errors import CountedFact, warn_user
 from ragassay.base.sample import ABSTAINING, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, missing, not_applicable, register
+from ragassay.metrics.core import measures
+from ragassay.metrics.core.measures import Measured
+from ragassay.metrics.core.metric import missing, not_applicable
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_sources import from_lists
@@ -32,10 +32,8 @@ WITHIN_K: Any = cutoff()
 REL: Any = param(1, "lowest grade that counts as relevant", minimum=0)
 """Parameters that many measures have. With ``rel`` 0 every judged document is relevant."""
 
-F = TypeVar("F", bound=Callable[..., Floats])
 
-
-class RankingMetric(Metric):
+class RankingMetric(Measured):
     """A metric that compares a ranking of passage ids with graded ids.
 
     Passages are ranked by score, highest first, when all of them have a score; the order given
@@ -52,9 +50,10 @@ class RankingMetric(Metric):
         """Also unscored where a passage has no id, or a gold passage has two grades."""
         return super().lacks(sample) or _unusable(sample)
 
-    @abstractmethod
     def values(self, rankings: Rankings) -> Floats:
         """One finite value a query, shape ``(n_queries,)``."""
+        values: Floats = self.measured(rankings)
+        return values
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         table = window.once(tabulate)
@@ -70,42 +69,8 @@ class RankingMetric(Metric):
         return value
 
 
-def measure(name: str, *aliases: str, base: type = RankingMetric, **facts: Any) -> Callable[[F], F]:
-    """Makes a metric of a function of rankings, which gives one finite value a query (a decorator).
-
-    The function's docstring describes the metric; its parameters beside the rankings are the
-    metric's, with defaults by `cutoff` and `param`.
-
-    Args:
-        name: of the metric.
-        *aliases: its other names.
-        base: the class that it derives from.
-        **facts: attributes of the class that differ from those of the base (``low=None``).
-    """
-
-    def made(function: F) -> F:
-        types = get_type_hints(function)
-        fields = {one: copy(f.default) for one, f in signature(function).parameters.items()}
-        del fields["rankings"]
-
-        def values(self: RankingMetric, rankings: Rankings) -> Floats:
-            result: Floats = function(rankings, **{one: getattr(self, one) for one in fields})
-            return result
-
-        body = {
-            "__doc__": function.__doc__,
-            "__module__": function.__module__,
-            "__annotations__": {one: types[one] for one in fields},
-            **fields,
-            "name": name,
-            "aliases": dict.fromkeys(aliases, name),
-            "values": values,
-            **facts,
-        }
-        register(type(name, (base,), body))
-        return function
-
-    return made
+measure = partial(measures.measure, base=RankingMetric)
+"""Makes a metric of a function of rankings, which gives one finite value a query."""
 
 
 class Table(NamedTuple):

@@ -8,9 +8,9 @@ compared only where scores tie.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from ragassay.base.errors import InputError
 from ragassay.formats.trec import qrels_and_runs
 from ragassay.metrics.retrieval.rankings import Floats, Ints, Rankings
-from ragassay.metrics.retrieval.score_ranks import Segments, descending, ranks, segments_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+_AT_ONCE = 1 << 20
 
 
 class RepeatedDocumentError(InputError):
@@ -42,25 +42,13 @@ def from_arrays(
     qrels: tuple[Sequence[Any], Sequence[Any], Sequence[int]],
     run: tuple[Sequence[Any], Sequence[Any], Sequence[float]],
 ) -> Rankings:
-    """Rankings from columns.
-
-    Args:
-        qrels: columns of query ids, document ids (texts or whole numbers) and grades, all of one
-            length.
-        run: columns of query ids, document ids and scores, all of one length.
-
-    Raises:
-        InputError: see `from_frames`; also columns of different lengths.
-    """
+    """Rankings from columns of query ids, document ids, and grades or scores."""
     return from_frames(_frame(qrels, "qrels", "grade"), _frame(run, "run", "score"))
 
 
 def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
-    """Rankings from polars frames, rows in any order.
-
-    Args:
-        qrels: columns ``query``, ``document`` (texts or whole numbers) and ``grade``.
-        run: columns ``query``, ``document`` and ``score``.
+    """Rankings from polars frames with the columns ``query``, ``document`` (texts or whole numbers)
+    and ``grade`` or ``score``, rows in any order.
 
     Raises:
         InputError: a column is missing, holds nulls or the wrong kind of values, a score is not
@@ -84,7 +72,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     row_code = np.repeat(code, lengths)
     gold, row = _matches(qrels, gold_code, run, row_code)
     scores = run["score"].to_numpy()
-    segments = segments_of(scores, row_code, lengths, queries.len())
+    segments = _segments_of(scores, row_code, lengths, queries.len())
 
     def tied(hits: Ints) -> Ints:
         return _higher_among_tied(run, row_code, row[hits])
@@ -95,7 +83,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
         tuple(queries.cast(pl.String).to_list()),
         segments.counts,
         gold_code[gold],
-        ranks(segments, row_code[row], scores[row], tied, place),
+        _ranks(segments, row_code[row], scores[row], tied, place),
         grade[gold],
         gold_code,
         grade,
@@ -106,15 +94,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
 def from_mappings(
     qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]]
 ) -> Rankings:
-    """Rankings from dicts of dicts, as pytrec_eval takes them.
-
-    Args:
-        qrels: grades by document, by query.
-        run: scores by document, by query; queries without judgements are left out and counted.
-
-    Raises:
-        InputError: no query of the run is judged, or a score or grade is not a finite number.
-    """
+    """Rankings from dicts of dicts, as pytrec_eval takes them."""
     if not qrels or not run:
         raise InputError(f"the {'run' if qrels else 'qrels'}: there are no queries")
     if not any(query in qrels for query in run):
@@ -130,16 +110,7 @@ def from_lists(
     gold: Sequence[Mapping[str, int]],
     retrieved: Sequence[Mapping[str, float]],
 ) -> Rankings:
-    """Rankings from one mapping of grades and one of scores a query.
-
-    Args:
-        queries: ids of the queries.
-        gold: grades by document, one mapping a query.
-        retrieved: scores by document, one mapping a query.
-
-    Raises:
-        InputError: a score or grade is not a finite number.
-    """
+    """Rankings from one mapping of grades and one of scores a query."""
     counts = np.fromiter(map(len, retrieved), np.int64, len(queries))
     scores = _numbers(chain.from_iterable(r.values() for r in retrieved), int(counts.sum()))
     gold_counts = np.fromiter(map(len, gold), np.int64, len(queries))
@@ -155,7 +126,7 @@ def from_lists(
     at_gold = np.fromiter(gold_scores, np.float64, len(gold_query))
     hits = np.flatnonzero(~np.isnan(at_gold))
     starts = np.cumsum(counts) - counts
-    segments = Segments(descending(scores, starts, counts), starts, counts)
+    segments = _Segments(_descending(scores, starts, counts), starts, counts)
 
     def tied(chosen: Ints) -> Ints:
         at = hits[chosen]
@@ -171,7 +142,7 @@ def from_lists(
         tuple(queries),
         counts,
         gold_query[hits],
-        ranks(segments, gold_query[hits], at_gold[hits], tied),
+        _ranks(segments, gold_query[hits], at_gold[hits], tied),
         grades[hits].astype(np.int64),
         gold_query,
         grades.astype(np.int64),
@@ -358,3 +329,83 @@ def _numbers(values: Iterable[Any], count: int) -> Floats:
         return np.fromiter(values, np.float64, count)
     except (TypeError, ValueError) as error:
         raise InputError(f"a score or grade is not a number ({error})") from None
+
+
+class _Segments(NamedTuple):
+    """Scores, descending within each query; those of query i are at ``[start, start + count)``."""
+
+    scores: Floats
+    starts: Ints
+    counts: Ints
+
+
+def _segments_of(scores: Floats, code: Ints, lengths: Ints, n: int) -> _Segments:
+    """Brings the scores of each query together, in descending order."""
+    counts = np.bincount(code, minlength=n)
+    if len(lengths) > np.count_nonzero(counts):
+        scores = scores[np.argsort(code, kind="stable")]
+        starts = np.cumsum(counts) - counts
+    else:
+        first = np.cumsum(lengths) - lengths
+        starts = np.zeros(n, np.int64)
+        starts[code[first]] = first
+    return _Segments(_descending(scores, starts, counts), starts, counts)
+
+
+def _descending(scores: Floats, starts: Ints, counts: Ints) -> Floats:
+    """Scores sorted within each query; a query that is in order already is left unchanged."""
+    if not np.isfinite(scores).all():
+        raise InputError(
+            f"the score {scores[~np.isfinite(scores)][0]} is not finite",
+            field="score",
+            hint="Scores must be finite numbers.",
+        )
+    rises = np.flatnonzero(scores[1:] > scores[:-1]) + 1
+    by_place = np.argsort(starts, kind="stable")
+    by_place = by_place[counts[by_place] > 0]
+    at = np.searchsorted(starts[by_place], rises, side="right") - 1
+    within = rises > starts[by_place][at] if len(rises) else np.zeros(0, np.bool_)
+    unsorted = np.unique(by_place[at[within]])
+    if len(unsorted):
+        scores = scores.copy()
+    for count in np.unique(counts[unsorted]).tolist():
+        equally_long = unsorted[counts[unsorted] == count]
+        step = 1 + _AT_ONCE // count
+        for begin in range(0, len(equally_long), step):
+            places = starts[equally_long[begin : begin + step], None] + np.arange(count)
+            scores[places] = -np.sort(-scores[places], axis=1)
+    return scores
+
+
+def _ranks(
+    segments: _Segments,
+    query: Ints,
+    score: Floats,
+    tied: Callable[[Ints], Ints],
+    place: Ints | None = None,
+) -> Ints:
+    """The rank, from 1, of some documents."""
+    scores = segments.scores
+    low, high = segments.starts[query], segments.starts[query] + segments.counts[query]
+    first = _bisect(scores, low, high, score) if place is None else place.copy()
+    is_tied = (scores[np.maximum(first - 1, low)] == score) & (first > low)
+    is_tied |= (scores[np.minimum(first + 1, high - 1)] == score) & (first < high - 1)
+    together = np.flatnonzero(is_tied)
+    if len(together):
+        first[together] = _bisect(scores, low[together], high[together], score[together])
+        first[together] += tied(together)
+    return first - low + 1
+
+
+def _bisect(scores: Floats, low: Ints, high: Ints, score: Floats) -> Ints:
+    """For each score the first index in ``[low, high)`` that does not hold a higher one.
+
+    All searches run together, in steps that halve.
+    """
+    at = low.copy()
+    step = 1 << int((high - low).max(initial=0)).bit_length()
+    while step := step >> 1:
+        probe = at + step
+        inside = probe <= high
+        at += step * (inside & (scores[np.where(inside, probe, low + 1) - 1] > score))
+    return at

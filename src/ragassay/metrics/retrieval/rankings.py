@@ -89,22 +89,12 @@ class Rankings(Remembering):
         return self.once(_relevant, level)
 
     def hits(self, level: int, depth: int) -> Floats:
-        """Relevant documents within the first ranks, shape ``(n_queries,)``.
-
-        Args:
-            level: lowest grade that is relevant.
-            depth: how many ranks count.
-        """
+        """Relevant documents within the first ranks, shape ``(n_queries,)``."""
         relevant = self.relevant(level)
         return self.total(relevant.query[relevant.rank <= depth])
 
     def total(self, query: Ints, weights: Floats | Ints | None = None) -> Floats:
-        """Sums by query, shape ``(n_queries,)``.
-
-        Args:
-            query: indices of queries, shape ``(n,)``.
-            weights: what is summed, shape ``(n,)``; ``None`` counts how often each index occurs.
-        """
+        """Sums by query, shape ``(n_queries,)``."""
         return np.bincount(query, weights, minlength=len(self)).astype(np.float64)
 
     def limited(self, depth: int) -> Rankings:
@@ -147,26 +137,13 @@ class Rankings(Remembering):
 
 
 def share(part: Floats | Ints, total: Floats | Ints | float) -> Floats:
-    """``part / total``, and 0 where ``total`` is 0.
-
-    Args:
-        part: numbers, of any shape.
-        total: numbers of the same shape, or one number.
-    """
+    """``part / total``, and 0 where ``total`` is 0."""
     out = np.zeros(np.shape(part))
     return np.divide(part, total, out=out, where=np.asarray(total) != 0)
 
 
 def by_query(query: Ints, key: Ints | Floats) -> Ints | slice:
-    """The order that sorts rows by query, then key (ascending).
-
-    Args:
-        query: index of the query of each row, shape ``(n,)``.
-        key: the second key, shape ``(n,)``.
-
-    Returns:
-        Indices of the rows in that order; ``slice(None)`` where they are in order already.
-    """
+    """The order that sorts rows by query, then key (ascending); ``slice(None)`` where they are."""
     in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))
     if in_order.all():
         return slice(None)
@@ -188,10 +165,6 @@ def running(query: Ints, values: Floats | Ints) -> Floats:
     """Each query's running sum.
 
     Summed query by query, so that a query's sums do not depend on the queries beside it.
-
-    Args:
-        query: index of the query of each value, sorted.
-        values: the values, shape ``(n,)``.
     """
     out = np.empty(len(values))
     edges = np.append(np.flatnonzero(np.diff(query, prepend=-1)), len(values))

@@ -19,7 +19,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.retrieval.preferences import MEASURES as PREFERENCES, PreferenceMeasure
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
-from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
+from ragassay.metrics.retrieval.set_measures import RelevanceString
 
 ULTRARAG = ("mrr", "map", "recall", "ndcg", "precision")
 """UltraRAG's measures of rankings, as its parameter file lists them."""
@@ -179,24 +179,12 @@ def resolve(
     n_docs: int = 0,
     ultrarag: bool = False,
 ) -> list[TrecMeasure]:
-    """The measures that trec_eval's names, or ours, stand for.
+    """The measures that trec_eval's names with their parameters (``P.5,10``), its nicknames, or
+    names of ours joined by commas stand for.
 
-    Args:
-        names: each a trec_eval measure with its parameters (``P.5,10``), a nickname
-            (``official``, ``set``, ``all_trec``, ``prefs``, ``all_prefs``, ``qrels_jg``), or names
-            of ours joined by commas. Where both know a name as it is spelt, trec_eval's meaning
-            holds, unless it is one of UltraRAG's (``recall``) and ``ks`` or ``ultrarag`` is given.
-            None stands for the nickname that suits ``judgements``.
-        rel: lowest grade that counts as relevant.
-        ks: cut-offs for names without one.
-        judgements: what the measures are to be computed from.
-        n_docs: documents in the collection, for utility.
-        ultrarag: whether UltraRAG's names have its meaning and its cut-offs.
-
-    Raises:
-        UsageError: an unknown name, a parameter out of range, or a metric that is no measure of
-            rankings or cannot be computed from such judgements; ``ks`` without a name that it
-            acts on.
+    Where both know a name as it is spelt, trec_eval's meaning holds, unless it is one of UltraRAG's
+    (``recall``) and ``ks`` or ``ultrarag`` is given. No name stands for the nickname that suits
+    ``judgements``. ``n_docs`` is the size of the collection, for utility.
     """
     pieces = [piece for name in names for piece in naming.split(name)]
     theirs = ULTRARAG if ultrarag else tuple(naming.ULTRARAG_RANKED) if ks else ()
@@ -253,16 +241,7 @@ def _resolved(
 def ours(
     names: str | Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
 ) -> list[TrecMeasure]:
-    """Metrics named in our own way, in the order named, each under the name that it was asked by.
-
-    Args:
-        names: names of metrics, also joined by commas.
-        rel: lowest grade that counts as relevant.
-        ks: cut-offs for names without one.
-
-    Raises:
-        UsageError: an unknown name, or a metric that is no measure of rankings.
-    """
+    """Metrics named in our own way, in order, each under the name that it was asked by."""
     try:
         metrics = naming.metrics_by_name(names, ks=ks)
     except UsageError as error:

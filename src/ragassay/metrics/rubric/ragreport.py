@@ -87,15 +87,7 @@ class ReportMetric(JudgedMetric):
 
     @abstractmethod
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome for a sample that has all components.
-
-        Args:
-            sample: the sample.
-            ask: asks the judge.
-
-        Raises:
-            Unanswered: the question has no answer.
-        """
+        """The outcome for a sample that has all components."""
 
 
 class _OnContext(ReportMetric):
@@ -119,14 +111,7 @@ class _OnContext(ReportMetric):
         return self.read(value, getattr(report, f"{self.part}_explanation") or "", report, sample)
 
     def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
-        """The outcome for a value in the judge's report.
-
-        Args:
-            value: the field's value.
-            explanation: the judge's reason.
-            report: the judge's report.
-            sample: the sample.
-        """
+        """The outcome for a value in the judge's report."""
         return scored(value, explanation)
 
 
@@ -284,13 +269,6 @@ def missing_components(sample: Sample, needed: Sequence[Component]) -> Mapping[C
     """Which components the sample lacks, each with the reason where one is known.
 
     A component without any text is missing.
-
-    Args:
-        sample: the sample.
-        needed: the components to look for.
-
-    Returns:
-        The reason by missing component; empty texts where none is known.
     """
     texts: Mapping[Component, tuple[str, ...]] = {
         "user input": (sample.query_text,),

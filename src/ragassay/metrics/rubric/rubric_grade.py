@@ -21,7 +21,7 @@ from ragassay.judges.rubrics.rubric_files import bundled
 from ragassay.metrics.answer.answer_match import accepted
 from ragassay.metrics.core import own
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import register, textless_passage
+from ragassay.metrics.core.metric import earlier_turns, register, textless_passage
 
 
 class RubricMetric(JudgedMetric):
@@ -65,11 +65,7 @@ class RubricMetric(JudgedMetric):
 
 
 def rubric_metric(rubric: Rubric) -> RubricMetric:
-    """The metric of a rubric; registers it under the rubric's name.
-
-    Raises:
-        UsageError: the name means a built-in metric.
-    """
+    """The metric of a rubric; registers it under the rubric's name."""
     return own.register(rubric_class(rubric))()
 
 
@@ -94,7 +90,7 @@ def rubric_class(rubric: Rubric) -> type[RubricMetric]:
 
 def _shown(sample: Sample) -> Mapping[RubricPart, Parts]:
     """Each part of a sample as the judge sees it; nothing of what the sample lacks."""
-    turns = "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
+    turns = earlier_turns(sample)
     passages = enumerate(sample.passages or (), start=1)
     return {
         "query": () if sample.query is None else (("query", sample.query),),

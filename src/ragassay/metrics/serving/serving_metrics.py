@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.metrics.core.measures import Measured, measure
 from ragassay.metrics.core.metric import Metric, SampleMetric, not_applicable, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
@@ -79,7 +80,7 @@ class _Recorded(SampleMetric):
 
 
 @dataclass(frozen=True)
-class _Served(_Recorded):
+class _Served(_Recorded, Measured):
     percentile: float | None = param(
         None, "this percentile of a run's values in place of their mean",
         minimum=0, maximum=100, exclusive=True,
@@ -109,13 +110,9 @@ class _Served(_Recorded):
             return not_applicable(f"the system does not tell its {self.name.replace('_', ' ')}")
         return Score(value)
 
-    def measured(self, record: Mapping[str, Any]) -> float | None:
-        """What was recorded under the metric's name; ``None`` where there is none."""
-        return _number(record, self.name)
 
-
-@register
-class Latency(_Served):
+@measure("latency", base=_Served, aliases=_percentiles("latency"))
+def latency(record: Mapping[str, Any]) -> float | None:
     """Seconds until the whole answer was there.
 
     Of the attempt that was answered. Waits between attempts and for a place are not in it.
@@ -124,13 +121,11 @@ class Latency(_Served):
     Misleads where: the mean hides slow tails; take p95; depends on load and place
     Good for: seeing what a better score costs in time
     """
-
-    name = "latency"
-    aliases: ClassVar[Mapping[str, str]] = _percentiles("latency")
+    return _number(record, "latency")
 
 
-@register
-class FirstToken(_Served):
+@measure("first_token", base=_Served, aliases=_percentiles("first_token"))
+def first_token(record: Mapping[str, Any]) -> float | None:
     """Seconds until the first words of the answer.
 
     Of systems that stream.
@@ -139,13 +134,16 @@ class FirstToken(_Served):
     Misleads where: the mean hides slow tails; take p95
     Good for: how long a user looks at an empty page
     """
-
-    name = "first_token"
-    aliases: ClassVar[Mapping[str, str]] = _percentiles("first_token")
+    return _number(record, "first_token")
 
 
-@register
-class Tokens(_Served):
+@measure("tokens", base=_Served, aliases=_percentiles("tokens"))
+def tokens(
+    record: Mapping[str, Any],
+    part: Literal["total", "input", "output"] = part(
+        "total", ("total", "input", "output"), "which are counted"
+    ),
+) -> float | None:
     """Tokens that an answer took.
 
     Formula: tokens that the system tells
@@ -155,34 +153,22 @@ class Tokens(_Served):
     Misleads where: tokenizers differ between models
     Good for: systems whose price is not known
     """
-
-    name = "tokens"
-    aliases: ClassVar[Mapping[str, str]] = _percentiles("tokens")
-
-    part: Literal["total", "input", "output"] = part(
-        "total", ("total", "input", "output"), "which are counted"
-    )
-
-    def measured(self, record: Mapping[str, Any]) -> float | None:
-        """Tokens. Where only both kinds together are recorded, those are the total."""
-        names = ("input", "output") if self.part == "total" else (self.part,)
-        counts = [_number(record, f"{name}_tokens") for name in names]
-        if None in counts:
-            return _number(record, "total_tokens") if self.part == "total" else None
-        return math.fsum(n for n in counts if n is not None)
+    names = ("input", "output") if part == "total" else (part,)
+    counts = [_number(record, f"{name}_tokens") for name in names]
+    if None in counts:  # both kinds together may be recorded alone
+        return _number(record, "total_tokens") if part == "total" else None
+    return math.fsum(n for n in counts if n is not None)
 
 
-@register
-class Cost(_Served):
+@measure("cost", base=_Served, aliases=_percentiles("cost"))
+def cost(record: Mapping[str, Any]) -> float | None:
     """US dollars that an answer cost.
 
     Formula: dollars that the system tells, or tokens × list price
     Misleads where: a mean hides a few dear queries
     Good for: seeing what a better score costs in money
     """
-
-    name = "cost"
-    aliases: ClassVar[Mapping[str, str]] = _percentiles("cost")
+    return _number(record, "cost")
 
 
 @register

@@ -19,7 +19,7 @@ from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, with_samples
 from ragassay.metrics.consistency.runs import SCORES
-from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
+from ragassay.metrics.consistency.runs_alike import RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.ore_values import SpecValues, cell, texts

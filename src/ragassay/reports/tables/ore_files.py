@@ -35,8 +35,7 @@ from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.folders.run_folder import ORE as FILES
 from ragassay.engine.results.score_rows import Rows
-from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
-from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
+from ragassay.metrics.consistency.runs_alike import RunsBertScore, RunsRougeOre
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric

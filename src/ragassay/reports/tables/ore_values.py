@@ -15,17 +15,22 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.verdicts import Record
-from ragassay.metrics.answer.no_answer import Answered, NoAnswer
+from ragassay.metrics.answer.answer_content import Answered, NoAnswer
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, passage_keys
 from ragassay.metrics.citation.citation_support import Citation, CitationOre
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.grounding.hallucination import Hhem
-from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
-from ragassay.metrics.nuggets.nugget_scores import LENIENT, NuggetScore, published_nugget_score
-from ragassay.metrics.relevance.umbrela import Umbrela
-from ragassay.metrics.relevance.umbrela_ranking import (
+from ragassay.metrics.nuggets.nugget_recall import (
+    LENIENT,
+    Nuggets,
+    NuggetScore,
+    NuggetsOre,
+    published_nugget_score,
+)
+from ragassay.metrics.relevance.umbrela import (
+    Umbrela,
     UmbrelaAP,
     UmbrelaMRR,
     UmbrelaPrecision,

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 
 from ragassay.base.errors import UsageError
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
-from ragassay.metrics.consistency.runs_retrieval import RunsOverlap, RunsRbo
-from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
-from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
+from ragassay.metrics.consistency.runs_alike import (
+    RunsBertScore,
+    RunsOverlap,
+    RunsRbo,
+    RunsRouge1,
+    RunsRouge2,
+    RunsRougeL,
+    RunsRougeOre,
+)
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric

@@ -1,11 +1,17 @@
-"""Measures of the retrieved set as a whole, counts, and shares of unjudged documents."""
+"""Measures of the retrieved set as a whole, counts, and the grades themselves as a string."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ragassay.metrics.core.metric_parameters import param
-from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, RankingMetric, measure
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Outcome, Score
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.window import Window
+from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, RankingMetric, measure, tabulate
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 
 
@@ -193,3 +199,46 @@ def num_irrelevant_judged_retrieved(rankings: Rankings, rel: int = REL) -> Float
     """
     judged, relevant = rankings.relevant(JUDGED), rankings.relevant(rel)
     return (judged.n_retrieved - relevant.n_retrieved).astype(np.float64)
+
+
+@register
+class RelevanceString(RankingMetric):
+    """Grades of the first k documents.
+
+    ``0`` to ``9``: the grade; ``>``: a higher one; ``-``: not in the qrels; ``.``: in the qrels
+    with a grade below 0.
+
+    Formula: the grades of the first k, a character each
+    Misleads where: for reading, no quality
+    Good for: looking at single queries
+    Source: trec_eval relstring
+    """
+
+    k: int = cutoff(10)
+
+    name = "RelString"
+    low = None
+    high = None
+    higher_is_better = None
+
+    def strings(self, rankings: Rankings) -> list[str]:
+        """One string a query."""
+        rows = [["-"] * n for n in np.minimum(rankings.n_retrieved, self.k).tolist()]
+        inside = rankings.hit_rank <= self.k
+        for query, rank, grade in zip(
+            rankings.hit_query[inside].tolist(),
+            rankings.hit_rank[inside].tolist(),
+            rankings.hit_grade[inside].tolist(),
+            strict=True,
+        ):
+            rows[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(grade)
+        return ["".join(characters) for characters in rows]
+
+    def values(self, rankings: Rankings) -> Floats:
+        """A label has no number."""
+        raise UsageError("RelString is a label; it has no numeric values.")
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        table = window.once(tabulate)
+        strings = iter(self.strings(table.rankings))
+        return [problem or Score(next(strings)) for problem in table.problems]

@@ -7,12 +7,17 @@ documents gain nothing. The ideal ranking holds every judged document with a pos
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
+from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_metric import REL, WITHIN_K, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import (
     JUDGED,
@@ -230,6 +235,68 @@ def rank_biased_residual(
     return residual
 
 
+class _OnScale(RankingMetric):
+    max_grade: int | None
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        if self.max_grade is None:
+            top: dict[str, Any] = {"max_grade": max(1, window.all_samples.once(_largest_grade))}
+            return dataclasses.replace(self, **top).score_window(window)
+        fitting = [_largest_grade([sample]) <= self.max_grade for sample in window.samples]
+        if all(fitting):
+            return super().score_window(window)
+        applicable = [sample for sample, fits in zip(window.samples, fitting, strict=True) if fits]
+        scored = iter(super().score_window(Window(applicable)))
+        above = Unscored(Reason.UNDEFINED, f"a gold passage's grade is above {self.max_grade}")
+        return [next(scored) if fits else above for fits in fitting]
+
+
+def _largest_grade(samples: Iterable[Sample]) -> int:
+    return max((gold.grade for sample in samples for gold in sample.gold or ()), default=0)
+
+
+_NEVER_CERTAIN = 1 - 2.0**-53
+"""Highest probability of stopping: with grades above 53 it would be rounded to 1."""
+
+
+@measure("ERR", base=_OnScale)
+def expected_reciprocal_rank(
+    rankings: Rankings,
+    k: int | None = WITHIN_K,
+    max_grade: int | None = param(
+        None, "highest grade of the scale (default: the qrels' largest)", minimum=1
+    ),
+) -> Floats:
+    """Expected reciprocal rank.
+
+    A document of grade g satisfies the reader with probability ``(2^g - 1) / 2^max``; a reader who
+    is not satisfied goes on to the next rank. Unjudged documents never satisfy. ``max`` is the
+    highest grade of all judgements; set ``max_grade`` to the highest grade of the scale to compare
+    values of different qrels.
+
+    Formula: Σ (1 / i) × p(i) × Π over j < i of (1 - p(j)), p = (2^grade - 1) / 2^max
+    Misleads where: hardly sees anything below the first good hit
+    Good for: graded judgements where one good passage is enough
+    Source: Chapelle et al., CIKM 2009
+    """
+    highest = rankings.largest_grade if max_grade is None else max_grade
+    if rankings.largest_grade > highest:
+        raise UsageError(
+            f"ERR(max_grade={highest}): the judgements hold grade {rankings.largest_grade}, above "
+            f"max_grade={highest}."
+        )
+    inside = rankings.hit_grade > 0
+    if k is not None:
+        inside &= rankings.hit_rank <= k
+    query, rank = rankings.hit_query[inside], rankings.hit_rank[inside]
+    grade = rankings.hit_grade[inside].astype(np.float64)
+    stops = np.minimum(np.exp2(grade - highest) - np.exp2(-float(highest)), _NEVER_CERTAIN)
+    # A sum of logarithms is a product that restarts with each query.
+    goes_on = np.log1p(-stops)
+    reached = np.exp(running(query, goes_on) - goes_on)
+    return rankings.total(query, stops * reached / rank)
+
+
 class _Gained(NamedTuple):
     """Documents with their gains, sorted by query and rank (from 1)."""
 
@@ -239,11 +306,7 @@ class _Gained(NamedTuple):
 
 
 def read_gains(text: str | None) -> tuple[tuple[int, float], ...]:
-    """Gains written as ``1:3;2:9``, as pairs of grade and gain.
-
-    Raises:
-        UsageError: the text is written otherwise, or a gain is not finite.
-    """
+    """Gains written as ``1:3;2:9``, as pairs of grade and gain."""
     pairs = []
     for piece in text.split(";") if text else ():
         grade, _, gain = piece.partition(":")

@@ -1,4 +1,4 @@
-"""The usual measures of retrieval evaluation, over graded document ids.
+"""Measures of retrieval where a document is relevant or not.
 
 All follow trec_eval 10: precision is divided by the cut-off even where fewer documents were
 retrieved, recall and average precision by all relevant documents that are known, and a query
@@ -9,9 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragassay.metrics.core.metric_parameters import param
-from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, WITHIN_K, measure
-from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Ints, Rankings, share
+from ragassay.base.errors import UsageError
+from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, WITHIN_K, RankingMetric, measure
+from ragassay.metrics.retrieval.rankings import (
+    JUDGED,
+    Floats,
+    Ints,
+    Rankings,
+    nth_of_query,
+    share,
+)
+
+_ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_SMOOTHING = 1e-5
+"""trec_eval's, of the share of relevant documents that infAP infers."""
 
 
 @measure("P", "Precision")
@@ -162,7 +174,7 @@ def binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
     Source: Buckley and Voorhees, SIGIR 2004; trec_eval bpref
     """
     relevant = rankings.relevant(rel)
-    above = rankings.once(judged_above, rel) - (relevant.nth - 1)
+    above = rankings.once(_judged_above, rel) - (relevant.nth - 1)
     known = relevant.n_known
     n_irrelevant = rankings.relevant(JUDGED).n_known - known
     most = np.minimum(known, n_irrelevant)[relevant.query]
@@ -196,13 +208,103 @@ def judged(rankings: Rankings, k: int = AT_K) -> Floats:
     return rankings.hits(JUDGED, k) / k
 
 
-def judged_above(rankings: Rankings, rel: int) -> Ints:
+def _judged_above(rankings: Rankings, rel: int) -> Ints:
     """For each retrieved relevant document: the number of judged documents above it, relevant or
-    not.
-
-    Args:
-        rankings: the rankings.
-        rel: lowest grade that is relevant.
-    """
+    not."""
     grades = rankings.hit_grade[rankings.hit_grade >= JUDGED]
     return rankings.relevant(JUDGED).nth[grades >= rel] - 1
+
+
+@measure("IPrec")
+def interpolated_precision(
+    rankings: Rankings,
+    recall: float = cutoff(..., "recall level, from 0 to 1", minimum=0, maximum=1),
+    rel: int = REL,
+) -> Floats:
+    """Interpolated precision at a recall level.
+
+    The level, times the number of relevant documents, is rounded to a whole number of documents
+    (halves upwards), as in trec_eval 10; versions before 2023 cut it off and differ.
+
+    Formula: highest precision at any rank where recall has reached the level
+    Misleads where: precision at a depth that differs by query
+    Good for: precision-recall curves
+    Source: trec_eval iprec_at_recall
+    """
+    relevant = rankings.relevant(rel)
+    exact = recall * relevant.n_known
+    wanted = np.trunc(exact) + (exact - np.trunc(exact) >= 0.5)
+    reached = relevant.nth >= wanted[relevant.query]
+    out = np.zeros(len(rankings))
+    np.maximum.at(out, relevant.query[reached], relevant.nth[reached] / relevant.rank[reached])
+    return out
+
+
+class _AtLevels(RankingMetric):
+    levels: str | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _read_levels(self.levels)
+
+
+@measure("AP11", base=_AtLevels)
+def eleven_point_average(
+    rankings: Rankings,
+    levels: str | None = param(None, "other recall levels: 0.25;0.5;0.75"),
+    rel: int = REL,
+) -> Floats:
+    """11-point average precision.
+
+    Formula: mean of the interpolated precision at recall 0, 0.1, …, 1
+    Misleads where: of short lists it is mostly interpolation
+    Good for: comparison with older results
+    Source: trec_eval 11pt_avg
+    """
+    chosen = _read_levels(levels)
+    total: Floats = np.zeros(len(rankings))
+    for recall in chosen:
+        # One after the other: numpy's own sum rounds differently for one query and for many.
+        total = total + interpolated_precision(rankings, recall, rel)
+    return total / len(chosen)
+
+
+def _read_levels(text: str | None) -> tuple[float, ...]:
+    """The recall levels of a text such as ``0.25;0.5``; trec_eval's eleven for ``None``."""
+    if text is None:
+        return _ELEVEN
+    try:
+        levels = tuple(map(float, text.split(";")))
+    except ValueError:
+        raise UsageError(f"AP11(levels={text}): write numbers, as in 0.25;0.5;0.75.") from None
+    if not all(0 <= recall <= 1 for recall in levels):
+        raise UsageError(f"AP11(levels={text}): a recall level lies between 0 and 1.")
+    return levels
+
+
+@measure("infAP")
+def inferred_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
+    """Inferred average precision.
+
+    Documents that the qrels name with a grade below 0 were pooled but not judged; those that the
+    qrels do not name were not pooled and count as irrelevant.
+
+    Formula: expected average precision, unjudged pooled documents estimated from the judged ones
+    Misleads where: needs qrels that name pooled documents without a judgement
+    Good for: judgements of a random part of the pool
+    Source: Yilmaz and Aslam, CIKM 2006; trec_eval infAP
+    """
+    documents = rankings.relevant(rel)
+    above = documents.rank - 1
+    relevant = documents.nth - 1
+    judged = rankings.once(_judged_above, rel)
+    pooled = rankings.once(_pooled_above, rel)
+    share_pooled = share(pooled, above)
+    share_relevant = (relevant + _SMOOTHING) / (judged + 2 * _SMOOTHING)
+    expected = (1 + above * share_pooled * share_relevant) / documents.rank
+    return share(rankings.total(documents.query, expected), documents.n_known)
+
+
+def _pooled_above(rankings: Rankings, rel: int) -> Floats:
+    """For each retrieved relevant document: documents above it that the qrels name."""
+    return (nth_of_query(rankings.hit_query)[rankings.hit_grade >= rel] - 1).astype(np.float64)

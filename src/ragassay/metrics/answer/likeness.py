@@ -1,18 +1,23 @@
-"""BERTScore of the answer against its references, and what all metrics by BERTScore share."""
+"""Likeness in meaning of an answer and its references, by an embedder and token by token
+(BERTScore), and what all metrics by BERTScore share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, register
+from ragassay.metrics.core.chunk_matching import cosine_matrix
+from ragassay.metrics.core.metric import Metric, passage_texts, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.core.window import Window
+from ragassay.models.embedders.embedding import Embedded, is_blank
 from ragassay.models.encoders.baselines import Baseline, baseline
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.layers import RECOMMENDED, layer_for
@@ -111,54 +116,26 @@ class EncoderMetric(OnScale, ModelMetric):
         return (Weights.parse(self.model),)
 
     def check(self) -> None:
-        """Checks that there is a baseline to rescale by.
-
-        Raises:
-            Unavailable: there is none.
-        """
+        """Checks that there is a baseline to rescale by."""
         base_of(self.scale)
 
 
 def base_of(scale: BertScoring) -> Baseline | None:
-    """The baseline of a scale; ``None`` where values are not rescaled.
-
-    Raises:
-        Unavailable: there is no baseline for the language, model and layer.
-    """
+    """The baseline of a scale; ``None`` where values are not rescaled."""
     if not scale.rescale or scale.layer is None:
         return None
     return baseline(scale.lang, scale.model, scale.layer, scale.baseline)
 
 
 def encoder_of(window: Window, scale: BertScoring) -> Encoder:
-    """The run's encoder for a scale, loaded on first use.
-
-    Args:
-        window: has the run's models.
-        scale: names the model and its layer.
-
-    Raises:
-        Unavailable: a package or the model is not available.
-    """
+    """The run's encoder for a scale, loaded on first use."""
     return window.models.use(Encoder, Weights.parse(scale.model), scale.layer)
 
 
 def bertscores(
     window: Window, scale: BertScoring, pairs: Sequence[Pair]
 ) -> list[TokenMatch | None]:
-    """The BERTScore of each pair on a scale, every text encoded once.
-
-    Args:
-        window: has the run's models, and its references for idf weights.
-        scale: the model and how its values are shown.
-        pairs: candidate and reference.
-
-    Returns:
-        One `TokenMatch` a pair; ``None`` where no token of a text has any idf weight.
-
-    Raises:
-        Unavailable: the model, a package or the baseline is not available.
-    """
+    """The BERTScore of each pair on a scale, every text encoded once."""
     base = base_of(scale)
     encoder = encoder_of(window, scale)
     idf = window.all_samples.once(_idf, encoder) if scale.idf else None
@@ -178,40 +155,22 @@ def bertscores(
     ]
 
 
-def grouped(
-    window: Window, scale: BertScoring, groups: Iterable[tuple[str, Sequence[str]]]
+def against(
+    window: Window, scale: BertScoring, rows: tuple[int, ...], passages: bool
 ) -> list[list[TokenMatch | None]]:
-    """Compares each candidate with each of its own references.
-
-    Args:
-        window: has the run's models, and its references for idf weights.
-        scale: the model and how its values are shown.
-        groups: candidates, each with its own references.
-
-    Returns:
-        For each candidate one `TokenMatch` a reference; ``None`` where no token of a text has any
-        idf weight.
-
-    Raises:
-        Unavailable: see `bertscores`.
-    """
-    groups = list(groups)
-    pairs = [(text, other) for text, others in groups for other in others]
-    matches: Iterator[TokenMatch | None] = iter(bertscores(window, scale, pairs))
-    return [[next(matches) for _ in others] for _, others in groups]
+    """Compares the answers of the samples ``rows`` with their references, or passages; for
+    `Window.once`. For each one `TokenMatch` a text; ``None`` where no token has any idf weight."""
+    chosen = [window.samples[at] for at in rows]
+    others = [passage_texts(one) if passages else one.references for one in chosen]
+    pairs = [(one.answer_text, text) for one, of in zip(chosen, others, strict=True) for text in of]
+    matches = iter(bertscores(window, scale, pairs))
+    return [[next(matches) for _ in of] for of in others]
 
 
 def cut_note(
     matches: Sequence[TokenMatch | None], window: Window, scale: BertScoring, other: str
 ) -> str:
-    """Says which texts were longer than the model's limit; empty where none was.
-
-    Args:
-        matches: of one candidate with each of its references.
-        window: has the model.
-        scale: names it.
-        other: what a reference is called; they are counted from 1.
-    """
+    """Says which texts were longer than the model's limit; empty where none was."""
     cut = [(at, *match.cut) for at, match in enumerate(matches, 1) if match is not None]
     cut_texts = ["the answer"] if any(answer for _, answer, _ in cut) else []
     cut_texts += [f"{other} {at}" for at, _, its in cut if its]
@@ -225,23 +184,6 @@ def _idf(samples: Iterable[Sample], encoder: Encoder) -> Idf:
     """Weights from the references of all samples, whether or not they were answered: an unanswered
     sample must not change the scale."""
     return Idf.of(encoder, (text for sample in samples for text in sample.references))
-
-
-def against_references(
-    window: Window, scale: BertScoring, rows: tuple[int, ...]
-) -> list[list[TokenMatch | None]]:
-    """Compares answers with their references; for `Window.once`.
-
-    Args:
-        window: has the samples and the run's models.
-        scale: the model and how its values are shown.
-        rows: indices into ``window.samples``, of samples with an answer.
-
-    Returns:
-        For each sample one `TokenMatch` a reference; ``None`` as in `grouped`.
-    """
-    chosen = (window.samples[at] for at in rows)
-    return grouped(window, scale, ((one.answer_text, one.references) for one in chosen))
 
 
 @register
@@ -282,7 +224,7 @@ class BertScore(EncoderMetric):
         """The value of the best reference, with the values of all references as parts."""
         if self.idf and not window.all_samples.readable:
             return [Unscored(Reason.MISSING_INPUT, ONCE)] * len(rows)
-        matches_of = window.once(against_references, self.scale, tuple(rows))
+        matches_of = window.once(against, self.scale, tuple(rows), False)
         return [
             self._outcome(window, window.samples[at], matches)
             for at, matches in zip(rows, matches_of, strict=True)
@@ -307,3 +249,96 @@ class BertScore(EncoderMetric):
         notes = [EMPTY] if all(one.empty for one in weighed) else []
         notes.append(cut_note(matches, window, self.scale, "reference"))
         return Score(best[self.part], parts, "; ".join(filter(None, notes)))
+
+
+_GIVEN: Final = ("answer_embedding", "reference_embeddings")
+
+
+@register
+class AnswerSimilarity(ModelMetric):
+    """Cosine of answer and closest reference, by an embedder.
+
+    A blank answer has the cosine 0 with every reference; blank references are left out. Vectors may
+    come with the record: ``answer_embedding`` and ``reference_embeddings`` (one for each reference)
+    under ``given``.
+
+    Formula: highest cosine of the answer's vector with that of a reference
+    Misleads where: texts on one topic lie close together, also where one contradicts the other
+    Good for: answers that say the same in other words, where an embedder is at hand
+    Source: Open RAG Eval's golden-answer semantic similarity; ragas' answer similarity
+    """
+
+    name = "answer_similarity"
+    family = "answer"
+    needs = ("answer", "references")
+    uses = ("given",)
+    low = -1.0
+    embeds = True
+    aliases = {"semantic_similarity": "answer_similarity"}  # noqa: RUF012
+
+    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
+        """Answer and references; nothing where the record brings vectors."""
+        if self.lacks(sample) is not None or any(sample.given.get(key) for key in _GIVEN):
+            return ()
+        return _texts(sample)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where all references are blank."""
+        lacking = super().lacks(sample)
+        if lacking is None and all(map(is_blank, sample.references)):
+            return Unscored(Reason.UNDEFINED, "the reference answers are blank")
+        return lacking
+
+    def read(self, sample: Sample) -> Outcome | None:
+        """The score by the record's vectors; ``None`` where it brings none."""
+        answer, references = (sample.given.get(key) for key in _GIVEN)
+        if answer is None and references is None:
+            return None
+        n = len(sample.references)
+        if answer is None or not isinstance(references, list | tuple) or len(references) != n:
+            return Unscored(
+                Reason.MISSING_INPUT,
+                f"{_GIVEN[0]!r} and {_GIVEN[1]!r} belong together: a vector, and a list of {n}",
+            )
+        try:
+            cosines = _cosines(answer, references)
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, str(error))
+        return replace(_closest(cosines, range(n), {}, "vectors in the record"), given=True)
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        """The scores by the run's embedder, each distinct text of the window embedded once."""
+        samples = [window.samples[at] for at in rows]
+        embedder = window.models.embedder
+        vectors = embedder.embed(text for sample in samples for text in _texts(sample))
+        return [_embedded(sample, vectors, embedder.label) for sample in samples]
+
+
+def _embedded(sample: Sample, vectors: Mapping[str, Embedded], label: str) -> Outcome:
+    embedded = [vectors[text] for text in _texts(sample) if not is_blank(text)]
+    for vector in embedded:
+        if isinstance(vector, Unscored):
+            return vector
+    places = [at for at, text in enumerate(sample.references) if not is_blank(text)]
+    parts = {"embedder": label}
+    if is_blank(sample.answer_text):
+        return _closest([0.0] * len(places), places, parts, "the answer is blank")
+    return _closest(_cosines(embedded[0], embedded[1:]), places, parts, f"vectors by {label}")
+
+
+def _closest(
+    cosines: Sequence[float], places: Sequence[int], parts: Mapping[str, Any], explanation: str
+) -> Score:
+    best = max(range(len(cosines)), key=cosines.__getitem__)
+    all_parts = {"cosines": list(cosines), "reference": places[best], **parts}
+    return Score(cosines[best], all_parts, explanation)
+
+
+def _cosines(answer: Any, references: Sequence[Any]) -> list[float]:
+    near = cosine_matrix(np.asarray([answer], np.float64), np.asarray(references, np.float64))
+    return [float(cosine) for cosine in near[0]]
+
+
+def _texts(sample: Sample) -> list[str]:
+    """The answer and the references that say something."""
+    return [sample.answer_text, *(text for text in sample.references if not is_blank(text))]

@@ -1,0 +1,376 @@
+"""How alike the runs of a query are, over all pairs: the wording of the answers (ROUGE), their
+meaning (BERTScore), the retrieved passages and their order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ragassay.base.sample import Passage, Sample
+from ragassay.base.score import Outcome, Reason, Unscored
+from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
+from ragassay.metrics.answer.references import encode, tokeniser
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare as rouge
+from ragassay.metrics.consistency.runs import (
+    AnswersMetric,
+    Citations,
+    Pairs,
+    PairsMetric,
+    answers_in_pairs,
+    compare,
+    in_pairs,
+)
+from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.window import Window
+from ragassay.models.encoders.token_matching import TokenMatch
+from ragassay.stats.overlap import jaccard, rank_biased_overlap
+
+_OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
+Tokens = Literal["unicode", "rouge"]
+
+
+def _coded(
+    window: Window, tokens: Tokens, stem: bool, citations: Citations
+) -> list[Pairs[tuple[str, str]] | Unscored]:
+    """The answers of each group in pairs, as codes of one character a token."""
+    cut = tokeniser(tokens, stem)
+    return answers_in_pairs(window.samples, citations, lambda texts: encode(map(cut, texts)))
+
+
+def _rouges(
+    window: Window, measure: Measure, tokens: Tokens, stem: bool, citations: Citations
+) -> list[Pairs[PRF | None] | Unscored]:
+    """There is no value where both answers are too short: without a word, or for ROUGE-2 a pair."""
+    least = 2 if measure == "rouge2" else 1
+
+    def alike(earlier: str, later: str) -> PRF | None:
+        long = max(len(earlier), len(later)) >= least
+        return rouge(measure, later, earlier) if long else None
+
+    return compare(window.once(_coded, tokens, stem, citations), alike)
+
+
+@dataclass(frozen=True)
+class _RunsRouge(AnswersMetric, PairsMetric):
+    """Part p: precision of the later answer against the earlier
+    Part r: recall of the earlier answer by the later
+    Part f: F
+    Source: Open RAG Eval, metrics page (consistency); Lin 2004
+    """
+
+    part: Literal["p", "r", "f"] = part("f", PARTS, _OF_PAIR)
+    stem: bool = param(False, "compare Porter stems instead of words")
+    tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
+
+    undefined = Unscored(Reason.EMPTY_ANSWER, "neither answer holds a word")
+    measure: ClassVar[Measure]
+
+    @property
+    def signature(self) -> str:
+        """Says which rules cut words of any script."""
+        return super().signature + ("|words=2" if self.tokens == "unicode" else "")
+
+    def compared(self, window: Window) -> Sequence[Pairs[PRF | None] | Unscored]:
+        return window.once(_rouges, self.measure, self.tokens, self.stem, self.citations)
+
+
+@register
+class RunsRouge1(_RunsRouge):
+    """Words that the answers of repeated runs share, over all pairs (ROUGE-1).
+
+    F is the same in both directions; P is the share of the later answer's words that stand in the
+    earlier one, R the share of the earlier one's.
+
+    Good for: whether the same words come back
+    """
+
+    name = "runs_rouge1"
+    measure = "rouge1"
+
+
+@register
+class RunsRouge2(_RunsRouge):
+    """Word pairs that the answers of repeated runs share, over all pairs (ROUGE-2).
+
+    P and R as in ``runs_rouge1``.
+
+    Good for: whether the same phrases come back
+    """
+
+    name = "runs_rouge2"
+    measure = "rouge2"
+    undefined = Unscored(Reason.UNDEFINED, "neither answer holds two words")
+
+
+@register
+class RunsRougeL(_RunsRouge):
+    """Longest common subsequence of the answers of repeated runs, over all pairs (ROUGE-L).
+
+    P and R as in ``runs_rouge1``.
+
+    Good for: whether the answer comes back word for word
+    """
+
+    name = "runs_rougeL"
+    measure = "rougeL"
+
+
+# ROUGE-L as Open RAG Eval computes it, by the package rouge 1.0.1, whose values differ from ROUGE-L
+# as published: texts are split at full stops and at spaces, case and punctuation stay, and a word
+# counts once however often it occurs in an answer.
+
+_TINY = 1e-8
+"""What keeps the package's F from a division by 0; it makes F of equal texts a little below 1."""
+
+Sentences = Sequence[Sequence[str]]
+
+
+def sentences(text: str) -> Sentences:
+    """The words of each sentence. A piece of nothing but white space is a sentence of one empty
+    word, as in the package."""
+    return [" ".join(piece.split()).split(" ") for piece in text.split(".") if piece]
+
+
+def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
+    """Precision, recall and F of a text against a reference.
+
+    For each reference sentence, the words of its longest common subsequence with each sentence of
+    the hypothesis are collected over the whole text. Precision and recall divide the number of
+    these words by the number of distinct words of the hypothesis and of the reference.
+    """
+    here, there = ({word for one in side for word in one} for side in (hypothesis, reference))
+    common = {
+        word for one in reference for other in hypothesis for word in _common_words(one, other)
+    }
+    p, r = len(common) / len(here), len(common) / len(there)
+    return PRF(p, r, 2.0 * ((p * r) / (p + r + _TINY)))
+
+
+def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[str]:
+    """The words of one longest common subsequence.
+
+    Where there are several, it is the one that the package chooses: reading from the end, a common
+    word is taken; otherwise the reference is shortened where that alone keeps the length.
+    """
+    known = set(reference)
+    # Words that the reference lacks are always passed over.
+    left, top = reference, [word for word in hypothesis if word in known]
+    if not top:
+        return set()
+    table = [[0] * (len(top) + 1)]
+    for word in left:
+        above, row = table[-1], [0]
+        for at, other in enumerate(top):
+            row.append(above[at] + 1 if word == other else max(above[at + 1], row[at]))
+        table.append(row)
+    words, i, j = set(), len(left), len(top)
+    while i and j:
+        if left[i - 1] == top[j - 1]:
+            i, j = i - 1, j - 1
+            words.add(left[i])
+        elif table[i - 1][j] > table[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return words
+
+
+def _ore_rouges(window: Window, citations: Citations) -> list[Pairs[PRF | None] | Unscored]:
+    cut = answers_in_pairs(window.samples, citations, lambda texts: list(map(sentences, texts)))
+    return compare(cut, _both_ways)
+
+
+def _both_ways(earlier: Sentences, later: Sentences) -> PRF | None:
+    """The mean of both directions; none where an answer has no sentence."""
+    if not earlier or not later:
+        return None
+    ways = [union_lcs(earlier, later), union_lcs(later, earlier)]
+    return PRF(*(sum(values) / 2 for values in zip(*ways, strict=True)))
+
+
+@register
+class RunsRougeOre(AnswersMetric, PairsMetric):
+    """Words in the same order in the answers of repeated runs, as Open RAG Eval computes it.
+
+    Each pair's value is the mean of its two directions. F of two equal answers is 1 - 5e-9.
+
+    Part p: precision, mean of both directions
+    Part r: recall, mean of both directions
+    Part f: F, mean of both directions
+    Source: Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)
+    """
+
+    part: Literal["p", "r", "f"] = part("f", PARTS, "of each pair: precision, recall or F")
+
+    name = "runs_rouge_ore"
+    version = 1
+    undefined = Unscored(Reason.EMPTY_ANSWER, "an answer has no words")
+
+    def compared(self, window: Window) -> Sequence[Pairs[PRF | None] | Unscored]:
+        return window.once(_ore_rouges, self.citations)
+
+
+_EMPTY = Unscored(Reason.EMPTY_ANSWER, "both answers are empty")
+
+
+def _matches(
+    window: Window, scale: BertScoring, citations: Citations, rows: tuple[int, ...]
+) -> list[Pairs[TokenMatch | None] | Unscored]:
+    """All pairs of the window go through the model together: each answer is encoded once."""
+    groups = answers_in_pairs([window.samples[at] for at in rows], citations, list)
+    pairs = [pair for one in groups if isinstance(one, Pairs) for pair in one.each]
+    matches = iter(bertscores(window, scale, [(later, earlier) for earlier, later in pairs]))
+    return [one if isinstance(one, Unscored) else _matched(one, matches, scale) for one in groups]
+
+
+def _matched(
+    group: Pairs[tuple[str, str]], matches: Iterator[TokenMatch | None], scale: BertScoring
+) -> Pairs[TokenMatch | None]:
+    """A group's pairs with the next of the matches."""
+    known = [
+        match if earlier.strip() or later.strip() else None
+        for (earlier, later), match in zip(group.each, matches, strict=False)
+    ]
+    notes = [group.note]
+    if any(match is not None and any(match.cut) for match in known):
+        notes.append("answers longer than the model takes were cut")
+    one_empty = [match for match in known if match is not None and match.empty]
+    if one_empty:
+        notes.append(
+            f"in {len(one_empty)} of {len(known)} pairs one answer is empty: a raw BERTScore of 0, "
+            "as bert-score has it"
+            + (f", {one_empty[0].f:.2f} on this scale" if scale.rescale else "")
+        )
+    return Pairs(group.repeats, known, "; ".join(filter(None, notes)))
+
+
+@register
+class RunsBertScore(AnswersMetric, EncoderMetric):
+    """Likeness in meaning of the answers of repeated runs, over all pairs (BERTScore).
+
+    F is the same in both directions; P is how well the later answer is matched in the earlier one,
+    R the reverse. Rescaled by the baseline of ``lang``, as Open RAG Eval does by default: random
+    sentences then score about 0. The layer is the one that bert-score recommends (17 of
+    xlm-roberta-large); the published tool takes the last.
+
+    Part p: precision of the later answer against the earlier
+    Part r: recall of the earlier answer by the later
+    Part f: F
+    Good for: whether the same thing is said again, in whatever words
+    Source: Open RAG Eval, metrics page (consistency); Zhang et al. 2020, BERTScore
+    """
+
+    model: str = param("xlm-roberta-large", MODEL)
+    rescale: bool = param(True, RESCALE)
+    part: Literal["p", "r", "f"] = part("f", ("p", "r", "f"), _OF_PAIR)
+
+    name = "runs_bertscore"
+    low = None
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        groups = window.once(_matches, self.scale, self.citations, tuple(rows))
+        return [
+            one if isinstance(one, Unscored) else one.outcome(_EMPTY, self.part) for one in groups
+        ]
+
+
+_PLACES = "passages are told apart by their texts, for an id stands for different ones"
+_CLASH = "one id stands for different passages, and some have no text to tell them apart by"
+
+
+def _lists(window: Window) -> list[Pairs[tuple[list[str], list[str]]] | Unscored]:
+    """The retrieved lists of each group in pairs, as names; equal passages have equal names."""
+    what = "retrieved passages"
+    return [
+        in_pairs(one, lambda run: run.passages is not None, what, _names) for one in window.samples
+    ]
+
+
+def _names(runs: Sequence[Sample]) -> tuple[list[list[str]], str] | Unscored:
+    """Names of the passages of each run, and a note on how they were told apart.
+
+    A passage is named by its id, else by its text, else by its place in a document. Where one id
+    stands for different texts in two runs (``[1]``, ``[2]``: the place in a list), all are named by
+    text; `Unscored` where some of them have no text then.
+    """
+    texts: dict[str, str] = {}
+    passages = [passage for run in runs for passage in run.passages or ()]
+    clash = any(
+        texts.setdefault(one.id, text) != text
+        for one in passages
+        if one.id is not None and (text := _plain(one.text)) is not None
+    )
+    if clash and any(one.text is None for one in passages):
+        return Unscored(Reason.UNDEFINED, _CLASH)
+    names = [[_name(one, clash) for one in run.passages or ()] for run in runs]
+    return names, _PLACES if clash else ""
+
+
+def _name(passage: Passage, by_text: bool) -> str:
+    if passage.id is not None and not by_text:
+        return f"id {passage.id}"
+    if passage.text is not None:
+        return f"text {_plain(passage.text)}"
+    return f"place {passage.document} {passage.start} {passage.end}"
+
+
+def _plain(text: str | None) -> str | None:
+    return None if text is None else " ".join(text.split())
+
+
+class _RunsRetrieval(PairsMetric):
+    version = 2
+    undefined = Unscored(Reason.NOTHING_RETRIEVED, "neither run retrieved a passage")
+
+    def compared(self, window: Window) -> Sequence[Pairs[float | None] | Unscored]:
+        return compare(window.once(_lists), self.alike)
+
+    @abstractmethod
+    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
+        """How similar two lists of passages are, 0 to 1; ``None`` where both are empty."""
+
+
+@register
+class RunsOverlap(_RunsRetrieval):
+    """Share of retrieved passages that come back in a repeated run, over all pairs (Jaccard).
+
+    Passages are the same when they have the same id, else the same text.
+
+    Formula: passages in both runs / passages in either, mean over pairs
+    Misleads where: says nothing about order; see runs_rbo
+    Good for: whether the same passages come back
+    Source: our own; Jaccard 1912
+    """
+
+    name = "runs_overlap"
+
+    alike = staticmethod(jaccard)
+
+
+@register
+class RunsRbo(_RunsRetrieval):
+    """Agreement of the rankings of repeated runs, over all pairs (rank-biased overlap).
+
+    As ``runs_overlap``, but what stands first counts most.
+
+    Formula: extrapolated Σ p^(d-1) × overlap at depth d, mean over pairs
+    Misleads where: the choice of p decides how deep it looks
+    Good for: whether the same passages come back in the same order
+    Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings
+    """
+
+    p: float = param(
+        0.9,
+        "how likely a reader goes on to the next rank, above 0 and below 1",
+        minimum=0,
+        maximum=1,
+        exclusive=True,
+    )
+
+    name = "runs_rbo"
+
+    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
+        return rank_biased_overlap(one, other, self.p)
