@@ -278,6 +278,15 @@ class Ledger:
         return None
 
 
+def look_into(place: str | Path | None) -> Ledger:
+    """The ledger that is at a place, for a plan; where there is none, an empty one in memory.
+
+    Args:
+        place: as of `Ledger`.
+    """
+    return Ledger(place if place is not None and is_there(place) else MEMORY)
+
+
 def _tell(ended: _Ended) -> None:
     """Tells those who wait, on their loop, unless they were cancelled."""
     for done, error in ended:
