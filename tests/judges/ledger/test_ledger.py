@@ -24,9 +24,12 @@ from postgres_server import PostgresServer
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin, ledger_file, store
+from ragassay.judges.ledger.entry import Entry, commit, find
+from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
-from ragassay.judges.ledger.ledger_selection import Selection
-from ragassay.judges.ledger.store import Entry, Ledger
+from ragassay.judges.ledger.paid import REJECTED, TABLE
+from ragassay.judges.ledger.rejections import reject, rejected
+from ragassay.judges.ledger.store import Ledger
 
 DAY = 86_400.0
 
@@ -60,7 +63,7 @@ def entry(number: int = 0, **changes: Any) -> Entry:
 
 def keep(ledger: Ledger, *entries: Entry) -> None:
     async def work() -> None:
-        await asyncio.gather(*(ledger.commit(one) for one in entries))
+        await asyncio.gather(*(commit(ledger, one) for one in entries))
 
     asyncio.run(work())
 
@@ -106,9 +109,9 @@ def test_an_entry_comes_back_as_it_was(ledger: Ledger) -> None:
         repeat=3,
     )
     keep(ledger, entry(0), failed)
-    assert ledger.find(entry(0).key) == entry(0)
-    assert ledger.find(failed.key) == failed
-    assert ledger.find(entry(2).key) is None
+    assert find(ledger, entry(0).key) == entry(0)
+    assert find(ledger, failed.key) == failed
+    assert find(ledger, entry(2).key) is None
 
 
 texts = st.text(st.characters(exclude_categories=[]), max_size=60)  # halves of pairs included
@@ -118,7 +121,7 @@ texts = st.text(st.characters(exclude_categories=[]), max_size=60)  # halves of 
 def test_any_reply_of_a_model_can_be_kept(reply: str, detail: str, request: bytes) -> None:
     with Ledger(":memory:") as ledger:
         keep(ledger, entry(reply=reply, detail=detail, request=request))
-        found = ledger.find(entry().key)
+        found = find(ledger, entry().key)
         assert found is not None
         assert found.request == request
         assert found.reply == reply.encode("utf-8", "replace").decode()
@@ -127,7 +130,7 @@ def test_any_reply_of_a_model_can_be_kept(reply: str, detail: str, request: byte
 def test_a_later_entry_of_the_same_request_takes_the_place_of_the_earlier(ledger: Ledger) -> None:
     keep(ledger, entry(reason="unparsable", answer=None))
     keep(ledger, entry(reply="better"))
-    found = ledger.find(entry().key)
+    found = find(ledger, entry().key)
     assert found is not None
     assert (found.reply, found.reason) == ("better", None)
     assert ledger_admin.stats(ledger).entries == 1
@@ -137,35 +140,36 @@ def test_a_failure_never_takes_the_place_of_an_answer(ledger: Ledger) -> None:
     failure = entry(reason="refused", detail="no", answer=None, reply="")
     keep(ledger, entry())
     keep(ledger, failure)
-    assert ledger.find(entry().key) == entry()
+    assert find(ledger, entry().key) == entry()
     keep(ledger, replace(entry(1), reason="unparsable", answer=None))
     keep(ledger, replace(entry(1), reason="refused", answer=None))
-    found = ledger.find(entry(1).key)
+    found = find(ledger, entry(1).key)
     assert found is not None and found.reason == "refused", "a failure takes that of a failure"
-    asyncio.run(ledger.commit(failure, stale=True))
-    assert ledger.find(entry().key) == failure, "what is not valid any more is no answer"
+    asyncio.run(commit(ledger, failure, stale=True))
+    assert find(ledger, entry().key) == failure, "what is not valid any more is no answer"
 
 
 def test_an_entry_that_cannot_be_kept_costs_no_other(ledger: Ledger) -> None:
     async def work() -> list[object]:
-        commits = [ledger.commit(entry(n)) for n in range(20)]
-        commits.insert(7, ledger.commit(entry(99, input_tokens=2**63)))
+        commits = [commit(ledger, entry(n)) for n in range(20)]
+        commits.insert(7, commit(ledger, entry(99, input_tokens=2**64)))
         return list(await asyncio.gather(*commits, return_exceptions=True))
 
     outcomes = asyncio.run(work())
-    assert isinstance(outcomes.pop(7), OverflowError)
+    assert isinstance(outcomes.pop(7), TypeError)
     assert outcomes == [None] * 20
-    assert all(ledger.find(entry(n).key) == entry(n) for n in range(20))
-    assert ledger.find(entry(99).key) is None
+    assert all(find(ledger, entry(n).key) == entry(n) for n in range(20))
+    assert find(ledger, entry(99).key) is None
 
 
 def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) -> None:
     with Ledger(path) as writing, Ledger(path) as reading:
         keep(writing, entry())
-        assert reading.find(entry().key) == entry()
+        assert find(reading, entry().key) == entry()
         code = (
-            "import sys; from ragassay.judges.ledger.store import Ledger; "
-            "print(Ledger(sys.argv[1]).find(sys.argv[2]).reply)"
+            "import sys; from ragassay.judges.ledger.entry import find; "
+            "from ragassay.judges.ledger.store import Ledger; "
+            "print(find(Ledger(sys.argv[1]), sys.argv[2]).reply)"
         )
         said = subprocess.run(
             [sys.executable, "-c", code, str(path), entry().key], capture_output=True, check=True
@@ -178,9 +182,10 @@ def test_several_processes_write_into_one_ledger(path: Path) -> None:
 import asyncio, os, sys
 sys.path[:0] = sys.argv[3].split(os.pathsep)
 from test_ledger import entry
+from ragassay.judges.ledger.entry import commit
 from ragassay.judges.ledger.store import Ledger
 async def work(ledger, begin):
-    await asyncio.gather(*(ledger.commit(entry(n)) for n in range(begin, begin + 300)))
+    await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 300)))
 with Ledger(sys.argv[1]) as ledger:
     asyncio.run(work(ledger, int(sys.argv[2])))
 """
@@ -192,15 +197,15 @@ with Ledger(sys.argv[1]) as ledger:
     assert [process.wait() for process in running] == [0, 0, 0]
     with Ledger(path) as ledger:
         assert ledger_admin.stats(ledger).entries == 700
-        assert all(ledger.find(entry(n).key) == entry(n) for n in range(700))
+        assert all(find(ledger, entry(n).key) == entry(n) for n in range(700))
 
 
 def test_a_commit_returns_only_once_the_file_has_it(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
         for number in range(20):
-            await ledger.commit(entry(number))
+            await commit(ledger, entry(number))
             with sqlite3.connect(path) as other:
-                assert other.execute("SELECT count(*) FROM verdicts").fetchone()[0] == number + 1
+                assert other.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0] == number + 1
 
     with Ledger(path) as ledger:
         asyncio.run(work(ledger))
@@ -217,7 +222,7 @@ def test_every_connection_syncs_fully(path: Path) -> None:
 
 def test_a_commit_that_is_cancelled_is_kept_all_the_same(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
-        tasks = [asyncio.ensure_future(ledger.commit(entry(n))) for n in range(50)]
+        tasks = [asyncio.ensure_future(commit(ledger, entry(n))) for n in range(50)]
         await asyncio.sleep(0)
         for task in tasks:
             task.cancel()
@@ -236,7 +241,7 @@ def test_readers_in_other_threads_are_not_disturbed_by_the_writer(ledger: Ledger
     def read() -> None:
         while not ended.is_set():
             for number in range(200):
-                found = ledger.find(entry(number).key)
+                found = find(ledger, entry(number).key)
                 if found not in (None, entry(number)):
                     wrong.append(found)
 
@@ -248,7 +253,7 @@ def test_readers_in_other_threads_are_not_disturbed_by_the_writer(ledger: Ledger
     for thread in threads:
         thread.join()
     assert not wrong
-    assert all(ledger.find(entry(number).key) for number in range(200))
+    assert all(find(ledger, entry(number).key) for number in range(200))
 
 
 def test_two_loops_one_after_the_other_share_a_ledger(ledger: Ledger) -> None:
@@ -259,14 +264,14 @@ def test_two_loops_one_after_the_other_share_a_ledger(ledger: Ledger) -> None:
 
 def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
-        await ledger.reject("openai", "o3", ["temperature", "seed"])
-        await ledger.reject("openai", "o3", ["seed", "top_p"])
+        await reject(ledger, "openai", "o3", ["temperature", "seed"])
+        await reject(ledger, "openai", "o3", ["seed", "top_p"])
 
     with Ledger(path) as ledger:
         asyncio.run(work(ledger))
     with Ledger(path) as ledger:
-        assert ledger.rejected("openai", "o3") == {"temperature", "seed", "top_p"}
-        assert ledger.rejected("openai", "gpt-4o") == frozenset()
+        assert rejected(ledger, "openai", "o3") == {"temperature", "seed", "top_p"}
+        assert rejected(ledger, "openai", "gpt-4o") == frozenset()
 
 
 def test_a_closed_ledger_takes_nothing_more_and_closes_twice(path: Path) -> None:
@@ -282,13 +287,14 @@ def test_a_ledger_that_nobody_closed_does_not_keep_its_process_alive(path: Path)
 import asyncio, os, sys
 sys.path[:0] = sys.argv[2].split(os.pathsep)
 from test_ledger import entry
+from ragassay.judges.ledger.entry import commit
 from ragassay.judges.ledger.store import Ledger
-asyncio.run(Ledger(sys.argv[1]).commit(entry()))
+asyncio.run(commit(Ledger(sys.argv[1]), entry()))
 """
     here = os.pathsep.join(sys.path)
     subprocess.run([sys.executable, "-c", code, str(path), here], check=True, timeout=60)
     with Ledger(path) as ledger:
-        assert ledger.find(entry().key) == entry()
+        assert find(ledger, entry().key) == entry()
 
 
 def test_a_ledger_that_cannot_grow_says_so_and_loses_nothing_that_it_confirmed(path: Path) -> None:
@@ -297,16 +303,17 @@ import asyncio, os, resource, sys
 sys.path[:0] = sys.argv[2].split(os.pathsep)
 from test_ledger import entry
 from ragassay.base.errors import UsageError
+from ragassay.judges.ledger.entry import commit
 from ragassay.judges.ledger.store import Ledger
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, -1))
 async def work(ledger):
     for number in range(5000):
         try:
-            await ledger.commit(entry(number, reply="x" * 500))
+            await commit(ledger, entry(number, reply="x" * 500))
         except UsageError as error:
             print(number, error)
             resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
-            await ledger.commit(entry(7777))  # there is room again
+            await commit(ledger, entry(7777))  # there is room again
             return
 with Ledger(sys.argv[1]) as ledger:
     asyncio.run(work(ledger))
@@ -322,8 +329,8 @@ with Ledger(sys.argv[1]) as ledger:
     assert "--ledger" in said or "Make room" in said
     with Ledger(path) as ledger:
         for kept in range(int(number)):
-            assert ledger.find(entry(kept).key) is not None
-        assert ledger.find(entry(7777).key) is not None
+            assert find(ledger, entry(kept).key) is not None
+        assert find(ledger, entry(7777).key) is not None
 
 
 # --- files that are no ledger -----------------------------------------------------------------
@@ -394,7 +401,7 @@ def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -
     try:
         with Ledger(path) as ledger:
             for number in range(60):
-                assert ledger.find(entry(number).key) in (None, entry(number))
+                assert find(ledger, entry(number).key) in (None, entry(number))
     except RagassayError as error:
         assert str(path) in str(error)
 
@@ -405,7 +412,7 @@ def test_a_ledger_cut_short_is_a_sentence(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(InputError, match="damaged"), Ledger(path) as ledger:
         for number in range(200):
-            ledger.find(entry(number).key)
+            find(ledger, entry(number).key)
 
 
 def test_the_header_tells_a_ledger_from_other_databases(path: Path) -> None:
@@ -455,7 +462,9 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
     lines = [orjson.loads(line) for line in ledger_admin.export(filled)]
     assert len(lines) == 1310
     assert len({line["request"] for line in lines}) == 1310
-    assert lines[0] == {
+    moments = [line["created"] for line in lines]
+    assert moments == sorted(moments)
+    assert lines[1] == {
         "id": entry(0).question,
         "question": "relevance_grade",
         "version": 1,
@@ -483,7 +492,7 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
 
 def test_an_export_carries_what_was_sent_when_asked(filled: Ledger) -> None:
     line = orjson.loads(next(ledger_admin.export(filled, messages=True)))
-    assert line["sent"] == {"messages": [{"role": "user", "content": "Passage 0"}]}
+    assert line["sent"] == {"messages": [{"role": "user", "content": "Passage 13"}]}
 
 
 @pytest.mark.parametrize(
@@ -515,7 +524,7 @@ def test_pruning_gives_the_space_back(path: Path) -> None:
         before = ledger_admin.stats(ledger).size
         ledger_admin.prune(ledger, Selection(before=1_750_000_000.0 + 390))
         assert ledger_admin.stats(ledger).size < before / 5
-        assert ledger.find(entry(395).key) == entry(395, reply=noise[395])
+        assert find(ledger, entry(395).key) == entry(395, reply=noise[395])
 
 
 def test_a_name_that_occurs_nowhere_is_refused_with_a_hint(filled: Ledger) -> None:
@@ -592,12 +601,12 @@ def test_the_command_prunes_only_what_is_named(
 def test_the_command_forgets_rejected_parameters_and_no_answers(
     project: Path, path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def reject(book: Ledger) -> None:
-        await book.reject("https://api.openai.com/v1", "o3", ["temperature", "seed"])
-        await book.reject("https://api.openai.com/v1", "gpt-4o", ["json_schema"])
+    async def learn(book: Ledger) -> None:
+        await reject(book, "https://api.openai.com/v1", "o3", ["temperature", "seed"])
+        await reject(book, "https://api.openai.com/v1", "gpt-4o", ["json_schema"])
 
     with Ledger(path) as book:
-        asyncio.run(reject(book))
+        asyncio.run(learn(book))
     for wrong in (["--kind", "answered"], ["--failed"], ["--all"], ["--older-than", "1d"]):
         assert call(["ledger", "prune", "--rejected", *wrong]) == 2
         assert "--model only" in capsys.readouterr().err
@@ -607,8 +616,8 @@ def test_the_command_forgets_rejected_parameters_and_no_answers(
     said = capsys.readouterr().out
     assert "openai:o3 did not take: seed, temperature" in said and "2 rejected" in said
     with Ledger(path) as book:
-        assert book.rejected("https://api.openai.com/v1", "o3") == frozenset()
-        assert book.rejected("https://api.openai.com/v1", "gpt-4o") == {"json_schema"}
+        assert rejected(book, "https://api.openai.com/v1", "o3") == frozenset()
+        assert rejected(book, "https://api.openai.com/v1", "gpt-4o") == {"json_schema"}
         assert ledger_admin.stats(book).entries == 10
     assert call(["ledger", "prune", "--all"]) == 0
     with Ledger(path) as book:
@@ -681,8 +690,8 @@ def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> N
     own = f"{plain}?options=-csearch_path%3Dassay"
     for address, n in ((own, 1), (own, 2), (plain, 1)):
         with Ledger(address) as ledger:
-            asyncio.run(ledger.commit(entry(n)))
-            assert len(ledger.select("SELECT key FROM verdicts")) == n
+            asyncio.run(commit(ledger, entry(n)))
+            assert len(ledger.select(f"SELECT key FROM {TABLE}")) == n
 
 
 @pytest.mark.parametrize(
@@ -705,8 +714,8 @@ def test_a_ledger_with_a_table_whose_name_is_no_text_is_damaged(path: Path) -> N
     Ledger(path).close()
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
-    body = path.read_bytes().replace(b"CREATE TABLE verdicts", b"CREATE TABLX verdicts")
-    path.write_bytes(body.replace(b"verdicts", b"verdict\xff"))
+    body = path.read_bytes().replace(b"CREATE TABLE paid_answers", b"CREATE TABLX paid_answers")
+    path.write_bytes(body.replace(b"paid_answers", b"paid_answer\xff"))
     with pytest.raises(InputError, match=r"is damaged \(it holds what is no text\)"):
         Ledger(path)
 
@@ -723,7 +732,7 @@ def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
         other.execute("PRAGMA journal_mode = DELETE")
         # Who reads, or is about to write, hinders the change of the log alone.
         other.execute(begin)
-        other.execute("SELECT count(*) FROM verdicts").fetchall()
+        other.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
         monkeypatch.setattr(ledger_file, "BUSY_S", 0.1)
         with pytest.raises(UsageError, match="another process has been writing to this ledger"):
             Ledger(path)
@@ -759,11 +768,10 @@ def test_who_gave_up_waiting_for_a_commit_is_told_nothing() -> None:
 def test_parameters_are_rejected_once(ledger: Ledger) -> None:
     async def work() -> None:
         for names in (["seed"], ["seed", "top_p"]):
-            await ledger.reject("https://e", "m", names)
+            await reject(ledger, "https://e", "m", names)
 
     asyncio.run(work())
-    found = ledger.select("SELECT parameter FROM rejected ORDER BY parameter")
-    assert found == [("seed",), ("top_p",)]
+    assert [one.facts["parameter"] for one in ledger.rows(REJECTED)] == ["seed", "top_p"]
 
 
 # --- databases --------------------------------------------------------------------------------
@@ -794,6 +802,6 @@ def test_a_lost_connection_comes_back_and_what_the_database_refuses_is_told_at_o
                 "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        assert ledger.find(entry(1).key) == entry(1)
+        assert find(ledger, entry(1).key) == entry(1)
         keep(ledger, entry(2))
-        assert ledger.find(entry(2).key) == entry(2)
+        assert find(ledger, entry(2).key) == entry(2)

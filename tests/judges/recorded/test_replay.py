@@ -12,8 +12,8 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.judges.asking import Usage
+from ragassay.judges.ledger.entry import Entry
 from ragassay.judges.ledger.ledger_admin import record_of
-from ragassay.judges.ledger.store import Entry
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction

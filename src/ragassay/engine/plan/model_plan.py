@@ -142,13 +142,10 @@ class EmbeddingPlanner:
         self._prefix = config.embedder_prefix or ""
         self._seen: set[bytes] = set()
         self._held, self._tokens = 0, 0.0
-        self._ledger: store.Ledger | None = None
-        self._store: vectors.VectorStore | None = None
         place = config.ledger or store.DEFAULT
-        if store.is_there(place) and not config.refresh:
-            self._ledger = store.Ledger(place, create=False)
-            space = (address.url, address.model, config.embedder_dimensions)
-            self._store = vectors.VectorStore(self._ledger, *space)
+        self._ledger = store.look_into(None if config.refresh else place)
+        space = (address.url, address.model, config.embedder_dimensions)
+        self._store = vectors.VectorStore(self._ledger, *space)
 
     def add(self, sample: Sample) -> None:
         """Takes in a sample."""
@@ -161,14 +158,13 @@ class EmbeddingPlanner:
             if name not in self._seen:
                 self._seen.add(name)
                 new.append(self._prefix + text)
-        held = self._store.find(new) if self._store is not None and new else {}
+        held = self._store.find(new)
         self._held += len(held)
         self._tokens += sum(token_estimate.estimate(text) for text in new if text not in held)
 
     def plan(self) -> EmbeddingPlan:
         """The plan for the samples so far; closes the ledger."""
-        if self._ledger is not None:
-            self._ledger.close()
+        self._ledger.close()
         price = price_of(self._address.model, self._address.url)
         return EmbeddingPlan(
             self._address.label,

@@ -27,6 +27,7 @@ from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.asking import Asker
 from ragassay.judges.combining import combinable
+from ragassay.judges.ledger.entry import find
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.offline.offline_judge import too_long
 from ragassay.judges.panel import Vote, decided, rule_of
@@ -237,7 +238,7 @@ class FromEvidence(Judge):
         """The answer of one judge, by the ledger's form of it where there is one."""
         request = record.get("request")
         if self._ledger is not None and request and record.get("answer") is not None:
-            entry = self._ledger.find(request)
+            entry = find(self._ledger, request)
             if entry is None or entry.answer is None:
                 detail = f"the ledger holds no answer to this {question.kind}"
                 return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)

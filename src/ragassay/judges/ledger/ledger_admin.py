@@ -6,39 +6,115 @@ answers of systems under test are counted by system, and deleted by it or by the
 
 from __future__ import annotations
 
-import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from math import inf
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import ConfigDict, Field, ValidationError
-from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from ragassay.base.counts import grouped
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import vectors
-from ragassay.judges.ledger.ledger_file import MEMORY, damaged
-from ragassay.judges.ledger.ledger_selection import (
-    ALL,
-    CHOSEN,
-    EVERYTHING,
-    OF_SYSTEMS,
-    VECTORS,
-    VERDICTS,
-    Selection,
+from ragassay.judges.ledger.entry import PROVENANCE, Entry, entry_of
+from ragassay.judges.ledger.ledger_file import MEMORY
+from ragassay.judges.ledger.paid import (
+    ANSWER,
+    NO_ANSWER,
+    NO_VERDICT,
+    REJECTED,
+    VECTOR,
+    VERDICT,
+    Paid,
+    damaged,
 )
-from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.store import Ledger
 from ragassay.transport.protocol_registry import providers
 
-_OF_A_MODEL = "WHERE CAST(? AS TEXT) IS NULL OR model = ?"
+_JUDGED, _ASKED = (VERDICT, NO_VERDICT, VECTOR), (ANSWER, NO_ANSWER)
 
 
-@pydantic_dataclass(frozen=True, config=ConfigDict(strict=True))
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which answers of a ledger are counted, exported or deleted; all where no field is set.
+
+    Attributes:
+        model: the model that was asked for.
+        kind: of question.
+        before: kept before this moment (seconds since 1970).
+        failed: only those that hold a failure.
+        system: only answers of this system under test.
+    """
+
+    model: str | None = None
+    kind: str | None = None
+    before: float | None = None
+    failed: bool = False
+    system: str | None = None
+
+    @property
+    def of_systems(self) -> bool:
+        """Whether it may select answers of systems, which have no model, no kind and no failure."""
+        return self.model is None and self.kind is None and not self.failed
+
+    @property
+    def all(self) -> bool:
+        """Whether nothing is left out."""
+        return self == EVERYTHING
+
+    def check(self, ledger: Ledger) -> None:
+        """Refuses names that occur nowhere in the ledger.
+
+        Raises:
+            UsageError: a model, kind or system that no answer has, or a system together with what
+                only answers of judges have.
+        """
+        if self.system is not None and not self.of_systems:
+            raise UsageError(
+                "An answer of a system has no model, no kind of question and no failure that is "
+                "kept: --system goes with --older-than only."
+            )
+        if self.model is self.kind is self.system is None:
+            return
+        held = stats(ledger)
+        for column, value, names in (
+            ("model", self.model, {row.model for row in held.rows}),
+            ("kind", self.kind, {row.kind for row in held.rows}),
+            ("system", self.system, {row.system for row in held.systems}),
+        ):
+            if value is None or value in names:
+                continue
+            entry, none = "entry", "The ledger is empty."
+            if column == "system":
+                entry, none = "answer", "It holds answers of none."
+            every = f"There are: {', '.join(sorted(names))}." if names else none
+            hint = did_you_mean(value, sorted(names)) or every
+            raise UsageError(f"No {entry} is of the {column} {value!r}. {hint}")
+
+    def of(self, ledger: Ledger, *kinds: str) -> Iterator[Paid]:
+        """Yields the selected rows among those of some kinds, oldest first."""
+        return filter(self._takes, ledger.rows(*kinds, before=self.before))
+
+    def _takes(self, paid: Paid) -> bool:
+        if paid.kind in _ASKED:
+            return self.of_systems and self.system in (None, paid.facts.get("system"))
+        return (
+            self.system is None
+            and self.model in (None, _judge(paid)[1])
+            and self.kind in (None, paid.facts.get("kind"))
+            and not (self.failed and paid.kind != NO_VERDICT)
+        )
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(slots=True)
 class Row:
     """What a ledger holds of one kind of question for one model of one endpoint.
 
@@ -53,14 +129,25 @@ class Row:
     endpoint: str
     model: str
     kind: str
-    entries: int
-    failures: dict[str, int]
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    unpriced: int
-    first: float = Field(ge=0)
-    last: float = Field(lt=END_OF_TIME)
+    entries: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    first: float = inf
+    last: float = 0.0
+
+    def add(self, paid: Paid) -> None:
+        """Counts one more."""
+        self.entries += 1
+        if (reason := paid.facts["reason"]) is not None:
+            self.failures[reason] = self.failures.get(reason, 0) + 1
+        self.input_tokens += paid.facts["input_tokens"]
+        self.output_tokens += paid.facts["output_tokens"]
+        self.cost += paid.facts["cost"] or 0.0
+        self.unpriced += paid.facts["cost"] is None
+        self.first, self.last = min(self.first, paid.created), max(self.last, paid.created)
 
     @property
     def judge(self) -> str:
@@ -156,41 +243,39 @@ def stats(ledger: Ledger, selection: Selection = EVERYTHING) -> Stats:
         ledger: to be counted.
         selection: of its entries; all when left out.
     """
-    values, chosen = asdict(selection), f"FROM {ALL} WHERE {CHOSEN}"
-    failures: dict[tuple[str, str, str], dict[str, int]] = {}
-    for endpoint, model, kind, reason, n in ledger.select(
-        f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
-        "GROUP BY 1, 2, 3, 4 ORDER BY n DESC, reason",
-        values,
-    ):
-        failures.setdefault((endpoint, model, kind), {})[reason] = n
-    counted = ledger.select(
-        "SELECT endpoint, model, kind, count(*), CAST(sum(input_tokens) AS BIGINT), "
-        "CAST(sum(output_tokens) AS BIGINT), coalesce(sum(cost), 0.0), count(*) - count(cost), "
-        f"min(created), max(created) {chosen} "
-        f"GROUP BY 1, 2, 3 ORDER BY kind = '{vectors.KIND}', 1, 2, 3",
-        values,
-    )
+    judged: dict[tuple[str, str, str], Row] = {}
+    asked = defaultdict[tuple[str, str], list[tuple[float, str]]](list)
     try:
-        judged = counted if selection.of_judges else []
-        rows = [Row(*(*row[:4], failures.get(row[:3], {}), *row[4:])) for row in judged]
-    except ValidationError as error:
+        for paid in selection.of(ledger, *_JUDGED):
+            group = (*_judge(paid), paid.facts["kind"])
+            judged.setdefault(group, Row(*group)).add(paid)
+        for paid in selection.of(ledger, ANSWER):
+            asked[paid.facts["system"], paid.source].append((paid.created, paid.facts["query"]))
+    except (KeyError, TypeError, ValueError) as error:
         raise damaged(ledger.path, "a kept answer lacks what each of them has") from error
+    for row in judged.values():
+        row.failures = dict(sorted(row.failures.items(), key=lambda one: (-one[1], one[0])))
+    systems = [
+        SystemRow(*group, len(rows), len({query for _, query in rows}), rows[0][0], rows[-1][0])
+        for group, rows in asked.items()
+    ]
     return Stats(
-        ledger.path, _size(ledger.path), rows, rejections(ledger), _systems(ledger, selection)
+        ledger.path,
+        _size(ledger.path),
+        [row for _, row in sorted(judged.items(), key=_vectors_last)],
+        rejections(ledger),
+        sorted(systems, key=attrgetter("system", "last")),
     )
 
 
-def _systems(ledger: Ledger, selection: Selection) -> list[SystemRow]:
-    """The answers of systems under test, counted by system and fingerprint."""
-    if not selection.of_systems:
-        return []
-    rows = ledger.select(
-        "SELECT system, fingerprint, count(*), count(DISTINCT query), min(created), max(created) "
-        f"FROM answers WHERE {OF_SYSTEMS} GROUP BY 1, 2 ORDER BY 1, 6",
-        asdict(selection),
-    )
-    return [SystemRow(*row) for row in rows]
+def _vectors_last(group: tuple[tuple[str, str, str], Row]) -> tuple[bool, tuple[str, str, str]]:
+    return group[0][2] == vectors.KIND, group[0]
+
+
+def _judge(paid: Paid) -> tuple[str, str]:
+    """Endpoint and model of a verdict, a vector or a rejected parameter."""
+    endpoint, model, *_ = paid.source.split("\n")
+    return endpoint, model
 
 
 def export(
@@ -214,38 +299,24 @@ def export(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    for entry in ledger.entries(CHOSEN, asdict(selection)):
-        yield orjson.dumps(record_of(entry, messages=messages)) + b"\n"
+    for paid in selection.of(ledger, VERDICT, NO_VERDICT):
+        yield orjson.dumps(record_of(entry_of(ledger, paid), messages=messages)) + b"\n"
 
 
 def prune(ledger: Ledger, selection: Selection) -> int:
-    """Deletes entries and gives their space back to the disk.
-
-    Where another process is writing at this moment, the space is given back another time.
+    """Deletes answers and gives their space back to the disk.
 
     Args:
         ledger: to be changed.
-        selection: of the entries to delete.
+        selection: of the answers to delete.
 
     Returns:
-        The number of entries.
+        The number of answers. Failures of systems are not counted: they only say how often a system
+        was asked in vain.
     """
-    deleted, values = 0, asdict(selection)
-    tables = {"verdicts": VERDICTS, vectors.TABLE: VECTORS}
-    for table, entries in tables.items() if selection.of_judges else ():
-        deleted += ledger.change(
-            f"DELETE FROM {table} WHERE rowid IN "
-            f"(SELECT id FROM ({entries}) AS entries WHERE {CHOSEN})",
-            values,
-        )
-    if selection.of_systems:
-        deleted += ledger.change(f"DELETE FROM answers WHERE {OF_SYSTEMS}", values)
-        # Failures are not counted: they only say how often a system was asked in vain.
-        ledger.change(f"DELETE FROM failures WHERE {OF_SYSTEMS}", values)
-    if deleted:
-        with contextlib.suppress(UsageError):
-            ledger.shrink()
-    return deleted
+    kinds = {paid.key: paid.kind for paid in selection.of(ledger, *_JUDGED, *_ASKED)}
+    ledger.delete(kinds)
+    return sum(kind != NO_ANSWER for kind in kinds.values())
 
 
 def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]:
@@ -255,8 +326,7 @@ def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]
         ledger: any.
         model: only for this model.
     """
-    query = f"SELECT endpoint, model, parameter FROM rejected {_OF_A_MODEL} ORDER BY 1, 2, 3"
-    rows = ledger.select(query, (model, model))
+    rows = sorted((*_judge(paid), paid.facts["parameter"]) for paid in _rejected(ledger, model))
     return grouped((label_of(endpoint, name), parameter) for endpoint, name, parameter in rows)
 
 
@@ -270,7 +340,11 @@ def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
     Returns:
         The number of parameters.
     """
-    return ledger.change(f"DELETE FROM rejected {_OF_A_MODEL}", (model, model))
+    return ledger.delete([paid.key for paid in _rejected(ledger, model)])
+
+
+def _rejected(ledger: Ledger, model: str | None) -> Iterator[Paid]:
+    return (one for one in ledger.rows(REJECTED) if model in (None, _judge(one)[1]))
 
 
 def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:

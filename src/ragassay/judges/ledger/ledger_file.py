@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from importlib import resources
 from pathlib import Path
 
 from ragassay.base.errors import InputError, LedgerError, UsageError
 from ragassay.base.problem_words import system_problem
+from ragassay.judges.ledger.ledger_migration import make
+from ragassay.judges.ledger.paid import damaged
 
 try:
     import fcntl
@@ -26,9 +27,7 @@ except ImportError:  # Windows
 MEMORY = ":memory:"
 APPLICATION = 0x52474C31
 """``RGL1``, in the header of each ledger."""
-VERSION = 1
-TABLES = ("verdicts", "answers", "failures", "vectors")
-"""Files beside this one with SQL: each makes a table and its index ``TABLE_by_key``."""
+VERSION = 2
 
 BUSY_S = 60.0
 """How long one process waits for another that writes to the same file."""
@@ -42,7 +41,7 @@ class LedgerFile:
     """
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self.path = path
         self._leases: int | None = None
 
     def connect(self, *, create: bool = True) -> sqlite3.Connection:
@@ -55,14 +54,14 @@ class LedgerFile:
             InputError: there is no ledger, or the file is another program's, newer, or damaged.
             UsageError: the file or its folder cannot be written.
         """
-        if self._path != MEMORY:
-            _find_place(Path(self._path), create)
+        if self.path != MEMORY:
+            _find_place(Path(self.path), create)
         with self.explained():
             connection = sqlite3.connect(
-                self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+                self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
             )
             try:
-                _prepare(connection, self._path)
+                _prepare(connection, self.path)
             except BaseException:
                 connection.close()
                 raise
@@ -74,9 +73,9 @@ class LedgerFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise _explanation(self._path, error) from error
+            raise _explanation(self.path, error) from error
         except UnicodeDecodeError as error:  # SQLite quotes what it found
-            raise damaged(self._path, "it holds what is no text") from error
+            raise damaged(self.path, "it holds what is no text") from error
 
     @staticmethod
     @contextmanager
@@ -93,7 +92,7 @@ class LedgerFile:
 
     @staticmethod
     def has_table(connection: sqlite3.Connection, name: str) -> bool:
-        """Whether there is a table or an index of this name."""
+        """Whether there is a table of this name."""
         query = "SELECT 1 FROM sqlite_master WHERE name = ?"
         return bool(connection.execute(query, (name,)).fetchall())
 
@@ -108,12 +107,12 @@ class LedgerFile:
         A lease is a locked byte of a file beside the ledger: it ends with the process that has it.
         Where the system or the disk knows no such locks, there are no leases.
         """
-        if fcntl is None or self._path == MEMORY:
+        if fcntl is None or self.path == MEMORY:
             return True
         try:
             if self._leases is None:
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-                self._leases = os.open(f"{self._path}-leases", flags, 0o600)
+                self._leases = os.open(f"{self.path}-leases", flags, 0o600)
             fcntl.lockf(self._leases, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place_of(key))
         except (BlockingIOError, PermissionError):
             return self._leases is None  # a file that cannot be made takes no lease
@@ -137,19 +136,6 @@ class LedgerFile:
 def _place_of(key: str) -> int:
     """The byte that stands for a request."""
     return int(key[:15], 16)
-
-
-def missing_tables(has: Callable[[str], bool]) -> Iterator[str]:
-    """The SQL statements that make the tables which a ledger lacks: all of them in a new one, those
-    that came later in the ledger of an older ragassay (which goes on reading it).
-
-    Args:
-        has: whether the ledger has a table or an index of a name.
-    """
-    for table in TABLES:
-        if not has(f"{table}_by_key"):
-            source = resources.files("ragassay.judges.ledger") / f"{table}.sql"
-            yield from source.read_text(encoding="utf-8").split(";")[:-1]
 
 
 def _find_place(path: Path, create: bool) -> None:
@@ -177,39 +163,37 @@ def _find_place(path: Path, create: bool) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    has = partial(LedgerFile.has_table, connection)
-    if _header(connection) != (APPLICATION, VERSION) or any(missing_tables(has)):
+    if _header(connection) != (APPLICATION, VERSION):
         with LedgerFile.transaction(connection):
-            _check_and_mark(connection, path)
-            for statement in missing_tables(has):
-                connection.execute(statement)
+            # Looks again: two processes that begin together make one ledger.
+            if _header(connection) != (APPLICATION, VERSION):
+                _make(connection, path)
     connection.execute("PRAGMA synchronous = FULL")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         _write_ahead(connection)
 
 
-def _check_and_mark(connection: sqlite3.Connection, path: str) -> None:
-    """Marks an empty file as a ledger. Called inside a transaction, so that two processes that
-    begin together make one ledger.
+def _make(connection: sqlite3.Connection, path: str) -> None:
+    """Makes a ledger of an empty file, or of one of an older version.
 
     Raises:
-        InputError: the file is another program's, or a newer ledger.
+        InputError: the file is another program's, a newer ledger, or damaged.
     """
     application, version = _header(connection)
-    if application == APPLICATION and version == VERSION:
-        return
-    if application == APPLICATION:
+    if application == APPLICATION and version > VERSION:
         raise InputError(
             f"is a ledger of version {version}, and this ragassay reads version {VERSION}",
             path=path,
             hint="Install the newer ragassay, or name another ledger with --ledger.",
         )
-    if application or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    filled = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != APPLICATION and (application or filled):
         raise InputError(
             "is a database of another program",
             path=path,
             hint="Name another file for the ledger with --ledger.",
         )
+    make(connection, partial(LedgerFile.has_table, connection), path)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -260,18 +244,3 @@ def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | Ledger
             f"{path}: the ledger cannot be written ({problem}). Choose another place with --ledger."
         )
     return damaged(path, problem)
-
-
-def damaged(path: str, problem: str) -> InputError:
-    """The error for a ledger that holds what no ledger may hold.
-
-    Args:
-        path: of the ledger.
-        problem: what is wrong in it.
-    """
-    return InputError(
-        f"is damaged ({problem})",
-        path=path,
-        hint="Move it away and run again with a new one, or rescue its rows first with "
-        "'sqlite3 FILE .recover'.",
-    )

@@ -1,29 +1,20 @@
-"""Answers of systems under test: a table of their own in the ledger's file.
+"""Answers of systems under test, in the ledger.
 
 An answer is known by the fingerprint of its system and by the request, as it was sent. A failure is
-kept in a second table until the request is answered: the next run asks again, and knows how often
-it failed before.
+kept until the request is answered: the next run asks again, and knows how often it failed before.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from ragassay.judges.ledger.ledger_file import MEMORY
+from ragassay.judges.ledger.paid import ANSWER, NO_ANSWER, Paid
 from ragassay.judges.ledger.store import Ledger
-
-_COLUMNS = "key, system, fingerprint, query, repeat, record, created"
-_KEEP = f"INSERT OR REPLACE INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-_FAILURE_COLUMNS = "key, system, fingerprint, query, repeat, times, record, created"
-_KEEP_FAILURE = (
-    f"INSERT OR REPLACE INTO failures ({_FAILURE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_FORGET_FAILURE = "DELETE FROM failures WHERE key = ?"
 
 _GATHER_S = 0.02
 """Nobody waits for a single answer, and each commit costs as much time as several answers."""
@@ -58,14 +49,13 @@ class SystemAnswers:
     def __init__(self, ledger: Ledger, system: str, fingerprint: str) -> None:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
         # A look into the file while another thread writes costs more than to ask a system.
-        self._answered = {row[0] for row in ledger.select("SELECT key FROM answers")}
-        answered = "SELECT key FROM answers WHERE fingerprint = ? LIMIT 1"
-        self.has_answered = bool(ledger.select(answered, (fingerprint,)))
-        failed = "SELECT key, query, repeat, times, record FROM failures WHERE fingerprint = ?"
-        self._failures: dict[bytes, KeptFailure] = {}
+        self._answered = ledger.keys(ANSWER, fingerprint)
+        self.has_answered = bool(self._answered)
+        self._failures: dict[str, KeptFailure] = {}
         self._times: dict[tuple[str, int], int] = {}
-        for key, query, repeat, times, record in ledger.select(failed, (fingerprint,)):
-            self._failures[key] = KeptFailure(times, record)
+        for one in ledger.rows(NO_ANSWER, source=fingerprint):
+            query, repeat, times = (one.facts[name] for name in ("query", "repeat", "times"))
+            self._failures[one.key] = KeptFailure(times, one.payload.decode())
             self._times[query, repeat] = times
 
     def find(self, request: bytes) -> str | None:
@@ -85,17 +75,17 @@ class SystemAnswers:
             The record of the answer that another process has kept meanwhile.
         """
         key = self._key(request)
-        if self._ledger.path == MEMORY or not await self._ledger.claim(key.hex(), given_up):
+        if self._ledger.path == MEMORY or not await self._ledger.claim(key, given_up):
             return None
         return self._read(key)
 
     def release(self, request: bytes) -> None:
         """Lets other processes ask for a request."""
-        self._ledger.release(self._key(request).hex())
+        self._ledger.release(self._key(request))
 
-    def _read(self, key: bytes) -> str | None:
-        rows = self._ledger.select("SELECT record FROM answers WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
+    def _read(self, key: str) -> str | None:
+        found = self._ledger.find([key])
+        return next((str(one.payload, "utf-8") for one in found if one.kind == ANSWER), None)
 
     def keep(self, request: bytes, query: str, repeat: int, record: str) -> asyncio.Future[None]:
         """Keeps an answer, in place of an earlier one and of a failure.
@@ -107,15 +97,12 @@ class SystemAnswers:
             record: JSON of the answer.
 
         Returns:
-            A future that is done when the answer is durable; see `Ledger.write`.
+            A future that is done when the answer is durable; see `Ledger.keep`.
         """
         key = self._key(request)
         self._answered.add(key)
-        row = (self._system, self._fingerprint, query, repeat, record, time.time())
-        statements: list[tuple[str, tuple[object, ...]]] = [(_KEEP, (key, *row))]
-        if self._failures.pop(key, None) is not None:
-            statements.append((_FORGET_FAILURE, (key,)))
-        return self._ledger.write(statements, _GATHER_S)
+        self._failures.pop(key, None)
+        return self._keep(ANSWER, key, record, query=query, repeat=repeat)
 
     def failure(self, request: bytes) -> KeptFailure | None:
         """The failure of a request that has no answer; ``None`` where none is known."""
@@ -146,8 +133,13 @@ class SystemAnswers:
         """
         key = self._key(request)
         self._failures[key] = failure
-        row = (self._system, self._fingerprint, query, repeat, failure.times, failure.record)
-        return self._ledger.write([(_KEEP_FAILURE, (key, *row, time.time()))], _GATHER_S)
+        facts = {"query": query, "repeat": repeat, "times": failure.times}
+        return self._keep(NO_ANSWER, key, failure.record, **facts)
 
-    def _key(self, request: bytes) -> bytes:
-        return hashlib.sha256(self._fingerprint.encode() + b"\n" + request).digest()
+    def _keep(self, kind: str, key: str, record: str, **facts: Any) -> asyncio.Future[None]:
+        facts["system"] = self._system
+        made = Paid(kind, key, self._fingerprint, facts, record.encode())
+        return self._ledger.keep(lambda: [made], over_answers=kind == ANSWER, gather=_GATHER_S)
+
+    def _key(self, request: bytes) -> str:
+        return hashlib.sha256(self._fingerprint.encode() + b"\n" + request).hexdigest()

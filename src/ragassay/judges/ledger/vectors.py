@@ -1,4 +1,4 @@
-"""Vectors that an endpoint was paid for: a table of their own in the ledger's file.
+"""Vectors that an endpoint was paid for, in the ledger.
 
 A vector is known by where it came from (endpoint, model, the number of dimensions that was asked
 for) and by the hash of its text.
@@ -13,25 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragassay.judges.ledger.paid import VECTOR, Paid, source_of
 from ragassay.judges.ledger.store import Ledger
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KIND = "embedding"
-"""What the ledger's tables and options call a vector, beside the kinds of questions."""
-
-TABLE = "vectors"
-
-_COLUMNS = "key, endpoint, model, dimensions, answered_by, vector, input_tokens, cost, created"
-_KEEP = f"INSERT OR REPLACE INTO {TABLE} ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-_AT_ONCE = 500
-"""Keys in one query."""
+"""What statistics and options call a vector, beside the kinds of questions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class PaidVector:
     """A vector and what it took.
 
     Attributes:
@@ -65,43 +58,41 @@ class VectorStore:
         self, ledger: Ledger, endpoint: str, model: str, dimensions: int | None = None
     ) -> None:
         self.ledger = ledger
-        self._space = (endpoint, model, dimensions or 0)
+        self._source = source_of(endpoint, model, dimensions or 0)
 
     def find(self, texts: Iterable[str]) -> Mapping[str, NDArray[np.float32]]:
         """The vectors of those texts that were paid for before."""
         by_key = {self._key(text): text for text in texts}
-        keys = list(by_key)
-        vectors = {}
-        for begin in range(0, len(keys), _AT_ONCE):
-            some = keys[begin : begin + _AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            query = f"SELECT key, vector FROM {TABLE} WHERE key IN ({marks})"
-            for key, blob in self.ledger.select(query, some):
-                vectors[by_key[key]] = np.frombuffer(blob, dtype="<f4").astype(np.float32)
-        return vectors
+        return {
+            by_key[one.key]: np.frombuffer(one.payload, dtype="<f4").astype(np.float32)
+            for one in self.ledger.find(by_key)
+        }
 
     def width(self) -> int | None:
         """Components of the vectors that are kept; ``None`` where there are none."""
-        query = (
-            f"SELECT length(vector) FROM {TABLE} "
-            "WHERE endpoint = ? AND model = ? AND dimensions = ? LIMIT 1"
-        )
-        rows = self.ledger.select(query, self._space)
-        return int(rows[0][0]) // 4 if rows else None
+        kept = self.ledger.rows(VECTOR, source=self._source)
+        return next((len(one.payload) // 4 for one in kept), None)
 
-    async def keep(self, paid: Sequence[Paid]) -> None:
+    async def keep(self, paid: Sequence[PaidVector]) -> None:
         """Keeps vectors. Durable when this returns.
 
         Raises:
             UsageError: the file cannot be written any more.
         """
-        rows = []
-        for one in paid:
-            vector = one.vector.astype("<f4").tobytes()
-            took = (one.input_tokens, one.cost, one.created)
-            rows.append((self._key(one.text), *self._space, one.answered_by, vector, *took))
-        await self.ledger.write([(_KEEP, row) for row in rows])
+        await self.ledger.keep(lambda: map(self._row, paid))
 
-    def _key(self, text: str) -> bytes:
-        body = "\n".join([*map(str, self._space), text])
-        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).digest()
+    def _row(self, one: PaidVector) -> Paid:
+        facts = {
+            "kind": KIND,
+            "answered_by": one.answered_by,
+            "reason": None,
+            "input_tokens": one.input_tokens,
+            "output_tokens": 0,  # what was sent has no reply in tokens
+            "cost": one.cost,
+        }
+        vector = one.vector.astype("<f4").tobytes()
+        return Paid(VECTOR, self._key(one.text), self._source, facts, vector, one.created)
+
+    def _key(self, text: str) -> str:
+        body = f"{self._source}\n{text}"
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()

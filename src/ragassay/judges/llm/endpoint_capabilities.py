@@ -13,6 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from ragassay.base.score import Reason
+from ragassay.judges.ledger.rejections import reject, rejected
 from ragassay.judges.ledger.store import Ledger
 from ragassay.transport.endpoints import Endpoint, EndpointError
 
@@ -41,7 +42,7 @@ class EndpointCapabilities:
         self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
         self.dropped = endpoint.never
         self.before: tuple[frozenset[str], ...] = ()
-        for name in ledger.rejected(endpoint.url, model):
+        for name in rejected(ledger, endpoint.url, model):
             self._drop(self.dropped | {name})
         self.reopen()
 
@@ -148,7 +149,7 @@ class EndpointCapabilities:
         """Stores what had to be dropped, before the answer itself is stored: when the run is
         resumed, it builds the very same request."""
         if new := dropped - self.dropped:
-            await self._ledger.reject(self._endpoint, self._model, new)
+            await reject(self._ledger, self._endpoint, self._model, new)
             self._drop(dropped)
 
     def _drop(self, dropped: frozenset[str]) -> None:

@@ -7,7 +7,8 @@ from typing import Any, Literal, cast
 import orjson
 
 from ragassay.base.score import Reason
-from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.entry import PROVENANCE, Entry, commit, find
+from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import ReplyInParts
@@ -54,7 +55,7 @@ class LedgerLookup:
         if failure is not None:
             source = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
             return Failure(question, *failure, source, repeat)
-        entry = self._ledger.find(request.key)
+        entry = find(self._ledger, request.key)
         if entry is None:
             return None
         provenance = Provenance(
@@ -87,10 +88,10 @@ class LedgerLookup:
         Raises:
             UsageError: the ledger cannot be written any more.
         """
-        old = None if entry.reason is None else self._ledger.find(entry.key)
+        old = None if entry.reason is None else find(self._ledger, entry.key)
         stays = old is not None and _valid(question, old) is not None
         stale = old is not None and old.reason is None and not stays
-        await self._ledger.commit(entry, stale=stale)
+        await commit(self._ledger, entry, stale=stale)
         if self._reuse != "all":
             failure = (Reason(entry.reason), entry.detail) if entry.reason and stays else None
             self._renewed[bytes.fromhex(entry.key)] = failure

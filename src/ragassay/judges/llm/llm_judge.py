@@ -24,7 +24,8 @@ from ragassay.base import strict_json
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.entry import PROVENANCE, Entry
+from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse

@@ -21,8 +21,9 @@ from ragassay.base import strict_json
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
+from ragassay.judges.ledger.rejections import reject, rejected
 from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.vectors import KIND, Paid, VectorStore
+from ragassay.judges.ledger.vectors import KIND, PaidVector, VectorStore
 from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedding import Embedded, Embedder, Vector
 from ragassay.transport.accounts import PricedAccount
@@ -108,8 +109,8 @@ class EndpointEmbedder(Embedder):
             timeout=timeout,
             backoff=backoff,
         )
-        rejected = ledger.rejected(endpoint.url, model)
-        self._encoding = None if ENCODING in rejected else "base64"
+        is_rejected = ENCODING in rejected(ledger, endpoint.url, model)
+        self._encoding = None if is_rejected else "base64"
         self._most = batch
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
@@ -215,7 +216,7 @@ class EndpointEmbedder(Embedder):
         """Repeats a request without ``encoding_format``, for servers that do not know it."""
         if self._encoding is not None:
             self._encoding = None
-            await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
+            await reject(self._ledger, self.endpoint.url, self._model, [ENCODING])
         return await self._batch(texts)
 
     async def _exchange(self, texts: Sequence[str], encoding: str | None) -> dict[str, Embedded]:
@@ -246,7 +247,7 @@ class EndpointEmbedder(Embedder):
         shares = _shares(texts, reply.input_tokens)
         now = time.time()
         paid = [
-            Paid(text, vector, reply.model, share, self._cost(share), now)
+            PaidVector(text, vector, reply.model, share, self._cost(share), now)
             for (text, vector), share in zip(vectors.items(), shares, strict=True)
             if not isinstance(vector, Unscored)
         ]
