@@ -1,4 +1,4 @@
-"""Public functions say what goes in."""
+"""What a face exports says what goes in; inside, one line is enough."""
 
 from __future__ import annotations
 
@@ -30,13 +30,20 @@ def documented(node: ast.AST) -> Iterator[tuple[str, bool]]:
                 yield one.name, "Args:" in told
 
 
-def test_most_public_functions_document_their_arguments() -> None:
-    every = [
-        found
-        for path in ROOT.rglob("*.py")
-        for found in documented(ast.parse(path.read_text(encoding="utf-8")))
-    ]
-    assert len(every) > 500
+def exported() -> set[str]:
+    """The names that users may import, by the stubs of the faces."""
+    stubs = (ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.pyi"))
+    froms = (node for stub in stubs for node in stub.body if isinstance(node, ast.ImportFrom))
+    return {alias.asname or alias.name for node in froms for alias in node.names}
+
+
+def test_most_exported_functions_document_their_arguments() -> None:
+    names, every = exported(), list[tuple[str, bool]]()
+    for path in ROOT.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree.body = [node for node in tree.body if getattr(node, "name", "") in names]
+        every += documented(tree)
+    assert len(every) > 100
     share = sum(done for _, done in every) / len(every)
     # The rest fulfil the contract of a base class, which documents them.
     assert share >= 0.85, f"{share:.1%} document their arguments"

@@ -136,7 +136,7 @@ def test_a_failure_is_no_answer_and_is_asked_again(desk: Path, capsys) -> None:
 
 def _kept_answers() -> int:
     with Ledger(DEFAULT) as ledger:
-        return sum(1 for _ in ledger.rows(ANSWER))
+        return sum(1 for _ in ledger.rows("kind = ? AND reason IS NULL", ANSWER))
 
 
 def _soon(holds: Callable[[], bool]) -> bool:

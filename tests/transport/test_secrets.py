@@ -23,7 +23,6 @@ from llm_server import LLMServer
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywords
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
-from ragassay.judges.ledger.entry import find
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.recorded.verdict_records import to_record
@@ -77,7 +76,7 @@ def test_a_reply_that_holds_the_key_is_kept_without_it(server: LLMServer, tmp_pa
     with Bench(server, tmp_path) as bench:
         failure = failed(ask_one(bench.judge(), grades(1)[0]))
         assert failure.provenance.reply == f"Your key is {HIDDEN}."
-        entry = find(bench.ledger, failure.provenance.request)
+        entry = bench.ledger.get(failure.provenance.request)
         assert entry is not None and KEY not in repr(entry)
     assert KEY not in json.dumps(server.bodies), "nor is it sent back in the repair turn"
 

@@ -29,7 +29,7 @@ from ragassay.judges.asking import Ask, Asker, Usage
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningAsker, PlanningJudge
-from ragassay.judges.python_words import named_judges
+from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.choosing import chosen
 from ragassay.synthesis.draft import Draft, Rejection

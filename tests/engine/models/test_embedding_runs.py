@@ -29,7 +29,7 @@ from ragassay.judges.llm.token_estimate import estimate
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
-from ragassay.models.embedders.embedding import Embedded, Embedder
+from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable
 from run_process import Commands

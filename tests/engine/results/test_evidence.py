@@ -25,8 +25,8 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.entry import commit, latest
 from ragassay.judges.ledger.ledger_admin import Selection
+from ragassay.judges.ledger.paid import VERDICT
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.verdict_records import about_of, short
@@ -92,9 +92,15 @@ def test_a_vote_that_differs_in_the_ledger_changes_the_score(voted: Path, tmp_pa
     ledger = tmp_path / "ledger.sqlite"
     ledger.write_bytes((voted / "ledger.sqlite").read_bytes())
     with Ledger(ledger) as store:
-        (kept,) = (one for one in latest(store, "first") if one.kind == "reference_rating")
-        changed = replace(kept, answer=orjson.dumps({"explanation": "now", "rating": 8}))
-        asyncio.run(commit(store, changed))
+        chosen = "kind = ? AND name = ? AND subject = ?"
+        (kept,) = store.rows(chosen, VERDICT, "first", "reference_rating")
+        answer = {"explanation": "now", "rating": 8}
+        changed = replace(kept, facts={**kept.facts, "answer": answer})
+
+        async def keep() -> None:
+            await store.keep(lambda: [changed])
+
+        asyncio.run(keep())
         found = rescoring.rescore(open_run(voted / "run"), store)
     ((stored, again),) = found.different
     assert (stored.metric, stored.value, again.value) == ("rb_llm", 0.5, 0.75)

@@ -16,7 +16,7 @@ from llm_server import LLMServer
 from ragassay import formats
 from ragassay.base import yaml_files
 from ragassay.cli.command_line import call
-from ragassay.formats import opening
+from ragassay.formats.sources import opening
 
 SAMPLE = {
     "query": "How tall is the tower?",
@@ -49,11 +49,11 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     ("changed", "in_stats"),
     [
         ("created = 1e300", True),
-        ("body = x'ff00'", True),
-        ("body = 'text'", True),
-        ("body = x'7b7d0a'", True),  # {}
-        ("body = substr(body, 1, length(body) - 9)", False),  # of what is compressed
-        ("body = CAST(replace(CAST(body AS TEXT), '\"version\":', '\"Version\":') AS BLOB)", False),
+        ("facts = x'ff00'", False),
+        ("facts = 'text'", False),
+        ("facts = x'7b7d'", False),  # {}
+        ("payload = substr(payload, 1, length(payload) - 9)", False),
+        ("facts = CAST(replace(CAST(facts AS TEXT), '\"key\":', '\"Key\":') AS BLOB)", False),
     ],
 )
 def test_a_damaged_ledger_is_one_sentence_for_every_command(
@@ -68,7 +68,7 @@ def test_a_damaged_ledger_is_one_sentence_for_every_command(
         connection.close()
         assert "is damaged" in complaint("run", data, *judged)
         assert "is damaged" in complaint("run", data, *judged, "--dry-run")
-    assert "is damaged" in complaint("ledger", "export", "--ledger", ledger)
+    assert "is damaged" in complaint("ledger", "export", "--messages", "--ledger", ledger)
     if in_stats:
         assert "is damaged" in complaint("ledger", "stats", "--ledger", ledger)
 

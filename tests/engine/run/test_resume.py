@@ -87,8 +87,8 @@ def committed(ledger: Path) -> set[str]:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return set()  # killed while it was being made
-        rows = connection.execute("SELECT body FROM paid_answers").fetchall()
-        return {prompt_of(orjson.loads(zlib.decompress(row[0].split(b"\n", 1)[1]))) for row in rows}
+        rows = connection.execute("SELECT payload FROM paid_answers").fetchall()
+        return {prompt_of(orjson.loads(zlib.decompress(row[0]))) for row in rows}
     finally:
         connection.close()
 

@@ -60,7 +60,7 @@ def test_two_runs_at_a_time_ask_each_question_once(place: str, tmp_path: Path) -
         assert asked(server) == N
     assert scores(tmp_path / "a") == scores(tmp_path / "b")
     with Ledger(place, create=False) as ledger:  # there, and not in a file of that name
-        assert sum(1 for _ in ledger.rows(VERDICT)) == N
+        assert sum(1 for _ in ledger.rows("kind = ?", VERDICT)) == N
     stored = {"data.jsonl", "a", "b", "ledger.sqlite", "ledger.sqlite-leases"}
     assert {path.name for path in tmp_path.iterdir()} <= stored
 

@@ -12,9 +12,7 @@ from test_ledger import entry
 
 from ragassay.base.errors import InputError, LedgerError
 from ragassay.judges.ledger import ledger_admin, ledger_file
-from ragassay.judges.ledger.entry import find
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.rejections import rejected
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
 from ragassay.judges.ledger.vectors import VectorStore
@@ -50,19 +48,18 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def check(ledger: Ledger) -> None:
-    assert find(ledger, entry(0).key) == entry(0)
+    assert ledger.get(entry(0).key) == entry(0)
     refused = entry(
         1,
         reason="refused",
         detail="It would not say.",
-        answer=None,
         cost=None,
         reply="Ich möchte nicht. 不",
-        dropped=("temperature", "seed"),
+        dropped=["temperature", "seed"],
         repeat=3,
     )
-    assert find(ledger, refused.key) == refused
-    assert list(rejected(ledger, URL, "o3")) == ["seed", "temperature", "min_p"]
+    assert ledger.get(refused.key) == refused
+    assert list(ledger.rejected(URL, "o3")) == ["seed", "temperature", "min_p"]
     vectors = VectorStore(ledger, URL, "small", 2)
     assert vectors.width() == 2 and vectors.find(["a text"])["a text"].tolist() == [0.5, -1.0]
     answers = SystemAnswers(ledger, "my_rag", "f1")
@@ -91,7 +88,7 @@ def test_an_older_ledger_is_moved_when_it_is_opened(place: str) -> None:
 def test_a_ledger_from_before_systems_were_asked_is_moved(tmp_path: Path) -> None:
     few = f"{OLD} DROP TABLE answers; DROP TABLE failures; DROP TABLE vectors;"
     with Ledger(file_of(tmp_path / "ledger.sqlite", few)) as ledger:
-        assert find(ledger, entry(0).key) == entry(0)
+        assert ledger.get(entry(0).key) == entry(0)
 
 
 def test_an_older_ledger_that_cannot_be_moved_stays_as_it_is(

@@ -16,7 +16,6 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.rejections import rejected
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
@@ -463,7 +462,7 @@ def test_an_error_that_only_mentions_a_parameter_teaches_nothing(
     judge = bench.judge()
     question = RelevanceGrade("what is the temperature?", "a seed of doubt")
     assert failed(ask_one(judge, question)).reason is Reason.SERVER_ERROR
-    assert rejected(bench.ledger, server.url, "model-a") == frozenset()
+    assert bench.ledger.rejected(server.url, "model-a") == frozenset()
     assert judge.signature.endswith("(seed=42,temperature=0)")
 
 

@@ -21,7 +21,6 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 
-from ragassay.judges.ledger.rejections import reject, rejected
 from ragassay.judges.ledger.store import Ledger
 from ragassay.service.application import create_app
 from ragassay.service.store.database import Store
@@ -212,8 +211,8 @@ def test_the_ledger_of_a_project_goes_with_it(store: Store) -> None:
     other = create_project(store, "other")
     for project in (other.id, task.project_id):
         with Ledger(store.ledger(project)) as ledger:
-            asyncio.run(reject(ledger, "https://there", "m", ["seed"]))
+            asyncio.run(ledger.reject("https://there", "m", ["seed"]))
     delete_project(store, task.project_id)
     with Ledger(store.ledger(other.id)) as kept, Ledger(store.ledger(task.project_id)) as new:
-        assert list(rejected(kept, "https://there", "m")) == ["seed"]
-        assert not rejected(new, "https://there", "m")
+        assert list(kept.rejected("https://there", "m")) == ["seed"]
+        assert not new.rejected("https://there", "m")

@@ -13,7 +13,6 @@ import pytest
 
 from postgres_server import PostgresServer, binaries
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.rejections import reject, rejected
 from ragassay.judges.ledger.store import Ledger
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records
@@ -68,7 +67,7 @@ def test_a_backup_has_the_paid_answers_and_nothing_that_was_deleted(tmp_path: Pa
     task = a_task(store)
     add(store, task, [item(1, response="a word that is gone")])
     with Ledger(store.ledger(task.project_id)) as ledger:
-        asyncio.run(reject(ledger, "https://there", "m", ["seed"]))
+        asyncio.run(ledger.reject("https://there", "m", ["seed"]))
         with store.writing() as connection:
             connection.exec_driver_sql("DELETE FROM records")
         assert call(["backup", str(tmp_path / "data"), str(tmp_path / "copy")]) == 0
@@ -76,7 +75,7 @@ def test_a_backup_has_the_paid_answers_and_nothing_that_was_deleted(tmp_path: Pa
     assert b"a word that is gone" not in (tmp_path / "copy" / "ragassay.sqlite").read_bytes()
     copied = Store(tmp_path / "copy")
     with Ledger(copied.ledger(task.project_id)) as ledger:
-        assert list(rejected(ledger, "https://there", "m")) == ["seed"]
+        assert list(ledger.rejected("https://there", "m")) == ["seed"]
     copied.close()
 
 
@@ -112,7 +111,7 @@ def test_a_postgresql_store_is_restored_from_what_pg_dump_wrote(
         task, project = connection.exec_driver_sql("SELECT id, project_id FROM tasks").one()
     (report,) = list_reports(store, task)
     with Ledger(store.ledger(project)) as ledger:
-        asyncio.run(reject(ledger, "https://there", "m", ["seed"]))
+        asyncio.run(ledger.reject("https://there", "m", ["seed"]))
     file = str(tmp_path / "file")
     dump = [programs / "pg_dump", "--format=custom", f"--file={file}", address]
     subprocess.run(dump, check=True)
@@ -123,5 +122,5 @@ def test_a_postgresql_store_is_restored_from_what_pg_dump_wrote(
     assert list_reports(restored, task) == [report]
     assert run_archive(restored, report.id).startswith(b"PK")
     with Ledger(restored.ledger(project)) as ledger:
-        assert list(rejected(ledger, "https://there", "m")) == ["seed"]
+        assert list(ledger.rejected("https://there", "m")) == ["seed"]
     restored.close()

@@ -33,8 +33,8 @@ def aged(number: int, days: float) -> dict[str, object]:
 
 
 def a_paid_answer(store: Store, project: str, query: str, days: float) -> None:
-    facts = {"system": "s", "query": query, "repeat": 0}
-    made = Paid(ANSWER, query.encode().hex(), "f", facts, created=time.time() - days * DAY_S)
+    created = time.time() - days * DAY_S
+    made = Paid(query.encode().hex(), ANSWER, "f", "s", query, {"repeat": 0}, created=created)
 
     async def keep() -> None:
         with Ledger(store.ledger(project)) as ledger:
@@ -45,7 +45,7 @@ def a_paid_answer(store: Store, project: str, query: str, days: float) -> None:
 
 def paid(store: Store, project: str) -> set[str]:
     with Ledger(store.ledger(project)) as ledger:
-        return {one.facts["query"] for one in ledger.rows(ANSWER)}
+        return {one.subject for one in ledger.rows("kind = ? AND reason IS NULL", ANSWER)}
 
 
 def test_a_task_keeps_its_own_days_and_the_service_at_most_its(store: Store) -> None:

@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.judges import Judge
-from ragassay.judges.ledger.entry import latest, models
+from ragassay.judges.ledger.ledger_admin import latencies, models
 from ragassay.transport.budget import Budget
 from ragassay.transport.limits import MOST
 
@@ -250,7 +249,7 @@ def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
 
 
 def _median(ledger: Ledger, model: str) -> float | None:
-    took = [one.latency / max(one.attempts, 1) for one in islice(latest(ledger, model), _RECENT)]
+    took = latencies(ledger, model, _RECENT)
     return median(took) if took else None
 
 

@@ -20,8 +20,7 @@ from ragassay.judges.ledger import store, vectors
 from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window
-from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.models.embedders.embedding import Embedder, is_blank
+from ragassay.models.embedders.embedder import DEFAULT, Embedder, is_blank
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of

@@ -21,7 +21,7 @@ from ragassay.engine.run.scoring import judged_among
 from ragassay.judges import Judge, Question
 from ragassay.judges.asking import Asked, Asker, Usage
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.judges.python_words import check_judge_name
+from ragassay.judges.python_judge import check_judge_name
 from ragassay.judges.questions import AssignNuggets
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models

@@ -6,13 +6,13 @@ answers of systems under test are counted by system, and deleted by it or by the
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from math import inf
-from operator import attrgetter
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +20,21 @@ import orjson
 
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.judges.ledger import vectors
-from ragassay.judges.ledger.entry import PROVENANCE, Entry, entry_of
 from ragassay.judges.ledger.ledger_file import MEMORY
 from ragassay.judges.ledger.paid import (
     ANSWER,
-    NO_ANSWER,
-    NO_VERDICT,
+    EMBEDDING,
+    END_OF_TIME,
     REJECTED,
+    TABLE,
     VECTOR,
     VERDICT,
     Paid,
     damaged,
+    unreadable,
 )
 from ragassay.judges.ledger.store import Ledger
 from ragassay.transport.protocol_registry import providers
-
-_JUDGED, _ASKED = (VERDICT, NO_VERDICT, VECTOR), (ANSWER, NO_ANSWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +94,19 @@ class Selection:
             hint = did_you_mean(value, sorted(names)) or every
             raise UsageError(f"No {entry} is of the {column} {value!r}. {hint}")
 
-    def of(self, ledger: Ledger, *kinds: str) -> Iterator[Paid]:
-        """Yields the selected rows among those of some kinds, oldest first."""
-        return filter(self._takes, ledger.rows(*kinds, before=self.before))
-
-    def _takes(self, paid: Paid) -> bool:
-        if paid.kind in _ASKED:
-            return self.of_systems and self.system in (None, paid.facts.get("system"))
-        return (
-            self.system is None
-            and self.model in (None, _judge(paid)[1])
-            and self.kind in (None, paid.facts.get("kind"))
-            and not (self.failed and paid.kind != NO_VERDICT)
-        )
+    def chosen(self, *kinds: str) -> tuple[str, Sequence[Any]]:
+        """The condition in SQL for the selected rows of some kinds, and the values of its marks."""
+        found = [one for one in kinds if (self.of_systems if one == ANSWER else not self.system)]
+        wanted = {
+            "name = ?": self.model or self.system,
+            "subject = ?": self.kind,
+            "created < ?": self.before,
+        }
+        conditions = [name for name, value in wanted.items() if value is not None]
+        conditions += ["reason IS NOT NULL"] * self.failed
+        marks = ", ".join("?" * len(found)) or "NULL"
+        values = [value for value in wanted.values() if value is not None]
+        return " AND ".join([f"kind IN ({marks})", *conditions]), [*found, *values]
 
 
 EVERYTHING = Selection()
@@ -129,25 +127,14 @@ class Row:
     endpoint: str
     model: str
     kind: str
-    entries: int = 0
-    failures: dict[str, int] = field(default_factory=dict)
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
-    first: float = inf
-    last: float = 0.0
-
-    def add(self, paid: Paid) -> None:
-        """Counts one more."""
-        self.entries += 1
-        if (reason := paid.facts["reason"]) is not None:
-            self.failures[reason] = self.failures.get(reason, 0) + 1
-        self.input_tokens += paid.facts["input_tokens"]
-        self.output_tokens += paid.facts["output_tokens"]
-        self.cost += paid.facts["cost"] or 0.0
-        self.unpriced += paid.facts["cost"] is None
-        self.first, self.last = min(self.first, paid.created), max(self.last, paid.created)
+    entries: int
+    failures: dict[str, int]
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
+    first: float
+    last: float
 
     @property
     def judge(self) -> str:
@@ -237,52 +224,46 @@ class Stats:
 
 
 def stats(ledger: Ledger, selection: Selection = EVERYTHING) -> Stats:
-    """Counts, tokens and money by judge and kind of question.
-
-    Args:
-        ledger: to be counted.
-        selection: of its entries; all when left out.
-    """
-    judged: dict[tuple[str, str, str], Row] = {}
-    asked = defaultdict[tuple[str, str], list[tuple[float, str]]](list)
-    try:
-        for paid in selection.of(ledger, *_JUDGED):
-            group = (*_judge(paid), paid.facts["kind"])
-            judged.setdefault(group, Row(*group)).add(paid)
-        for paid in selection.of(ledger, ANSWER):
-            asked[paid.facts["system"], paid.source].append((paid.created, paid.facts["query"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise damaged(ledger.path, "a kept answer lacks what each of them has") from error
-    for row in judged.values():
-        row.failures = dict(sorted(row.failures.items(), key=lambda one: (-one[1], one[0])))
-    systems = [
-        SystemRow(*group, len(rows), len({query for _, query in rows}), rows[0][0], rows[-1][0])
-        for group, rows in asked.items()
-    ]
+    """Counts, tokens and money by judge and kind of question."""
+    judged, values = selection.chosen(VERDICT, VECTOR)
+    failures: dict[tuple[str, ...], dict[str, int]] = {}
+    for *group, reason, n in ledger.select(
+        f"SELECT source, name, subject, reason, count(*) AS n FROM {TABLE} WHERE {judged} "
+        "AND reason IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY n DESC, reason",
+        values,
+    ):
+        failures.setdefault(tuple(group), {})[reason] = n
+    counted = ledger.select(
+        "SELECT source, name, subject, count(*), CAST(sum(input_tokens) AS BIGINT), "
+        "CAST(sum(output_tokens) AS BIGINT), coalesce(sum(cost), 0.0), count(*) - count(cost), "
+        f"min(created), max(created) FROM {TABLE} WHERE {judged} "
+        f"GROUP BY 1, 2, 3 ORDER BY subject = '{EMBEDDING}', 1, 2, 3",
+        values,
+    )
+    asked, values = selection.chosen(ANSWER)
+    systems = ledger.select(
+        "SELECT name, source, count(*), count(DISTINCT subject), min(created), max(created) "
+        f"FROM {TABLE} WHERE {asked} AND reason IS NULL GROUP BY 1, 2 ORDER BY 1, 6",
+        values,
+    )
+    if not all(first >= 0 and last < END_OF_TIME for *_, first, last in (*counted, *systems)):
+        raise damaged(ledger.path, "a kept answer has no time")
     return Stats(
         ledger.path,
         _size(ledger.path),
-        [row for _, row in sorted(judged.items(), key=_vectors_last)],
+        [_row(row, failures.get(row[:3], {})) for row in counted],
         rejections(ledger),
-        sorted(systems, key=attrgetter("system", "last")),
+        [SystemRow(*row) for row in systems],
     )
 
 
-def _vectors_last(group: tuple[tuple[str, str, str], Row]) -> tuple[bool, tuple[str, str, str]]:
-    return group[0][2] == vectors.KIND, group[0]
-
-
-def _judge(paid: Paid) -> tuple[str, str]:
-    """Endpoint and model of a verdict, a vector or a rejected parameter."""
-    endpoint, model, *_ = paid.source.split("\n")
-    return endpoint, model
+def _row(counted: tuple[Any, ...], failures: dict[str, int]) -> Row:
+    values = (*counted[:4], failures, *counted[4:])
+    return Row(*values)
 
 
 def export(
-    ledger: Ledger,
-    selection: Selection = EVERYTHING,
-    *,
-    messages: bool = False,
+    ledger: Ledger, selection: Selection = EVERYTHING, *, messages: bool = False
 ) -> Iterator[bytes]:
     """The entries as lines of JSON, oldest first, as a replaying judge reads them.
 
@@ -294,92 +275,80 @@ def export(
     Raises:
         UsageError: vectors are asked for.
     """
-    if selection.kind == vectors.KIND:
+    if selection.kind == EMBEDDING:
         raise UsageError(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    for paid in selection.of(ledger, VERDICT, NO_VERDICT):
-        yield orjson.dumps(record_of(entry_of(ledger, paid), messages=messages)) + b"\n"
+    chosen, values = selection.chosen(VERDICT)
+    for paid in ledger.rows(chosen, *values):
+        try:
+            yield orjson.dumps(record_of(paid, messages=messages)) + b"\n"
+        except zlib.error as error:
+            raise unreadable(ledger.path, error) from error
 
 
 def prune(ledger: Ledger, selection: Selection) -> int:
     """Deletes answers and gives their space back to the disk.
 
-    Args:
-        ledger: to be changed.
-        selection: of the answers to delete.
-
     Returns:
         The number of answers. Failures of systems are not counted: they only say how often a system
         was asked in vain.
     """
-    kinds = {paid.key: paid.kind for paid in selection.of(ledger, *_JUDGED, *_ASKED)}
-    ledger.delete(kinds)
-    return sum(kind != NO_ANSWER for kind in kinds.values())
+    counted = stats(ledger, selection)
+    chosen, values = selection.chosen(VERDICT, VECTOR, ANSWER)
+    ledger.delete(chosen, *values)
+    return counted.entries + counted.system_answers
 
 
 def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]:
-    """The parameters that endpoints were found not to take, by the judge's label.
-
-    Args:
-        ledger: any.
-        model: only for this model.
-    """
-    rows = sorted((*_judge(paid), paid.facts["parameter"]) for paid in _rejected(ledger, model))
-    return grouped((label_of(endpoint, name), parameter) for endpoint, name, parameter in rows)
+    """The parameters that endpoints were found not to take, by the judge's label."""
+    chosen, values = Selection(model).chosen(REJECTED)
+    rows = ledger.select(f"SELECT source, name, subject FROM {TABLE} WHERE {chosen}", values)
+    return grouped((label_of(endpoint, name), one) for endpoint, name, one in sorted(rows))
 
 
 def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
     """Forgets which parameters endpoints do not take. The next run sends them again.
 
-    Args:
-        ledger: to be changed.
-        model: whose parameters are meant; those of all models when left out.
-
     Returns:
         The number of parameters.
     """
-    return ledger.delete([paid.key for paid in _rejected(ledger, model)])
+    chosen, values = Selection(model).chosen(REJECTED)
+    return ledger.delete(chosen, *values)
 
 
-def _rejected(ledger: Ledger, model: str | None) -> Iterator[Paid]:
-    return (one for one in ledger.rows(REJECTED) if model in (None, _judge(one)[1]))
+def models(ledger: Ledger) -> set[str]:
+    """The models, at any endpoint, whose answers or failures are kept."""
+    rows = ledger.select(f"SELECT DISTINCT name FROM {TABLE} WHERE kind = ?", (VERDICT,))
+    return {str(name) for (name,) in rows}
 
 
-def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
-    """An entry as plain values, under the names that run folders use for verdicts.
+def latencies(ledger: Ledger, model: str, most: int) -> list[float]:
+    """The seconds that a call took, of the youngest answers of a model."""
+    chosen, values = Selection(model).chosen(VERDICT)
+    rows = ledger.rows(f"{chosen} AND reason IS NULL", *values, youngest=True, page=most)
+    taken = (one.facts for one in islice(rows, most))
+    return [facts["latency"] / max(facts["attempts"], 1) for facts in taken]
 
-    Args:
-        entry: of the ledger.
-        messages: whether the messages of the request are included.
-    """
-    record: dict[str, Any] = {
-        "id": f"{entry.question}.{entry.repeat}" if entry.repeat else entry.question,
-        "question": entry.kind,
-        "version": entry.version,
-        "key": entry.question,
-        "repeat": entry.repeat,
-        "answer": None if entry.answer is None else orjson.Fragment(entry.answer),
+
+def record_of(paid: Paid, *, messages: bool = True) -> dict[str, Any]:
+    """A verdict as plain values, under the names that run folders use."""
+    key, repeat = paid.facts["key"], paid.facts["repeat"]
+    record = {
+        "id": f"{key}.{repeat}" if repeat else key,
+        **paid.facts,
+        "judge": label_of(paid.source, paid.name),
+        "request": paid.key,
+        "created": moment(paid.created),
     }
-    if entry.reason is not None:
-        record |= {"reason": entry.reason, "detail": entry.detail}
-    record |= {"judge": label_of(entry.endpoint, entry.model), "model": entry.answered_by}
-    provenance = {name: getattr(entry, name) for name in PROVENANCE}
-    record |= {"prompt_hash": provenance.pop("prompt_hash"), "request": entry.key, **provenance}
-    record["created"] = moment(entry.created)
     if messages:
-        record["sent"] = orjson.Fragment(entry.request)
+        record["sent"] = orjson.Fragment(zlib.decompress(paid.payload))
     return record
 
 
 def label_of(endpoint: str, model: str) -> str:
-    """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``.
-
-    Args:
-        endpoint: its URL.
-        model: its name there.
-    """
+    """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``."""
     name = _hosted().get(endpoint)
     return f"{name}:{model}" if name else f"{endpoint}#{model}"
 

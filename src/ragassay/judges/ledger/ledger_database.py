@@ -14,12 +14,10 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
 
 from ragassay.base.errors import LedgerError, extra_needed
-from ragassay.judges.ledger.ledger_migration import make
-from ragassay.judges.ledger.paid import TABLE
+from ragassay.judges.ledger.paid import TABLE, make
 
 PREFIXES = ("postgresql://", "postgres://")
 PATIENCE_S = 30.0
@@ -59,9 +57,12 @@ class LedgerDatabase:
                 connection.execute("SELECT pg_advisory_xact_lock(1380405297)")
                 if schema not in ("$user", "public", ""):
                     connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-                has_table = partial(self.has_table, connection)
-                if not has_table(TABLE):
-                    make(connection, has_table, self.path)
+                tables = connection.execute(
+                    "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+                )
+                names = {name for (name,) in tables.fetchall()}
+                if TABLE not in names:
+                    make(connection, names, self.path)
         return connection
 
     @contextmanager
@@ -86,11 +87,6 @@ class LedgerDatabase:
             connection.give_up()
             raise
 
-    @staticmethod
-    def has_table(connection: _Connection, name: str) -> bool:
-        """Whether there is a table of this name."""
-        return connection.execute("SELECT to_regclass(?)", (name,)).fetchall()[0][0] is not None
-
     def shrink(self, connection: _Connection) -> None:
         """Gives the space of what was deleted back."""
         connection.execute("VACUUM")
@@ -100,19 +96,18 @@ class LedgerDatabase:
         with self._leasing, self.explained():
             if self._leases is None:
                 self._leases = _Connection(self._address)
-            result = self._leases.execute(
-                "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), ?))", (_half(key),)
-            )
-            return bool(result.fetchall()[0][0])
+            return self._lock("pg_try_advisory_lock", key)
 
     def release(self, key: str) -> None:
         """Gives a lease back. Where the connection was lost, it is back already."""
         with self._leasing, suppress(self._error):
-            if self._leases is not None:
-                self._leases.execute(
-                    "SELECT pg_advisory_unlock(hashtextextended(current_schema(), ?))",
-                    (_half(key),),
-                )
+            self._lock("pg_advisory_unlock", key)
+
+    def _lock(self, function: str, key: str) -> bool:
+        if self._leases is None:
+            return False
+        query = f"SELECT {function}(hashtextextended(current_schema(), ?))"
+        return bool(self._leases.execute(query, (_half(key),)).fetchall()[0][0])
 
     def close(self) -> None:
         """Gives all leases back."""
@@ -145,7 +140,7 @@ class _Connection:
             try:
                 if self._connection.closed:
                     self._open()
-                result = self._connection.execute(_translated(statement), values)
+                result = self._connection.execute(_marked(statement), values)
                 break
             except psycopg.OperationalError:
                 if self._within or not self._connection.closed or time.monotonic() > give_up:
@@ -158,7 +153,7 @@ class _Connection:
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Executes one statement for each row of values. For within a transaction."""
         with self._connection.cursor() as cursor:
-            cursor.executemany(_translated(statement), rows)
+            cursor.executemany(_marked(statement), rows)
 
     def give_up(self) -> None:
         """Undoes the transaction."""
@@ -177,6 +172,6 @@ def _half(key: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _translated(statement: str) -> Any:
+def _marked(statement: str) -> Any:
     """A statement with psycopg's marks of values."""
     return statement.replace("?", "%s")

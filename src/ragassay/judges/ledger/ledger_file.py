@@ -7,17 +7,16 @@ power cut. An application id and a version in the header tell a ledger from othe
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 from ragassay.base.errors import InputError, LedgerError, UsageError
 from ragassay.base.problem_words import system_problem
-from ragassay.judges.ledger.ledger_migration import make
-from ragassay.judges.ledger.paid import damaged
+from ragassay.judges.ledger.paid import damaged, make
 
 try:
     import fcntl
@@ -45,10 +44,7 @@ class LedgerFile:
         self._leases: int | None = None
 
     def connect(self, *, create: bool = True) -> sqlite3.Connection:
-        """A connection to the ledger.
-
-        Args:
-            create: whether a ledger is made where there is none.
+        """A connection to the ledger, which is made where there is none.
 
         Raises:
             InputError: there is no ledger, or the file is another program's, newer, or damaged.
@@ -89,12 +85,6 @@ class LedgerFile:
             if connection.in_transaction:  # SQLite ends it by itself when the disk is full
                 connection.execute("ROLLBACK")
             raise
-
-    @staticmethod
-    def has_table(connection: sqlite3.Connection, name: str) -> bool:
-        """Whether there is a table of this name."""
-        query = "SELECT 1 FROM sqlite_master WHERE name = ?"
-        return bool(connection.execute(query, (name,)).fetchall())
 
     def shrink(self, connection: sqlite3.Connection) -> None:
         """Gives the space of what was deleted back to the disk."""
@@ -163,10 +153,10 @@ def _find_place(path: Path, create: bool) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    if _header(connection) != (APPLICATION, VERSION):
+    if _header(connection) != [APPLICATION, VERSION]:
         with LedgerFile.transaction(connection):
             # Looks again: two processes that begin together make one ledger.
-            if _header(connection) != (APPLICATION, VERSION):
+            if _header(connection) != [APPLICATION, VERSION]:
                 _make(connection, path)
     connection.execute("PRAGMA synchronous = FULL")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
@@ -186,23 +176,21 @@ def _make(connection: sqlite3.Connection, path: str) -> None:
             path=path,
             hint="Install the newer ragassay, or name another ledger with --ledger.",
         )
-    filled = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application != APPLICATION and (application or filled):
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master").fetchall()}
+    if application != APPLICATION and (application or tables):
         raise InputError(
             "is a database of another program",
             path=path,
             hint="Name another file for the ledger with --ledger.",
         )
-    make(connection, partial(LedgerFile.has_table, connection), path)
+    make(connection, tables, path)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _header(connection: sqlite3.Connection) -> tuple[int, int]:
-    return (
-        connection.execute("PRAGMA application_id").fetchone()[0],
-        connection.execute("PRAGMA user_version").fetchone()[0],
-    )
+def _header(connection: sqlite3.Connection) -> list[int]:
+    names = ("application_id", "user_version")
+    return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -221,26 +209,23 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
+_EXPLAINED = {
+    "locked|busy": "another process has been writing to this ledger for more than {busy:.0f} "
+    "seconds. Wait until it ends, or use another with --ledger.",
+    "full": "the disk is full, so no answer can be kept. Make room and run the same command again: "
+    "what was answered before is not asked again.",
+    "readonly|unable to open|disk I/O": "the ledger cannot be written ({problem}). Choose another "
+    "place with --ledger.",
+}
+"""What SQLite says where a ledger is sound and cannot be written, and what to do then."""
+
+
 def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | LedgerError:
     problem = str(error)
     if "not a database" in problem:
-        return InputError(
-            "is not a ledger", path=path, hint="Name another file for the ledger with --ledger."
-        )
-    if "locked" in problem or "busy" in problem:
-        return LedgerError(
-            f"{path}: another process has been writing to this ledger for more than "
-            f"{BUSY_S:.0f} seconds. Wait until it ends, or use another with --ledger."
-        )
-    if "full" in problem:
-        return LedgerError(
-            f"{path}: the disk is full, so no answer can be kept. Make room and run the same "
-            "command again: what was answered before is not asked again."
-        )
-    if isinstance(error, sqlite3.OperationalError) and (
-        "readonly" in problem or "unable to open" in problem or "disk I/O" in problem
-    ):
-        return LedgerError(
-            f"{path}: the ledger cannot be written ({problem}). Choose another place with --ledger."
-        )
+        hint = "Name another file for the ledger with --ledger."
+        return InputError("is not a ledger", path=path, hint=hint)
+    for words, told in _EXPLAINED.items():
+        if re.search(words, problem):
+            return LedgerError(f"{path}: {told.format(busy=BUSY_S, problem=problem)}")
     return damaged(path, problem)

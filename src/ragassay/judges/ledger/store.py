@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, KeysView, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
-from heapq import merge
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from ragassay.base.errors import RagassayError, UsageError
 from ragassay.judges.ledger import paid
 from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
 from ragassay.judges.ledger.ledger_file import MEMORY, LedgerFile
-from ragassay.judges.ledger.paid import TABLE, Paid, damaged
+from ragassay.judges.ledger.paid import REJECTED, TABLE, Paid, rejection
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
@@ -35,16 +33,11 @@ FIRST_WAIT_S, LAST_WAIT_S = 0.02, 0.5
 """Seconds between two attempts to take a lease, at first and at last."""
 
 MakeRows = Callable[[], Iterable[Paid]]
-_Waiting = tuple[str, MakeRows, "asyncio.Future[None]"]
-"""How rows are kept, what makes them, and who waits for them."""
+_Waiting = tuple[MakeRows, bool, "asyncio.Future[None]"]
+"""What makes rows, whether they replace any others, and who waits for them."""
 
 _Ended = list[tuple["asyncio.Future[None]", Exception | None]]
 """Who waited, and the error where nothing was kept."""
-
-
-def is_there(path: str | Path) -> bool:
-    """Whether there is a ledger to be opened; a database always is."""
-    return str(path).startswith(PREFIXES) or Path(path).exists()
 
 
 class Ledger:
@@ -78,71 +71,54 @@ class Ledger:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def find(self, keys: Iterable[str]) -> Iterator[Paid]:
-        """Yields the rows of these keys that are there, in any order.
+    def get(self, key: str) -> Paid | None:
+        """The row of a key; ``None`` where there is none."""
+        return next(self.find([key]), None)
 
-        Args:
-            keys: hexadecimal digits.
-        """
-        wanted = [bytes.fromhex(key) for key in keys]
-        for begin in range(0, len(wanted), _PAGE):
-            some = wanted[begin : begin + _PAGE]
-            query = f"{paid.SELECT} WHERE key IN ({', '.join('?' * len(some))})"
-            yield from map(self._paid, self.select(query, some))
+    def find(self, keys: Iterable[str]) -> Iterator[Paid]:
+        """Yields the rows of these keys that are there, in any order."""
+        wanted = map(bytes.fromhex, keys)
+        while some := list(islice(wanted, _PAGE)):
+            marks = ", ".join("?" * len(some))
+            yield from self._paid(f"{paid.SELECT} WHERE key IN ({marks})", some)
 
     def rows(
-        self,
-        *kinds: str,
-        source: str | None = None,
-        before: float | None = None,
-        youngest: bool = False,
+        self, chosen: str, *values: Any, youngest: bool = False, page: int = _PAGE
     ) -> Iterator[Paid]:
-        """Yields the rows of some kinds, oldest first. Reads a few at a time.
+        """Yields rows, oldest first. Reads a page at a time, so that nobody waits long.
 
         Args:
-            kinds: see `paid`.
-            source: only those of this source.
-            before: only those kept before this moment, seconds since 1970.
+            chosen: a condition in SQL.
+            values: of the marks in it.
             youngest: the youngest first.
+            page: rows that are read together.
         """
-        of_kinds = (self._rows(kind, source, before, youngest) for kind in kinds)
-        return merge(*of_kinds, key=attrgetter("created"), reverse=youngest)
-
-    def _rows(
-        self, kind: str, source: str | None, before: float | None, youngest: bool
-    ) -> Iterator[Paid]:
-        wanted = {"kind = ?": kind, "source = ?": source, "created < ?": before}
-        wanted = {condition: value for condition, value in wanted.items() if value is not None}
         sign, order = ("<", "DESC") if youngest else (">", "ASC")
-        chosen, last = " AND ".join(wanted), list[Any]()
-        while page := self.select(
-            f"{paid.SELECT} WHERE {chosen} ORDER BY created {order}, key {order} LIMIT {_PAGE}",
-            [*wanted.values(), *last],
-        ):
-            yield from map(self._paid, page)
-            key, *_, created = page[-1]
-            last = [created, key]
-            chosen = " AND ".join([*wanted, f"(created, key) {sign} (?, ?)"])
-
-    def keys(self, kind: str, source: str) -> set[str]:
-        """The keys of all rows of a kind and source."""
-        query = f"SELECT key FROM {TABLE} WHERE kind = ? AND source = ?"
-        return {key.hex() for (key,) in self.select(query, (kind, source))}
-
-    def sources(self, kind: str) -> list[str]:
-        """The sources of all rows of a kind, sorted."""
-        query = f"SELECT DISTINCT source FROM {TABLE} WHERE kind = ? ORDER BY source"
-        return [str(source) for (source,) in self.select(query, (kind,))]
+        after, last = "", list[Any]()
+        while True:
+            row = None
+            for row in self._paid(
+                f"{paid.SELECT} WHERE {chosen}{after} "
+                f"ORDER BY created {order}, key {order} LIMIT {page}",
+                [*values, *last],
+            ):
+                yield row
+            if row is None:
+                return
+            after, last = (
+                f" AND (created, key) {sign} (?, ?)",
+                [row.created, bytes.fromhex(row.key)],
+            )
 
     def keep(
-        self, rows: MakeRows, *, over_answers: bool = True, gather: float = 0.0
+        self, rows: MakeRows, *, stale: bool = False, gather: float = 0.0
     ) -> asyncio.Future[None]:
         """Keeps rows, in place of those with the same keys. They are written even if nobody waits.
+        A failure does not replace an answer.
 
         Args:
             rows: makes them, on the writer's thread.
-            over_answers: whether they replace rows of another kind, too: a failure does not replace
-                an answer.
+            stale: an answer that is there is not valid any more: whatever comes replaces it.
             gather: seconds for which the writer waits for more to be written together; for callers
                 that do not wait.
 
@@ -154,39 +130,43 @@ class Ledger:
         with self._adding:
             if self._closed:
                 raise RuntimeError("the ledger is closed")
-            self._waiting.append((paid.KEEP if over_answers else paid.KEEP_FAILURE, rows, done))
+            self._waiting.append((rows, stale, done))
             if len(self._waiting) == 1:
                 self._writing.submit(self._write_all, 0.0 if self.path == MEMORY else gather)
         return done
 
-    def delete(self, keys: Iterable[str]) -> int:
-        """Deletes rows, and gives their space back to the disk.
-
-        Where another process is writing at this moment, the space is given back another time.
-
-        Args:
-            keys: of the rows; hexadecimal digits.
+    def delete(self, chosen: str, *values: Any) -> int:
+        """Deletes rows, and gives their space back to the disk: another time, where another process
+        is writing at this moment.
 
         Returns:
-            The number of keys.
+            The number of rows.
         """
-        values = [(bytes.fromhex(key),) for key in keys]
-        if not values:
-            return 0
         with self._reading, self._place.explained():
             with self._place.transaction(self._reader):
-                self._reader.executemany(f"DELETE FROM {TABLE} WHERE key = ?", values)
+                n = self._reader.execute(f"DELETE FROM {TABLE} WHERE {chosen}", values).rowcount
             with suppress(UsageError), self._place.explained():
-                self._place.shrink(self._reader)
-        return len(values)
+                if n:
+                    self._place.shrink(self._reader)
+        return int(n)
+
+    def rejected(self, endpoint: str, model: str) -> KeysView[str]:
+        """The parameters that an endpoint is known not to take for a model, in the order in which
+        they were rejected."""
+        chosen = "kind = ? AND source = ? AND name = ?"
+        rows = self.rows(chosen, REJECTED, endpoint, model)
+        return dict.fromkeys(row.subject for row in rows).keys()
+
+    def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> asyncio.Future[None]:
+        """Remembers, for this run and later ones, that an endpoint does not take parameters."""
+        now = time.time()
+        rows = [rejection(endpoint, model, name, now) for name in parameters]
+        return self.keep(lambda: rows)
 
     @asynccontextmanager
     async def lease(self, key: str) -> AsyncIterator[None]:
         """Holds a request while it is under way: no other process of this ledger sends it
-        meanwhile. Look again for its entry inside.
-
-        Args:
-            key: of the request.
+        meanwhile. Look again for its row inside.
         """
         await self.claim(key)
         try:
@@ -196,10 +176,6 @@ class Ledger:
 
     async def claim(self, key: str, given_up: Callable[[], bool] = lambda: False) -> bool:
         """Waits for the lease of a request. What is claimed is to be released.
-
-        Args:
-            key: of the request.
-            given_up: whether to wait no longer.
 
         Returns:
             Whether it is held now.
@@ -217,20 +193,16 @@ class Ledger:
         self._place.release(key)
 
     def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query.
-
-        Args:
-            query: in SQL.
-            values: of the marks in the query.
-        """
+        """All rows of a query in SQL; ``?`` marks a value in it."""
         with self._reading, self._place.explained():
             return self._reader.execute(query, values).fetchall()
 
-    def _paid(self, row: Sequence[Any]) -> Paid:
-        try:
-            return Paid.of(row)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise damaged(self.path, f"a kept answer cannot be read: {error}") from error
+    def _paid(self, query: str, values: Sequence[Any]) -> Iterator[Paid]:
+        for row in self.select(query, values):
+            try:
+                yield Paid.of(row)
+            except (ValueError, TypeError, AttributeError) as error:
+                raise paid.unreadable(self.path, error) from error
 
     def close(self) -> None:
         """Writes what is still waiting, and closes the file."""
@@ -269,21 +241,21 @@ class Ledger:
             if self._writer is None:
                 self._writer = self._place.connect()
             lock = self._reading if self._writer is self._reader else nullcontext()
-            rows = [(statement, one.row()) for statement, make, _ in waiting for one in make()]
+            rows = [[*one.row(), stale] for make, stale, _ in waiting for one in make()]
             with lock, self._place.explained(), self._place.transaction(self._writer):
-                for statement, group in groupby(rows, itemgetter(0)):
-                    self._writer.executemany(statement, [values for _, values in group])
+                self._writer.executemany(paid.KEEP, rows)
         except Exception as error:
             return error
         return None
 
 
-def look_into(place: str | Path | None) -> Ledger:
-    """The ledger that is at a place, for a plan; where there is none, an empty one in memory.
+def is_there(path: str | Path) -> bool:
+    """Whether there is a ledger to be opened; a database always is."""
+    return str(path).startswith(PREFIXES) or Path(path).exists()
 
-    Args:
-        place: as of `Ledger`.
-    """
+
+def look_into(place: str | Path | None) -> Ledger:
+    """The ledger that is at a place, for a plan; where there is none, an empty one in memory."""
     return Ledger(place if place is not None and is_there(place) else MEMORY)
 
 

@@ -13,21 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragassay.judges.ledger.ledger_file import MEMORY
-from ragassay.judges.ledger.paid import ANSWER, NO_ANSWER, Paid
+from ragassay.judges.ledger.paid import ANSWER, TABLE, Paid
 from ragassay.judges.ledger.store import Ledger
 
 _GATHER_S = 0.02
 """Nobody waits for a single answer, and each commit costs as much time as several answers."""
 
+_OWN = "kind = ? AND source = ? AND reason IS"
+
 
 @dataclass(frozen=True, slots=True)
 class KeptFailure:
-    """A request that was asked and not answered.
-
-    Attributes:
-        times: how often it failed so far.
-        record: JSON of the last failure.
-    """
+    """A request that was asked and not answered: how often so far, and JSON of the last failure."""
 
     times: int
     record: str
@@ -49,14 +46,17 @@ class SystemAnswers:
     def __init__(self, ledger: Ledger, system: str, fingerprint: str) -> None:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
         # A look into the file while another thread writes costs more than to ask a system.
-        self._answered = ledger.keys(ANSWER, fingerprint)
-        self.has_answered = bool(self._answered)
+        answered = ledger.select(
+            f"SELECT key FROM {TABLE} WHERE {_OWN} NULL", (ANSWER, fingerprint)
+        )
+        self._answered = {key.hex() for (key,) in answered}
+        self.has_answered = bool(answered)
         self._failures: dict[str, KeptFailure] = {}
         self._times: dict[tuple[str, int], int] = {}
-        for one in ledger.rows(NO_ANSWER, source=fingerprint):
-            query, repeat, times = (one.facts[name] for name in ("query", "repeat", "times"))
+        for one in ledger.rows(f"{_OWN} NOT NULL", ANSWER, fingerprint):
+            times = one.facts["times"]
             self._failures[one.key] = KeptFailure(times, one.payload.decode())
-            self._times[query, repeat] = times
+            self._times[one.subject, one.facts["repeat"]] = times
 
     def find(self, request: bytes) -> str | None:
         """The record of the answer to a request; ``None`` where it was not answered before."""
@@ -84,37 +84,30 @@ class SystemAnswers:
         self._ledger.release(self._key(request))
 
     def _read(self, key: str) -> str | None:
-        found = self._ledger.find([key])
-        return next((str(one.payload, "utf-8") for one in found if one.kind == ANSWER), None)
+        row = self._ledger.get(key)
+        return None if row is None or row.reason is not None else row.payload.decode()
 
     def keep(self, request: bytes, query: str, repeat: int, record: str) -> asyncio.Future[None]:
-        """Keeps an answer, in place of an earlier one and of a failure.
+        """Keeps an answer, in place of an earlier one and of a failure; see `Ledger.keep`.
 
         Args:
             request: as it was sent.
             query: id of the query.
             repeat: which time it was asked.
             record: JSON of the answer.
-
-        Returns:
-            A future that is done when the answer is durable; see `Ledger.keep`.
         """
         key = self._key(request)
         self._answered.add(key)
         self._failures.pop(key, None)
-        return self._keep(ANSWER, key, record, query=query, repeat=repeat)
+        return self._keep(key, query, {"repeat": repeat}, record, None)
 
     def failure(self, request: bytes) -> KeptFailure | None:
         """The failure of a request that has no answer; ``None`` where none is known."""
         return self._failures.get(self._key(request))
 
     def times_failed(self, query: str, repeat: int) -> int:
-        """How often a query had failed, and was not answered since, when this was made.
-
-        Args:
-            query: its id.
-            repeat: which time it was asked.
-        """
+        """How often a query (by its id) had failed, and was not answered since, when this was
+        made."""
         return self._times.get((query, repeat), 0)
 
     def keep_failure(
@@ -123,23 +116,20 @@ class SystemAnswers:
         """Keeps a failure, in place of an earlier one. An answer that is there stays.
 
         Args:
-            request: as it was sent.
-            query: id of the query.
-            repeat: which time it was asked.
+            request, query, repeat: as of `keep`.
             failure: what came of it.
-
-        Returns:
-            As of `keep`.
         """
         key = self._key(request)
         self._failures[key] = failure
-        facts = {"query": query, "repeat": repeat, "times": failure.times}
-        return self._keep(NO_ANSWER, key, failure.record, **facts)
+        facts = {"repeat": repeat, "times": failure.times}
+        return self._keep(key, query, facts, failure.record, "failed")
 
-    def _keep(self, kind: str, key: str, record: str, **facts: Any) -> asyncio.Future[None]:
-        facts["system"] = self._system
-        made = Paid(kind, key, self._fingerprint, facts, record.encode())
-        return self._ledger.keep(lambda: [made], over_answers=kind == ANSWER, gather=_GATHER_S)
+    def _keep(
+        self, key: str, query: str, facts: dict[str, Any], record: str, reason: str | None
+    ) -> asyncio.Future[None]:
+        who = (self._fingerprint, self._system, query)
+        made = Paid(key, ANSWER, *who, facts, record.encode(), reason)
+        return self._ledger.keep(lambda: [made], gather=_GATHER_S)
 
     def _key(self, request: bytes) -> str:
         return hashlib.sha256(self._fingerprint.encode() + b"\n" + request).hexdigest()

@@ -14,7 +14,7 @@ from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.core.window import Window
-from ragassay.models.embedders.embedding import Embedded, is_blank
+from ragassay.models.embedders.embedder import Embedded, is_blank
 
 _GIVEN: Final = ("answer_embedding", "reference_embeddings")
 

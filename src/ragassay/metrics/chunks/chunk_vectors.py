@@ -18,7 +18,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.metrics.core.chunk_matching import vectors
 from ragassay.metrics.core.window import Window
-from ragassay.models.embedders.embedding import Embedded, is_blank
+from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
 
 _GIVEN: Final = ("passage_embeddings", "gold_embeddings")
