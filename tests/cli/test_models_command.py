@@ -22,8 +22,15 @@ from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.fetching import needed, readable
-from ragassay.models.weights.known_models import KNOWN, KnownModel
-from ragassay.models.weights.weight_files import PINNED, Unavailable, Weights, folder_of, identity
+from ragassay.models.weights.weight_files import (
+    KNOWN,
+    PINNED,
+    KnownModel,
+    Unavailable,
+    Weights,
+    folder_of,
+    identity,
+)
 
 NEEDS = "the extra 'models' is not installed"
 

@@ -23,8 +23,7 @@ from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.python_judge import identity_of
-from ragassay.judges.python_words import named_judges
+from ragassay.judges.python_judge import identity_of, named_judges
 from ragassay.user_code.object_loading import has_module
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})

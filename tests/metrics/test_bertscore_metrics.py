@@ -98,7 +98,7 @@ def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommen
     bert: str,
 ) -> None:
     one = sample("the small river", "a river that is small")
-    layers = Encoder(ModelOptions(), Weights.parse(bert), None)._model.config.num_hidden_layers
+    layers = Encoder(ModelOptions(), Weights.parse(bert), None).model.config.num_hidden_layers
     models = Models(ModelOptions())
     found = outcome(f"bertscore(model={bert}).f", one, models)
     last = outcome(f"bertscore(model={bert},layer={layers}).f", one, models)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.models.encoders.baselines import baseline
-from ragassay.models.encoders.layers import RECOMMENDED, layer_for
+from ragassay.models.encoders.baselines import RECOMMENDED, baseline, layer_for
 from ragassay.models.weights.weight_files import Unavailable
 
 

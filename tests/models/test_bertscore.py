@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
-from ragassay.models.embedders.vector_file import VectorFile
+
 from ragassay.models.encoders.baselines import baseline
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.memory import ByteCache
+from ragassay.models.encoders.memory import ByteCache, VectorFile
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, compare
 from ragassay.models.encoders.word_vectors import WordVectors
 from ragassay.models.model_options import ModelOptions
@@ -243,9 +243,7 @@ def test_what_has_no_room_in_memory_waits_on_disk_while_there_is_room(
     free: int, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(".")._replace(free=free)
-    monkeypatch.setattr(
-        "ragassay.models.embedders.vector_file.shutil.disk_usage", lambda folder: usage
-    )
+    monkeypatch.setattr("ragassay.models.encoders.memory.shutil.disk_usage", lambda folder: usage)
     plain, tight = encoder(folders["bert"]), encoder(folders["bert"])
     beyond = VectorFile(tight.dimensions, tight.device)
     tight.cache = ByteCache(tight.size(60), beyond)
@@ -289,14 +287,14 @@ def test_memory_that_ran_out_under_another_name_halves_too(
     said: str, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = encoder(folders["bert"], dtype="bfloat16")
-    plain = ours._model.forward
+    plain = ours.model.forward
 
     def scarce(**given: Any) -> Any:
         if len(given["input_ids"]) > 2:
             raise RuntimeError(said)
         return plain(**given)
 
-    monkeypatch.setattr(ours._model, "forward", scarce)
+    monkeypatch.setattr(ours.model, "forward", scarce)
     assert None not in compare(ours, PAIRS[:9]) and ours.n_encoded > 0
 
 
@@ -306,7 +304,7 @@ def test_a_disk_that_cannot_be_written_costs_time_and_no_run(
     def refused(buffering: int) -> None:
         raise OSError("read-only")
 
-    monkeypatch.setattr("ragassay.models.embedders.vector_file.tempfile.TemporaryFile", refused)
+    monkeypatch.setattr("ragassay.models.encoders.memory.tempfile.TemporaryFile", refused)
     ours = encoder(folders["bert"])
     ours.cache = ByteCache(ours.size(60), VectorFile(ours.dimensions, ours.device))
     wanted = [one[:3] for one in compare(encoder(folders["bert"]), PAIRS) if one is not None]
@@ -369,7 +367,7 @@ def test_a_real_encoder_in_half_precision_is_nearer_still(real: str) -> None:
 
 def test_what_overflows_in_half_precision_stays_in_single(folders: dict[str, str]) -> None:
     ours = encoder(folders["t5"], dtype="float16")
-    kinds = {name.rsplit(".", 2)[1]: one.dtype for name, one in ours._model.named_parameters()}
+    kinds = {name.rsplit(".", 2)[1]: one.dtype for name, one in ours.model.named_parameters()}
     assert kinds["wo"] == torch.float32 and kinds["wi"] == kinds["q"] == torch.float16
 
 
@@ -395,7 +393,7 @@ def test_arithmetic_that_is_not_there_in_half_precision_says_what_to_do(
 
     for dtype, error in (("float16", Unusable), ("float32", RuntimeError)):
         ours = encoder(folders["bert"], dtype=dtype, device="cpu")
-        monkeypatch.setattr(ours._model, "forward", mixed)
+        monkeypatch.setattr(ours.model, "forward", mixed)
         with pytest.raises(error, match=r"same dtype") as raised:
             compare(ours, PAIRS[1:2])
         said = "cannot run in float16 on cpu" in str(raised.value)
@@ -408,7 +406,7 @@ def test_a_model_larger_than_the_memory_says_what_to_do(
     def large(*given: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr("ragassay.models.encoders.encoder.load_encoder", large)
+    monkeypatch.setattr("ragassay.models.encoders.text_model.load_encoder", large)
     with pytest.raises(Unusable, match=r"does not fit into the memory of cpu: use another"):
         encoder(folders["bert"], device="cpu")
 

@@ -21,8 +21,7 @@ from ragassay.base.score import Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
-from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel
-from ragassay.models.classifiers.windows import windows
+from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel, windows
 from ragassay.models.device import Batches, threads
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models

@@ -22,6 +22,7 @@ from ragassay.base.errors import RagassayWarning, UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.formats import load
+from ragassay.judges.ledger.paid import ANSWER
 from ragassay.judges.ledger.store import DEFAULT, Ledger
 from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.ask_run import ask, open_asking, plan_asking
@@ -135,7 +136,7 @@ def test_a_failure_is_no_answer_and_is_asked_again(desk: Path, capsys) -> None:
 
 def _kept_answers() -> int:
     with Ledger(DEFAULT) as ledger:
-        return int(ledger.select("SELECT count(*) FROM answers")[0][0])
+        return sum(1 for _ in ledger.rows("kind = ? AND reason IS NULL", ANSWER))
 
 
 def _soon(holds: Callable[[], bool]) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 import ragassay
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.ledger_selection import Selection
+from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.store import Ledger
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.asking_thread import Answers
@@ -120,10 +118,8 @@ def test_what_is_not_asked_again_keeps_its_failure() -> None:
     assert len(told) == 1
 
 
-def test_a_ledger_of_an_older_version_gains_the_failures_and_prune_deletes_them() -> None:
+def test_prune_deletes_the_failures_of_a_system() -> None:
     asked(n=3)
-    with closing(sqlite3.connect(LEDGER)) as file:
-        file.execute("DROP TABLE failures")  # as it was written before
     _failing.update((3, 4))
     assert asked(n=5).summaries["always"].from_ledger == 3
     assert asked(n=5).summaries["always"].notes[0].startswith("2 of 5 queries had failed before")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,7 @@ from ragassay.base.score import Reason, Unscored
 from ragassay.cli.command_line import call
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.ledger_file import VERSION
 from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.vectors import TABLE
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.transport.budget import Budget
@@ -155,21 +152,6 @@ def test_refreshing_asks_again_but_only_once_in_a_run(desk: Desk) -> None:
     renewing.embed(TEXTS)
     renewing.embed(TEXTS)
     assert desk.server.stats()["requests"] == 2
-
-
-def test_a_ledger_of_before_gains_the_table_and_stays_readable(desk: Desk, tmp_path: Path) -> None:
-    old = tmp_path / "old.sqlite"
-    Ledger(old).close()
-    with sqlite3.connect(old) as connection:
-        connection.execute(f"DROP TABLE {TABLE}")  # as it was written before
-    connection.close()
-    with Ledger(old) as ledger:
-        assert ledger_admin.stats(ledger).rows == []
-        desk.embedder(ledger=ledger).embed(TEXTS)
-    with sqlite3.connect(old) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
-        assert connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone() == (10,)
-    connection.close()
 
 
 def test_tokens_and_money_of_a_request_are_shared_out_exactly(desk: Desk) -> None:
@@ -358,10 +340,10 @@ def test_what_cannot_be_kept_is_not_used_and_nothing_more_is_sent(
 ) -> None:
     embedder = desk.embedder(batch=2)
 
-    async def full(statements: Any) -> None:
+    async def full(rows: Any) -> None:
         raise UsageError("the disk is full")
 
-    monkeypatch.setattr(desk.ledger, "write", full)
+    monkeypatch.setattr(desk.ledger, "keep", full)
     lost = failure(embedder.embed(TEXTS))
     assert lost.reason is Reason.CONNECTION and "disk is full" in lost.detail
     sent = desk.server.stats()["requests"]

@@ -76,7 +76,7 @@ def test_a_reply_that_holds_the_key_is_kept_without_it(server: LLMServer, tmp_pa
     with Bench(server, tmp_path) as bench:
         failure = failed(ask_one(bench.judge(), grades(1)[0]))
         assert failure.provenance.reply == f"Your key is {HIDDEN}."
-        entry = bench.ledger.find(failure.provenance.request)
+        entry = bench.ledger.get(failure.provenance.request)
         assert entry is not None and KEY not in repr(entry)
     assert KEY not in json.dumps(server.bodies), "nor is it sent back in the repair turn"
 

@@ -108,7 +108,7 @@ def export(
     """
     from ragassay.base.files import atomic
     from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.ledger_selection import Selection
+    from ragassay.judges.ledger.ledger_admin import Selection
     from ragassay.judges.ledger.store import Ledger
 
     selection = Selection(model=model, kind=kind, failed=failed)
@@ -198,7 +198,7 @@ def prune(
         json: Print as JSON.
     """
     from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.ledger_selection import Selection
+    from ragassay.judges.ledger.ledger_admin import Selection
     from ragassay.judges.ledger.store import Ledger
 
     before = None if older_than is None else _moment(older_than, datetime.now(UTC))

@@ -53,7 +53,7 @@ def run(
     """
     from ragassay import formats, pipelines
     from ragassay.engine.run.prepared_run import prepare
-    from ragassay.judges.python_words import named_judges
+    from ragassay.judges.python_judge import named_judges
     from ragassay.reports.run_reports import report_formats, write_reports
 
     if data is not None and pipelines.is_pipeline(data):

@@ -54,7 +54,7 @@ def validate(
     from ragassay import formats
     from ragassay.engine.config.saved_mapping import save_mapping as saved
     from ragassay.engine.run.prepared_run import prepare
-    from ragassay.judges.python_words import named_judges
+    from ragassay.judges.python_judge import named_judges
 
     chosen = configured(data, config, run_options, more)
     judges = named_judges(chosen.judge, typed="judge" in run_options)

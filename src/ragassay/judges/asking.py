@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeVar, cast
 
 from ragassay.base.counts import either, share
@@ -241,28 +240,19 @@ class Scope:
         self._tasks: dict[Hashable, asyncio.Future[Any]] = {}
 
     def ask(self, language: str = "") -> Ask:
-        """An `Ask` with no evidence yet.
-
-        Args:
-            language: code of the language that the sample states.
-        """
+        """An `Ask` with no evidence yet."""
         return Ask(self, language)
 
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
-        """The verdict on a question, asked now or before.
+        """The verdict on a question, asked now or before."""
+        asked: Verdict[R] | Failure = await self.once(self._put, question, repeat)
+        return asked
 
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
-        work = partial(self._put, question, repeat)
-        return cast("Verdict[R] | Failure", await self._once((question, repeat), work))
-
-    async def _once(self, key: Hashable, work: Callable[[], Awaitable[Any]]) -> Any:
-        """The result of the work of a key, which the first who asks for it begins."""
-        if key not in self._tasks:
-            self._tasks[key] = asyncio.ensure_future(work())
-        return await asyncio.shield(self._tasks[key])
+    async def once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+        """The result of ``work(*args)``, which the first who asks for it begins."""
+        if args not in self._tasks:
+            self._tasks[args] = asyncio.ensure_future(work(*args))
+        return await asyncio.shield(self._tasks[args])
 
     async def _put(self, question: Question[Any], repeat: int) -> Asked:
         passing = self.asker._passing
@@ -276,26 +266,10 @@ class Scope:
         self.asker._record(asked)
         return asked
 
-    async def built(
-        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
-    ) -> tuple[T, tuple[str, ...]]:
-        """The result of ``build(ask, *args)``, computed once.
-
-        Args:
-            build: a coroutine function that asks.
-            args: of it, after the `Ask`; they tell one result from another.
-            language: of the `Ask`.
-
-        Returns:
-            The result, and the ids of the verdicts that it rests on.
-        """
-        work = partial(self._build, build, args, language)
-        built = await self._once((build, args, language), work)
-        return cast("tuple[T, tuple[str, ...]]", built)
-
-    async def _build(
+    async def build(
         self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
     ) -> tuple[T | Unanswered, tuple[str, ...]]:
+        """The result of ``build(ask, *args)``, and the ids of the verdicts that it rests on."""
         ask = self.ask(language)
         try:
             return await build(ask, *args), ask.evidence
@@ -337,12 +311,7 @@ class Ask:
         return verdict.answer
 
     async def verdict(self, question: Question[R], repeat: int = 0) -> Verdict[R] | Failure:
-        """The verdict on a question, or the failure.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
+        """The verdict on a question, or the failure."""
         self._evidence[evidence_id(question, repeat)] = None
         if self._language:
             question = question.stated(self._language)
@@ -374,8 +343,9 @@ class Ask:
         Raises:
             Unanswered: the build ran into a question without an answer.
         """
-        result, evidence = await self._scope.built(build, args, self._language)
+        scope = self._scope
+        result, evidence = await scope.once(scope.build, build, args, self._language)
         self._evidence.update(dict.fromkeys(evidence))
         if isinstance(result, Unanswered):
             raise result
-        return result
+        return cast("T", result)

@@ -39,10 +39,6 @@ R = TypeVar("R", bound=Reply)
 def combine(replies: Sequence[R], rule: str) -> R:
     """One answer from several to the same question.
 
-    Args:
-        replies: at least one, all of one type and valid for one question; the first judge's first.
-        rule: ``median`` or ``majority``.
-
     Raises:
         ValueError: no replies, an unknown rule, or lists of labels of different lengths.
     """

@@ -34,8 +34,7 @@ from ragassay.judges.llm.ledger_lookup import Reuse
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
-from ragassay.judges.python_judge import PythonJudge
-from ragassay.judges.python_words import check_judge_name, names_object, word_of
+from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_object, word_of
 from ragassay.judges.recorded.replay import Replay
 from ragassay.transport import Provider, secrets
 from ragassay.transport.budget import Budget
@@ -202,15 +201,19 @@ def make_judge(
     check_judge_name(words, chosen.judge_name)
     price = Price.parse(chosen.price) if isinstance(chosen.price, str) else chosen.price
 
+    shared: dict[str, Any] = {
+        "ledger": ledger,
+        "budget": budget,
+        "timeout": chosen.timeout,
+        "reuse": chosen.reuse,
+        "prompts": chosen.prompts,
+    }
+
     def judge(word: Any) -> Judge:
+        limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
         if not isinstance(word, str):
             _refuse_settings(word, chosen)
-            limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
-            return PythonJudge(
-                word, chosen.judge_name, ledger=ledger, limiter=limiter, budget=budget,
-                price=price, timeout=chosen.timeout, reuse=chosen.reuse,
-                prompts=chosen.prompts,
-            )  # fmt: skip
+            return PythonJudge(word, chosen.judge_name, limiter=limiter, price=price, **shared)
         word = word.strip()
         kind, _, name = chosen.named.get(word, word).partition(":")
         if kind.casefold() in kinds():
@@ -218,23 +221,18 @@ def make_judge(
                 return kinds()[kind.casefold()](name, chosen)
         key = _key(word, chosen, places)
         address = address_of(word, default_model, places, key, named=chosen.named)
-        limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
         return LLMJudge(
             endpoint_at(address, chosen.timeout),
             address.model,
-            ledger=ledger,
             # The models of an endpoint share its pace. Breakers are not shared, because a wrong
             # model name says nothing about the other models.
             limiter=limits.setdefault(address.url, limiter),
-            budget=budget,
             price=price_of(address.model, address.url) if price is None else price,
             parameters=chosen.parameters,
             label=address.label,
             identity=address.identity,
-            timeout=chosen.timeout,
-            reuse=chosen.reuse,
             language=chosen.language,
-            prompts=chosen.prompts,
+            **shared,
         )
 
     judges = [judge(word) for word in words]

@@ -24,11 +24,7 @@ ALWAYS = "rule"
 
 
 def placeholders(kind: type[Question[Any]]) -> dict[str, bool]:
-    """The placeholders of a kind of question, and whether a prompt needs each.
-
-    Args:
-        kind: of question.
-    """
+    """The placeholders of a kind of question, and whether a prompt needs each."""
     fields = [one for one in dataclasses.fields(kind) if one.name not in kind.unsent]
     needed = {one.name: one.default is dataclasses.MISSING for one in fields}
     return {**needed, ALWAYS: False}
@@ -36,9 +32,6 @@ def placeholders(kind: type[Question[Any]]) -> dict[str, bool]:
 
 def read_prompts(named: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
     """The prompts in files, as `Question.messages` takes them.
-
-    Args:
-        named: kind of question -> its file.
 
     Returns:
         Kind -> prompt.

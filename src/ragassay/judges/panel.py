@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from ragassay.base.counts import plural
 from ragassay.base.errors import LedgerError, UsageError
 from ragassay.base.score import Reason
@@ -36,18 +38,18 @@ class JudgeGroup(Judge):
         self.members = tuple(members)
         self._distinct = tuple({id(member): member for member in self.members}.values())
 
+    @override
     def remarks(self) -> tuple[str, ...]:
-        """Those of all members."""
         return tuple(remark for member in self._distinct for remark in member.remarks())
 
+    @override
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The parameters that the endpoint of at least one member does not take."""
         asked = tuple(names)
         lost = {name for member in self.members for name in member.without(asked)}
         return tuple(sorted(lost))
 
+    @override
     def leaves(self) -> tuple[Judge, ...]:
-        """Those of all members."""
         return tuple(leaf for member in self.members for leaf in member.leaves())
 
     async def open(self) -> None:
@@ -58,12 +60,12 @@ class JudgeGroup(Judge):
             await self.close()
             raise
 
+    @override
     async def drain(self) -> None:
-        """Drains the members."""
         await _all(member.drain() for member in self._distinct)
 
+    @override
     async def close(self) -> None:
-        """Closes the members, each even where another fails."""
         await _all(member.close() for member in self._distinct)
 
 
@@ -100,29 +102,23 @@ class Panel(JudgeGroup):
         self._signatures = [member.signature for member in members]
 
     @property
+    @override
     def label(self) -> str:
-        """``panel(LABEL, LABEL, ...)``."""
         return f"panel({', '.join(member.label for member in self.members)})"
 
     @property
+    @override
     def signature(self) -> str:
-        """Rule, quorum and the members' signatures, in their order."""
         members = ", ".join(member.signature for member in self.members)
         return f"panel({self.rule}, quorum={self.quorum}: {members})"
 
     @property
+    @override
     def width(self) -> int:
-        """The largest number of questions that a member takes at once."""
         return max(member.width for member in self.members)
 
+    @override
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
-        """The requests of all members. For an answer that cannot be combined, those up to the first
-        member that is not known to fail.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         together = combinable(question.reply)
         requests: list[tuple[Judge, int]] = []
         for member, own in self._seated(repeat):
@@ -131,13 +127,8 @@ class Panel(JudgeGroup):
                 break
         return tuple(requests)
 
+    @override
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The combined verdict, or a failure with the most frequent reason of lost votes.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         seated = self._seated(repeat)
         if combinable(question.reply):
             asking = [_vote(member, question, own) for member, own in seated]
@@ -149,13 +140,8 @@ class Panel(JudgeGroup):
                 break
         return self._decided(question, repeat, votes)
 
+    @override
     def known(self, question: Question[Any], repeat: int = 0) -> Vote | None:
-        """The combined verdict, where no member needs a request; else ``None``.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         votes = []
         for member, own in self._seated(repeat):
             vote = member.known(question, own)

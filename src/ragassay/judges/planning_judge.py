@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import override
+
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker, Scope
 from ragassay.judges.judge import Judge
@@ -68,28 +70,18 @@ class PlanningJudge(Judge):
         self.demands: dict[str, Demand] = {}
         self._judge, self._price, self._fresh = judge, price, fresh
 
+    @override
     def leaves(self) -> tuple[Judge, ...]:
-        """None: it sends nothing."""
         return ()
 
+    @override
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The known verdict, or a failure for the reason `NOT_ASKED`. Costs nothing.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         provenance = Provenance(self.label, attempts=0)
         known = self.demand(question, repeat).known
         return known or Failure(question, NOT_ASKED, "a plan asks nobody", provenance, repeat)
 
     def demand(self, question: Question[Any], repeat: int = 0) -> Demand:
-        """The requests, tokens and money that a question takes.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
+        """The requests, tokens and money that a question takes."""
         name = evidence_id(question, repeat)
         if name not in self.demands:
             self.demands[name] = self._estimate(question, repeat)

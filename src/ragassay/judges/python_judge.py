@@ -1,5 +1,5 @@
-"""A judge in Python: a user's function, a chat model of LangChain or LlamaIndex, or a client
-of datapizza.
+"""A judge in Python: a user's function (named ``module:function``), a chat model of LangChain or
+LlamaIndex, or a client of datapizza.
 
 It is asked as any model is: the ledger, limits, budget and strict reading of replies are those of
 `LLMJudge`. Its answers are stored in the ledger where the object can be distinguished from one that
@@ -13,17 +13,23 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import CodeType, SimpleNamespace
 from typing import Any
 
+from typing_extensions import override
+
+from ragassay.base import plugins
+from ragassay.base.errors import UsageError
+from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_file import MEMORY
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
 from ragassay.transport.endpoints.python_chat import PythonChat
+from ragassay.transport.protocol_registry import aliases, providers
 from ragassay.user_code.code_sources import (
     is_as_written,
     is_defined_once,
@@ -31,12 +37,16 @@ from ragassay.user_code.code_sources import (
     own_classes,
     source_of,
 )
+from ragassay.user_code.object_loading import has_module, is_python_word, load_object
 
 _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 """Attributes by which chat models name the model that answers."""
 
 _SETTINGS = (*SAMPLING, "base_url", "openai_api_base", "api_base", "azure_endpoint", "top_k")
 """Attributes of chat models that change what comes back."""
+
+_OURS = ("offline", "replay")
+"""Judges that are neither models nor code."""
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
 _DEEPEST = 8
@@ -94,25 +104,87 @@ class PythonJudge(LLMJudge):
         )
 
     @property
+    @override
     def signature(self) -> str:
-        """Label and version."""
         version = self.identity.version
         return f"{self.label}({version})" if version else self.label
 
+    @override
     async def close(self) -> None:
-        """Ends what it holds."""
         await super().close()
         if self._own is not None:
             self._own.close()
 
+    @override
     def remarks(self) -> tuple[str, ...]:
-        """That its answers were not kept, where they were not."""
         if not self.identity.unkept:
             return ()
         return (
             f"The answers of {self.label} are not kept in the ledger, because "
             f"{self.identity.unkept}: the next run asks again. Name it with --judge-name "
             "(judge_name=...) to keep them; change that name when the judge changes.",
+        )
+
+
+def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
+    """The judges that somebody named who may run code here: a word or an object, or several.
+
+    Words of the form ``module:function`` become the objects that they name, unless the first part
+    is a provider's name or that of another kind of judge.
+
+    Args:
+        judge: as it was given.
+        typed: whether a person typed the words, see `load_object`.
+
+    Raises:
+        UsageError: the module has no such object, or fails.
+    """
+    if judge is None:
+        return []
+    listed = judge if isinstance(judge, list | tuple) else [judge]
+    # A misspelt provider has the same form: where there is no such module, the word stays.
+    return [
+        load_object(one, "judge", typed=typed) if names_object(one) and has_module(one) else one
+        for one in listed
+    ]
+
+
+def names_object(word: Any) -> bool:
+    """Whether a judge's word means ``module:function``."""
+    if not isinstance(word, str) or not is_python_word(word):
+        return False
+    first = word.strip().partition(":")[0].casefold()
+    return first not in {*_OURS, *plugins.added("judges"), *providers(), *aliases()}
+
+
+def word_of(judge: Any) -> str:
+    """The word for a judge in a configuration: as it was given, or where the object is.
+
+    Raises:
+        UsageError: it is nothing that can be a judge.
+    """
+    if isinstance(judge, str):
+        return judge
+    if isinstance(judge, Judge):
+        raise UsageError(
+            f"The judge {judge.label} comes ready made, so it stands alone. Make the panel itself: "
+            "ragassay.judges.Panel([...])."
+        )
+    return identity_of(judge).name
+
+
+def check_judge_name(judges: Sequence[Any], name: str | None) -> None:
+    """Refuses a name that is not for exactly one judge in Python.
+
+    Raises:
+        UsageError: see above.
+    """
+    n = sum(not isinstance(one, str) for one in judges)
+    if name is not None and n != 1:
+        problem = "there is none here" if n == 0 else f"there are {n} here"
+        raise UsageError(
+            f"--judge-name (judge_name={name!r}) names one judge in Python (a function, "
+            f"module:function, a chat model), and {problem}."
         )
 
 

@@ -15,6 +15,7 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     model_serializer,
 )
+from typing_extensions import override
 
 from ragassay.base.score import Reason
 
@@ -55,8 +56,8 @@ class ReplyInParts(Reply):
     lost: Mapping[str, Lost] = {}
 
     @classmethod
+    @override
     def fields(cls) -> dict[str, Any]:
-        """Without ``lost``, and without the ``None`` of the others."""
         return {name: kind for name, kind in super().fields().items() if name != "lost"}
 
     @model_serializer(mode="wrap")

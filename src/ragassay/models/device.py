@@ -111,10 +111,6 @@ def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
     """Turns an error for arithmetic that half precision does not support into a message that says
     what to do.
 
-    Args:
-        dtype: the precision.
-        device: the device.
-
     Raises:
         Unusable: the model cannot run in this precision.
     """

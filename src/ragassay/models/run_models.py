@@ -10,7 +10,7 @@ from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unavailable, Weights
 
 if TYPE_CHECKING:
-    from ragassay.models.embedders.embedding import Embedder
+    from ragassay.models.embedders.embedder import Embedder
 
 
 I = TypeVar("I")  # noqa: E741

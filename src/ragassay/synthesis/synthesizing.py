@@ -27,10 +27,9 @@ from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges import Judge
 from ragassay.judges.asking import Ask, Asker, Usage
 from ragassay.judges.judge_factory import make_judge
-from ragassay.judges.ledger.ledger_file import MEMORY
-from ragassay.judges.ledger.store import DEFAULT, Ledger, is_there
+from ragassay.judges.ledger.store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningAsker, PlanningJudge
-from ragassay.judges.python_words import named_judges
+from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.choosing import chosen
 from ragassay.synthesis.draft import Draft, Rejection
@@ -168,7 +167,8 @@ class Synthesis:
         budget = None if self._judging.budget is None else Budget.parse(self._judging.budget)
         with ExitStack() as stack:
             offline = wish.generator == wish.checker == OFFLINE
-            ledger = Ledger(MEMORY if offline or (self._dry and not is_there(place)) else place)
+            looks = offline or self._dry
+            ledger = look_into(None if offline else place) if looks else Ledger(place)
             stack.callback(ledger.close)
 
             options = options_of(self._judging, dry=self._dry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ragassay.engine.run.source import Data
 from ragassay.golden import QUERIES
 from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
 from ragassay.judges.ledger.ledger_file import MEMORY
-from ragassay.judges.ledger.store import Ledger, is_there
+from ragassay.judges.ledger.store import Ledger, look_into
 from ragassay.targets.asking.ask_plan import AskPlan, plan_of
 from ragassay.targets.asking.asked_queries import questions_of
 from ragassay.targets.asking.asking_thread import Answers, Asking
@@ -137,8 +137,7 @@ def plan_asking(
     chosen = _options(options)
     asked = questions_of(read_queries(queries, limit))
     targets = make_targets(target, chosen)
-    opened = Ledger(ledger) if ledger is not None and is_there(ledger) else nullcontext()
-    with opened as earlier:
+    with look_into(ledger) as earlier:
         return [plan_of(asked, one, chosen, earlier) for one in targets]
 
 

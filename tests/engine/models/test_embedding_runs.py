@@ -24,12 +24,12 @@ from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.vectors import TABLE
+from ragassay.judges.ledger.paid import TABLE
 from ragassay.judges.llm.token_estimate import estimate
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
-from ragassay.models.embedders.embedding import Embedded, Embedder
+from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable
 from run_process import Commands

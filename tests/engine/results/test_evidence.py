@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +24,10 @@ from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.ledger_admin import Selection
+from ragassay.judges.ledger.paid import VERDICT
+from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.verdict_records import about_of, short
 from ragassay.metrics.core import metric
@@ -87,23 +91,22 @@ def test_a_panels_scores_are_computed_again_from_its_votes(voted: Path) -> None:
 def test_a_vote_that_differs_in_the_ledger_changes_the_score(voted: Path, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.sqlite"
     ledger.write_bytes((voted / "ledger.sqlite").read_bytes())
-    with sqlite3.connect(ledger) as connection:
-        changed = connection.execute(
-            "UPDATE verdicts SET answer = ? WHERE model = 'first' AND kind = 'reference_rating'",
-            (orjson.dumps({"explanation": "now", "rating": 8}).decode(),),
-        )
-        assert changed.rowcount == 1
-    connection.close()
-    from ragassay.judges.ledger.store import Ledger
-
     with Ledger(ledger) as store:
+        chosen = "kind = ? AND name = ? AND subject = ?"
+        (kept,) = store.rows(chosen, VERDICT, "first", "reference_rating")
+        answer = {"explanation": "now", "rating": 8}
+        changed = replace(kept, facts={**kept.facts, "answer": answer})
+
+        async def keep() -> None:
+            await store.keep(lambda: [changed])
+
+        asyncio.run(keep())
         found = rescoring.rescore(open_run(voted / "run"), store)
     ((stored, again),) = found.different
     assert (stored.metric, stored.value, again.value) == ("rb_llm", 0.5, 0.75)
-    with sqlite3.connect(ledger) as connection:
-        connection.execute("DELETE FROM verdicts WHERE model IN ('first', 'second', 'third')")
-    connection.close()
     with Ledger(ledger) as store:
+        for model in ("first", "second", "third"):
+            ledger_admin.prune(store, Selection(model=model))
         found = rescoring.rescore(open_run(voted / "run"), store)
     assert {again.reason for _, again in found.different} == {"missing_input"}
 

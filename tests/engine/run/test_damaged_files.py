@@ -16,7 +16,7 @@ from llm_server import LLMServer
 from ragassay import formats
 from ragassay.base import yaml_files
 from ragassay.cli.command_line import call
-from ragassay.formats import opening
+from ragassay.formats.sources import opening
 
 SAMPLE = {
     "query": "How tall is the tower?",
@@ -46,26 +46,30 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 @pytest.mark.parametrize(
-    ("column", "value"),
+    ("changed", "in_stats"),
     [
-        *(("request", b"no zlib"), ("created", 1e300), ("input_tokens", "many")),
-        *(("reply", b"\xff"), ("dropped", "{"), ("kind", b"\x00\xff"), ("version", "x")),
+        ("created = 1e300", True),
+        ("facts = x'ff00'", False),
+        ("facts = 'text'", False),
+        ("facts = x'7b7d'", False),  # {}
+        ("payload = substr(payload, 1, length(payload) - 9)", False),
+        ("facts = CAST(replace(CAST(facts AS TEXT), '\"key\":', '\"Key\":') AS BLOB)", False),
     ],
 )
 def test_a_damaged_ledger_is_one_sentence_for_every_command(
-    data: Path, tmp_path: Path, complaint: Callable[..., str], column: str, value: Any
+    data: Path, tmp_path: Path, complaint: Callable[..., str], changed: str, in_stats: bool
 ) -> None:
     ledger = tmp_path / "ledger.sqlite"
     with LLMServer() as server:
         judged = ("-s", "trecrag", "--judge", f"{server.url}#m", "--ledger", ledger)
         assert call([str(word) for word in ("run", data, *judged)]) == 0
         with sqlite3.connect(ledger) as connection:
-            connection.execute(f"UPDATE verdicts SET {column} = ?", (value,))
+            connection.execute(f"UPDATE paid_answers SET {changed}")
         connection.close()
         assert "is damaged" in complaint("run", data, *judged)
         assert "is damaged" in complaint("run", data, *judged, "--dry-run")
-    assert "is damaged" in complaint("ledger", "export", "--ledger", ledger)
-    if column in ("created", "kind"):
+    assert "is damaged" in complaint("ledger", "export", "--messages", "--ledger", ledger)
+    if in_stats:
         assert "is damaged" in complaint("ledger", "stats", "--ledger", ledger)
 
 

@@ -87,7 +87,7 @@ def committed(ledger: Path) -> set[str]:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return set()  # killed while it was being made
-        rows = connection.execute("SELECT request FROM verdicts").fetchall()
+        rows = connection.execute("SELECT payload FROM paid_answers").fetchall()
         return {prompt_of(orjson.loads(zlib.decompress(row[0]))) for row in rows}
     finally:
         connection.close()
@@ -257,8 +257,8 @@ def test_a_ledger_that_cannot_grow_stops_the_run_before_it_pays_for_more(
     with sqlite3.connect(ledger) as connection:
         # A trigger fails as a full disk does, for this one file.
         connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON verdicts WHEN "
-            "(SELECT count(*) FROM verdicts) >= 60 "
+            "CREATE TRIGGER full BEFORE INSERT ON paid_answers WHEN "
+            "(SELECT count(*) FROM paid_answers) >= 60 "
             "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
         )
     connection.close()

@@ -14,6 +14,7 @@ import pytest
 
 from llm_server import LLMServer
 from postgres_server import PostgresServer
+from ragassay.judges.ledger.paid import VERDICT
 from ragassay.judges.ledger.store import Ledger
 
 N = 12
@@ -59,7 +60,7 @@ def test_two_runs_at_a_time_ask_each_question_once(place: str, tmp_path: Path) -
         assert asked(server) == N
     assert scores(tmp_path / "a") == scores(tmp_path / "b")
     with Ledger(place, create=False) as ledger:  # there, and not in a file of that name
-        assert len(ledger.select("SELECT 1 FROM verdicts")) == N
+        assert sum(1 for _ in ledger.rows("kind = ?", VERDICT)) == N
     stored = {"data.jsonl", "a", "b", "ledger.sqlite", "ledger.sqlite-leases"}
     assert {path.name for path in tmp_path.iterdir()} <= stored
 

@@ -12,7 +12,7 @@ import pytest
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.ledger_selection import Selection
+from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import SystemAnswers
 

@@ -16,7 +16,6 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.store import Entry
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
@@ -418,10 +417,10 @@ def test_the_signature_speaks_of_what_all_questions_share(server: LLMServer, ben
 def test_nothing_more_is_sent_once_an_answer_cannot_be_kept(
     server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch, problem: Exception
 ) -> None:
-    async def broken(entry: Entry, *, stale: bool = False) -> None:
+    async def broken(rows: Any, **options: Any) -> None:
         raise problem
 
-    monkeypatch.setattr(bench.ledger, "commit", broken)
+    monkeypatch.setattr(bench.ledger, "keep", broken)
     judge = bench.judge(limiter=Limiter(4))
 
     async def some() -> list[Any]:
@@ -618,16 +617,16 @@ def test_a_reply_counts_as_in_flight_until_it_is_in_the_ledger(
 ) -> None:
     """So that a crash loses no more replies than may be in flight, however slow the disk is."""
     judge = bench.judge(limiter=Limiter(4))
-    commit = bench.ledger.commit
+    keep = bench.ledger.keep
 
     async def some() -> int:
         disk = asyncio.Event()
 
-        async def slow(entry: Entry, *, stale: bool = False) -> None:
+        async def slow(rows: Any, **options: Any) -> None:
             await disk.wait()
-            await commit(entry, stale=stale)
+            await keep(rows, **options)
 
-        monkeypatch.setattr(bench.ledger, "commit", slow)
+        monkeypatch.setattr(bench.ledger, "keep", slow)
         await judge.open()
         asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(20)]
         while server.stats()["answered"] < 4:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_admin import record_of
-from ragassay.judges.ledger.store import Entry
+from ragassay.judges.ledger.paid import VERDICT, Paid
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction
@@ -264,36 +265,19 @@ def test_repeats_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
-    def entry(model: str, grade: int) -> Entry:
-        body = json.dumps({"match": grade, "trust": grade, "grade": grade}).encode()
-        return Entry(
-            key="00" * 32,
-            kind=QUESTION.kind,
-            version=QUESTION.version,
-            question=QUESTION.key,
-            repeat=0,
-            endpoint="http://localhost:8000/v1",
-            model=model,
-            answered_by=f"{model}-1",
-            prompt_hash="abc",
-            reason=None,
-            detail="",
-            request=json.dumps({"messages": [{"role": "user", "content": "x"}]}).encode(),
-            reply=body.decode(),
-            answer=body,
-            input_tokens=1,
-            output_tokens=1,
-            cost=None,
-            latency=0.1,
-            attempts=1,
-            dropped=(),
-            created=0.0,
-        )
+    def row(model: str, grade: int) -> Paid:
+        made = Provenance("", f"{model}-1", "abc", request="00" * 32, reply=str(grade))
+        answer = Relevance(match=grade, trust=grade, grade=grade)
+        record = to_record(Verdict(QUESTION, answer, made))
+        endpoint = "http://localhost:8000/v1"
+        sent = zlib.compress(b'{"messages": [{"role": "user", "content": "x"}]}')
+        about = ("00" * 32, VERDICT, endpoint, model, QUESTION.kind)
+        return Paid(*about, record, sent, created=0.0)
 
     import orjson
 
     lines = [
-        orjson.dumps(record_of(entry(model, grade))).decode() + "\n"
+        orjson.dumps(record_of(row(model, grade))).decode() + "\n"
         for model, grade in [("small", 0), ("large", 3), ("other", 3)]
     ]
     verdict = ask(replay(tmp_path, *lines))
@@ -307,7 +291,7 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
         assert f"http://localhost:8000/v1#{name}" in said
     assert answered(replay(tmp_path, lines[0]), QUESTION) == ()
     alone = ask(replay(tmp_path, lines[0]))
-    assert alone.provenance.messages == ({"role": "user", "content": "x"},)
+    assert alone.provenance.messages == [{"role": "user", "content": "x"}]
     assert alone.provenance.judge == "http://localhost:8000/v1#small"
 
 

@@ -14,10 +14,9 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import load_rubric
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.own_rubrics import STEPS, Rubric, bundled, parse_rubric
 from ragassay.judges.question import Question
 from ragassay.judges.questions.rubrics import Graded, RubricGrade
-from ragassay.judges.rubrics.rubric import Rubric
-from ragassay.judges.rubrics.rubric_files import STEPS, bundled, parse_rubric
 from ragassay.judges.verdict import Provenance, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric

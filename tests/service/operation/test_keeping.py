@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.cli.command_line import call
+from ragassay.judges.ledger.paid import ANSWER, Paid
 from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.service.operation.retention import DAY_S, delete_old
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records, read_versions
@@ -33,19 +33,19 @@ def aged(number: int, days: float) -> dict[str, object]:
 
 
 def a_paid_answer(store: Store, project: str, query: str, days: float) -> None:
+    created = time.time() - days * DAY_S
+    made = Paid(query.encode().hex(), ANSWER, "f", "s", query, {"repeat": 0}, created=created)
+
     async def keep() -> None:
         with Ledger(store.ledger(project)) as ledger:
-            await SystemAnswers(ledger, "s", "f").keep(query.encode(), query, 0, "{}")
+            await ledger.keep(lambda: [made])
 
     asyncio.run(keep())
-    with Ledger(store.ledger(project)) as ledger:
-        moment = time.time() - days * DAY_S
-        assert ledger.change("UPDATE answers SET created = ? WHERE query = ?", (moment, query)) == 1
 
 
 def paid(store: Store, project: str) -> set[str]:
     with Ledger(store.ledger(project)) as ledger:
-        return {row[0] for row in ledger.select("SELECT query FROM answers")}
+        return {one.subject for one in ledger.rows("kind = ? AND reason IS NULL", ANSWER)}
 
 
 def test_a_task_keeps_its_own_days_and_the_service_at_most_its(store: Store) -> None:

@@ -80,7 +80,7 @@ def mtrag(
     from ragassay.engine.models.model_checks import check_models
     from ragassay.engine.models.modelling import model_options
     from ragassay.engine.run.judge_session import open_session
-    from ragassay.judges.python_words import named_judges
+    from ragassay.judges.python_judge import named_judges
     from ragassay.reports.views.summary_view import summary_report
 
     words = judge_words(provider, judge_model, openai_key, azure_host)

@@ -108,7 +108,7 @@ def _cutoff(config: RunConfig, k: int) -> None:
 
 def _judge(config: RunConfig, word: str) -> None:
     from ragassay.judges.judge_factory import address_of, kinds
-    from ragassay.judges.python_words import names_object
+    from ragassay.judges.python_judge import names_object
     from ragassay.transport.secrets import NO_KEY
 
     if names_object(word) and has_module(word):

@@ -18,8 +18,7 @@ from ragassay.engine.consistency.consistency_plan import (
     metrics_with_spread,
     templates,
 )
-from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric
-from ragassay.judges.rubrics.rubric_files import read_judge_prompt, read_rubric
+from ragassay.judges.own_rubrics import JudgePrompt, Rubric, read_judge_prompt, read_rubric
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import choices_of

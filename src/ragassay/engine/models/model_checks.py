@@ -14,8 +14,7 @@ from ragassay.engine.models.run_embedder import is_endpoint
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.models.weights.known_models import KNOWN
-from ragassay.models.weights.weight_files import Unavailable, Weights, is_path, no_folder
+from ragassay.models.weights.weight_files import KNOWN, Unavailable, Weights, is_path, no_folder
 
 
 def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:

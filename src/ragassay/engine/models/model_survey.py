@@ -20,8 +20,15 @@ from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
-from ragassay.models.weights.known_models import KNOWN, KnownModel
-from ragassay.models.weights.weight_files import Unavailable, Weights, facts, folder_of, place_of
+from ragassay.models.weights.weight_files import (
+    KNOWN,
+    KnownModel,
+    Unavailable,
+    Weights,
+    facts,
+    folder_of,
+    place_of,
+)
 
 NEAR = {"float32": 1e-3}
 ROUGH = 0.03

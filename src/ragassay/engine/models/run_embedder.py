@@ -27,7 +27,7 @@ from ragassay.engine.results.summary import Spending
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.metric import Metric
-from ragassay.models.embedders.embedding import Embedder
+from ragassay.models.embedders.embedder import Embedder
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights, is_path

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.judges import Judge
+from ragassay.judges.ledger.ledger_admin import latencies, models
 from ragassay.transport.budget import Budget
 from ragassay.transport.limits import MOST
 
@@ -221,8 +222,8 @@ def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Thr
         ledger: with the judge's earlier answers.
     """
     leaves = judge.leaves()
-    models = {leaf.model for leaf in leaves}
-    timed = [] if ledger is None else [_median(ledger, model) for model in sorted(models)]
+    asked = {leaf.model for leaf in leaves}
+    timed = [] if ledger is None else [_median(ledger, model) for model in sorted(asked)]
     medians = [seconds for seconds in timed if seconds is not None]
     endpoints = {_endpoint(leaf.label) for leaf in leaves}
     return Throughput(
@@ -244,21 +245,12 @@ def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
     """
     if ledger is None:
         return False
-    models = {leaf.model for leaf in judge.leaves()}
-    return not any(
-        ledger.select("SELECT 1 FROM verdicts WHERE model = ? LIMIT 1", (model,))
-        for model in models
-    )
+    return models(ledger).isdisjoint(leaf.model for leaf in judge.leaves())
 
 
 def _median(ledger: Ledger, model: str) -> float | None:
-    rows = ledger.select(
-        "SELECT latency / CASE WHEN attempts > 1 THEN attempts ELSE 1 END FROM verdicts "
-        "WHERE model = ? AND reason IS NULL "
-        "ORDER BY rowid DESC LIMIT ?",
-        (model, _RECENT),
-    )
-    return median(row[0] for row in rows) if rows else None
+    took = latencies(ledger, model, _RECENT)
+    return median(took) if took else None
 
 
 def _endpoint(label: str) -> str:

@@ -20,8 +20,7 @@ from ragassay.judges.ledger import store, vectors
 from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window
-from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.models.embedders.embedding import Embedder, is_blank
+from ragassay.models.embedders.embedder import DEFAULT, Embedder, is_blank
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
@@ -142,13 +141,10 @@ class EmbeddingPlanner:
         self._prefix = config.embedder_prefix or ""
         self._seen: set[bytes] = set()
         self._held, self._tokens = 0, 0.0
-        self._ledger: store.Ledger | None = None
-        self._store: vectors.VectorStore | None = None
         place = config.ledger or store.DEFAULT
-        if store.is_there(place) and not config.refresh:
-            self._ledger = store.Ledger(place, create=False)
-            space = (address.url, address.model, config.embedder_dimensions)
-            self._store = vectors.VectorStore(self._ledger, *space)
+        self._ledger = store.look_into(None if config.refresh else place)
+        space = (address.url, address.model, config.embedder_dimensions)
+        self._store = vectors.VectorStore(self._ledger, *space)
 
     def add(self, sample: Sample) -> None:
         """Takes in a sample."""
@@ -161,14 +157,13 @@ class EmbeddingPlanner:
             if name not in self._seen:
                 self._seen.add(name)
                 new.append(self._prefix + text)
-        held = self._store.find(new) if self._store is not None and new else {}
+        held = self._store.find(new)
         self._held += len(held)
         self._tokens += sum(token_estimate.estimate(text) for text in new if text not in held)
 
     def plan(self) -> EmbeddingPlan:
         """The plan for the samples so far; closes the ledger."""
-        if self._ledger is not None:
-            self._ledger.close()
+        self._ledger.close()
         price = price_of(self._address.model, self._address.url)
         return EmbeddingPlan(
             self._address.label,

@@ -15,7 +15,7 @@ from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.engine.run.progress_bar import Progress, shown_progress
 from ragassay.engine.run.source import Data, paths_of
 from ragassay.judges import Judge
-from ragassay.judges.python_words import named_judges, word_of
+from ragassay.judges.python_judge import named_judges, word_of
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import as_metric, own_names
 from ragassay.metrics.core.metric import Metric

@@ -21,7 +21,7 @@ from ragassay.engine.run.scoring import judged_among
 from ragassay.judges import Judge, Question
 from ragassay.judges.asking import Asked, Asker, Usage
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.judges.python_words import check_judge_name
+from ragassay.judges.python_judge import check_judge_name
 from ragassay.judges.questions import AssignNuggets
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
@@ -140,8 +140,7 @@ def open_session(
     if [named.get(word, word) if isinstance(word, str) else word for word in words] == [OFFLINE]:
         return JudgeSession(OfflineJudge())
     from ragassay.judges.judge_factory import make_judge
-    from ragassay.judges.ledger.ledger_file import MEMORY
-    from ragassay.judges.ledger.store import DEFAULT, Ledger, is_there
+    from ragassay.judges.ledger.store import DEFAULT, Ledger, look_into
     from ragassay.transport.budget import Budget
 
     published = [suite.default_model for suite in suites if suite.default_model]
@@ -150,7 +149,7 @@ def open_session(
     options = replace(options, encoder=partial(cosine_of, config), named=named)
     place = config.ledger or DEFAULT
     with ExitStack() as stack:
-        ledger = Ledger(MEMORY if dry and not is_there(place) else place)
+        ledger = look_into(place) if dry else Ledger(place)
         stack.callback(ledger.close)
         named_judge = make_judge(
             words,

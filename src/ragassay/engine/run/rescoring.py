@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
-
 from ragassay.base.errors import InputError, RagassayError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason
@@ -237,11 +235,11 @@ class FromEvidence(Judge):
         """The answer of one judge, by the ledger's form of it where there is one."""
         request = record.get("request")
         if self._ledger is not None and request and record.get("answer") is not None:
-            entry = self._ledger.find(request)
-            if entry is None or entry.answer is None:
+            row = self._ledger.get(request)
+            if row is None or row.reason is not None:
                 detail = f"the ledger holds no answer to this {question.kind}"
                 return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
-            record = {**record, "answer": orjson.loads(entry.answer)}
+            record = {**record, "answer": row.facts["answer"]}
         return vote_of(record, question, repeat, "the run's evidence")
 
 

@@ -92,7 +92,7 @@ def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
-    from ragassay.judges.rubrics.rubric_files import read_rubric
+    from ragassay.judges.own_rubrics import read_rubric
 
     keys: dict[str, Any] = {}
     if config.rubric:

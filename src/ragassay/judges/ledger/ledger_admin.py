@@ -6,39 +6,113 @@ answers of systems under test are counted by system, and deleted by it or by the
 
 from __future__ import annotations
 
-import contextlib
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import ConfigDict, Field, ValidationError
-from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from ragassay.base.counts import grouped
-from ragassay.base.errors import UsageError
-from ragassay.judges.ledger import vectors
-from ragassay.judges.ledger.ledger_file import MEMORY, damaged
-from ragassay.judges.ledger.ledger_selection import (
-    ALL,
-    CHOSEN,
-    EVERYTHING,
-    OF_SYSTEMS,
-    VECTORS,
-    VERDICTS,
-    Selection,
+from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.judges.ledger.ledger_file import MEMORY
+from ragassay.judges.ledger.paid import (
+    ANSWER,
+    EMBEDDING,
+    END_OF_TIME,
+    REJECTED,
+    TABLE,
+    VECTOR,
+    VERDICT,
+    Paid,
+    damaged,
+    unreadable,
 )
-from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.store import Ledger
 from ragassay.transport.protocol_registry import providers
 
-_OF_A_MODEL = "WHERE CAST(? AS TEXT) IS NULL OR model = ?"
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which answers of a ledger are counted, exported or deleted; all where no field is set.
+
+    Attributes:
+        model: the model that was asked for.
+        kind: of question.
+        before: kept before this moment (seconds since 1970).
+        failed: only those that hold a failure.
+        system: only answers of this system under test.
+    """
+
+    model: str | None = None
+    kind: str | None = None
+    before: float | None = None
+    failed: bool = False
+    system: str | None = None
+
+    @property
+    def of_systems(self) -> bool:
+        """Whether it may select answers of systems, which have no model, no kind and no failure."""
+        return self.model is None and self.kind is None and not self.failed
+
+    @property
+    def all(self) -> bool:
+        """Whether nothing is left out."""
+        return self == EVERYTHING
+
+    def check(self, ledger: Ledger) -> None:
+        """Refuses names that occur nowhere in the ledger.
+
+        Raises:
+            UsageError: a model, kind or system that no answer has, or a system together with what
+                only answers of judges have.
+        """
+        if self.system is not None and not self.of_systems:
+            raise UsageError(
+                "An answer of a system has no model, no kind of question and no failure that is "
+                "kept: --system goes with --older-than only."
+            )
+        if self.model is self.kind is self.system is None:
+            return
+        held = stats(ledger)
+        for column, value, names in (
+            ("model", self.model, {row.model for row in held.rows}),
+            ("kind", self.kind, {row.kind for row in held.rows}),
+            ("system", self.system, {row.system for row in held.systems}),
+        ):
+            if value is None or value in names:
+                continue
+            entry, none = "entry", "The ledger is empty."
+            if column == "system":
+                entry, none = "answer", "It holds answers of none."
+            every = f"There are: {', '.join(sorted(names))}." if names else none
+            hint = did_you_mean(value, sorted(names)) or every
+            raise UsageError(f"No {entry} is of the {column} {value!r}. {hint}")
+
+    def chosen(self, *kinds: str) -> tuple[str, Sequence[Any]]:
+        """The condition in SQL for the selected rows of some kinds, and the values of its marks."""
+        found = [one for one in kinds if (self.of_systems if one == ANSWER else not self.system)]
+        wanted = {
+            "name = ?": self.model or self.system,
+            "subject = ?": self.kind,
+            "created < ?": self.before,
+        }
+        conditions = [name for name, value in wanted.items() if value is not None]
+        conditions += ["reason IS NOT NULL"] * self.failed
+        marks = ", ".join("?" * len(found)) or "NULL"
+        values = [value for value in wanted.values() if value is not None]
+        return " AND ".join([f"kind IN ({marks})", *conditions]), [*found, *values]
 
 
-@pydantic_dataclass(frozen=True, config=ConfigDict(strict=True))
+EVERYTHING = Selection()
+
+
+@dataclass(slots=True)
 class Row:
     """What a ledger holds of one kind of question for one model of one endpoint.
 
@@ -59,8 +133,8 @@ class Row:
     output_tokens: int
     cost: float
     unpriced: int
-    first: float = Field(ge=0)
-    last: float = Field(lt=END_OF_TIME)
+    first: float
+    last: float
 
     @property
     def judge(self) -> str:
@@ -150,54 +224,46 @@ class Stats:
 
 
 def stats(ledger: Ledger, selection: Selection = EVERYTHING) -> Stats:
-    """Counts, tokens and money by judge and kind of question.
-
-    Args:
-        ledger: to be counted.
-        selection: of its entries; all when left out.
-    """
-    values, chosen = asdict(selection), f"FROM {ALL} WHERE {CHOSEN}"
-    failures: dict[tuple[str, str, str], dict[str, int]] = {}
-    for endpoint, model, kind, reason, n in ledger.select(
-        f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
-        "GROUP BY 1, 2, 3, 4 ORDER BY n DESC, reason",
+    """Counts, tokens and money by judge and kind of question."""
+    judged, values = selection.chosen(VERDICT, VECTOR)
+    failures: dict[tuple[str, ...], dict[str, int]] = {}
+    for *group, reason, n in ledger.select(
+        f"SELECT source, name, subject, reason, count(*) AS n FROM {TABLE} WHERE {judged} "
+        "AND reason IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY n DESC, reason",
         values,
     ):
-        failures.setdefault((endpoint, model, kind), {})[reason] = n
+        failures.setdefault(tuple(group), {})[reason] = n
     counted = ledger.select(
-        "SELECT endpoint, model, kind, count(*), CAST(sum(input_tokens) AS BIGINT), "
+        "SELECT source, name, subject, count(*), CAST(sum(input_tokens) AS BIGINT), "
         "CAST(sum(output_tokens) AS BIGINT), coalesce(sum(cost), 0.0), count(*) - count(cost), "
-        f"min(created), max(created) {chosen} "
-        f"GROUP BY 1, 2, 3 ORDER BY kind = '{vectors.KIND}', 1, 2, 3",
+        f"min(created), max(created) FROM {TABLE} WHERE {judged} "
+        f"GROUP BY 1, 2, 3 ORDER BY subject = '{EMBEDDING}', 1, 2, 3",
         values,
     )
-    try:
-        judged = counted if selection.of_judges else []
-        rows = [Row(*(*row[:4], failures.get(row[:3], {}), *row[4:])) for row in judged]
-    except ValidationError as error:
-        raise damaged(ledger.path, "a kept answer lacks what each of them has") from error
+    asked, values = selection.chosen(ANSWER)
+    systems = ledger.select(
+        "SELECT name, source, count(*), count(DISTINCT subject), min(created), max(created) "
+        f"FROM {TABLE} WHERE {asked} AND reason IS NULL GROUP BY 1, 2 ORDER BY 1, 6",
+        values,
+    )
+    if not all(first >= 0 and last < END_OF_TIME for *_, first, last in (*counted, *systems)):
+        raise damaged(ledger.path, "a kept answer has no time")
     return Stats(
-        ledger.path, _size(ledger.path), rows, rejections(ledger), _systems(ledger, selection)
+        ledger.path,
+        _size(ledger.path),
+        [_row(row, failures.get(row[:3], {})) for row in counted],
+        rejections(ledger),
+        [SystemRow(*row) for row in systems],
     )
 
 
-def _systems(ledger: Ledger, selection: Selection) -> list[SystemRow]:
-    """The answers of systems under test, counted by system and fingerprint."""
-    if not selection.of_systems:
-        return []
-    rows = ledger.select(
-        "SELECT system, fingerprint, count(*), count(DISTINCT query), min(created), max(created) "
-        f"FROM answers WHERE {OF_SYSTEMS} GROUP BY 1, 2 ORDER BY 1, 6",
-        asdict(selection),
-    )
-    return [SystemRow(*row) for row in rows]
+def _row(counted: tuple[Any, ...], failures: dict[str, int]) -> Row:
+    values = (*counted[:4], failures, *counted[4:])
+    return Row(*values)
 
 
 def export(
-    ledger: Ledger,
-    selection: Selection = EVERYTHING,
-    *,
-    messages: bool = False,
+    ledger: Ledger, selection: Selection = EVERYTHING, *, messages: bool = False
 ) -> Iterator[bytes]:
     """The entries as lines of JSON, oldest first, as a replaying judge reads them.
 
@@ -209,103 +275,80 @@ def export(
     Raises:
         UsageError: vectors are asked for.
     """
-    if selection.kind == vectors.KIND:
+    if selection.kind == EMBEDDING:
         raise UsageError(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    for entry in ledger.entries(CHOSEN, asdict(selection)):
-        yield orjson.dumps(record_of(entry, messages=messages)) + b"\n"
+    chosen, values = selection.chosen(VERDICT)
+    for paid in ledger.rows(chosen, *values):
+        try:
+            yield orjson.dumps(record_of(paid, messages=messages)) + b"\n"
+        except zlib.error as error:
+            raise unreadable(ledger.path, error) from error
 
 
 def prune(ledger: Ledger, selection: Selection) -> int:
-    """Deletes entries and gives their space back to the disk.
-
-    Where another process is writing at this moment, the space is given back another time.
-
-    Args:
-        ledger: to be changed.
-        selection: of the entries to delete.
+    """Deletes answers and gives their space back to the disk.
 
     Returns:
-        The number of entries.
+        The number of answers. Failures of systems are not counted: they only say how often a system
+        was asked in vain.
     """
-    deleted, values = 0, asdict(selection)
-    tables = {"verdicts": VERDICTS, vectors.TABLE: VECTORS}
-    for table, entries in tables.items() if selection.of_judges else ():
-        deleted += ledger.change(
-            f"DELETE FROM {table} WHERE rowid IN "
-            f"(SELECT id FROM ({entries}) AS entries WHERE {CHOSEN})",
-            values,
-        )
-    if selection.of_systems:
-        deleted += ledger.change(f"DELETE FROM answers WHERE {OF_SYSTEMS}", values)
-        # Failures are not counted: they only say how often a system was asked in vain.
-        ledger.change(f"DELETE FROM failures WHERE {OF_SYSTEMS}", values)
-    if deleted:
-        with contextlib.suppress(UsageError):
-            ledger.shrink()
-    return deleted
+    counted = stats(ledger, selection)
+    chosen, values = selection.chosen(VERDICT, VECTOR, ANSWER)
+    ledger.delete(chosen, *values)
+    return counted.entries + counted.system_answers
 
 
 def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]:
-    """The parameters that endpoints were found not to take, by the judge's label.
-
-    Args:
-        ledger: any.
-        model: only for this model.
-    """
-    query = f"SELECT endpoint, model, parameter FROM rejected {_OF_A_MODEL} ORDER BY 1, 2, 3"
-    rows = ledger.select(query, (model, model))
-    return grouped((label_of(endpoint, name), parameter) for endpoint, name, parameter in rows)
+    """The parameters that endpoints were found not to take, by the judge's label."""
+    chosen, values = Selection(model).chosen(REJECTED)
+    rows = ledger.select(f"SELECT source, name, subject FROM {TABLE} WHERE {chosen}", values)
+    return grouped((label_of(endpoint, name), one) for endpoint, name, one in sorted(rows))
 
 
 def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
     """Forgets which parameters endpoints do not take. The next run sends them again.
 
-    Args:
-        ledger: to be changed.
-        model: whose parameters are meant; those of all models when left out.
-
     Returns:
         The number of parameters.
     """
-    return ledger.change(f"DELETE FROM rejected {_OF_A_MODEL}", (model, model))
+    chosen, values = Selection(model).chosen(REJECTED)
+    return ledger.delete(chosen, *values)
 
 
-def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
-    """An entry as plain values, under the names that run folders use for verdicts.
+def models(ledger: Ledger) -> set[str]:
+    """The models, at any endpoint, whose answers or failures are kept."""
+    rows = ledger.select(f"SELECT DISTINCT name FROM {TABLE} WHERE kind = ?", (VERDICT,))
+    return {str(name) for (name,) in rows}
 
-    Args:
-        entry: of the ledger.
-        messages: whether the messages of the request are included.
-    """
-    record: dict[str, Any] = {
-        "id": f"{entry.question}.{entry.repeat}" if entry.repeat else entry.question,
-        "question": entry.kind,
-        "version": entry.version,
-        "key": entry.question,
-        "repeat": entry.repeat,
-        "answer": None if entry.answer is None else orjson.Fragment(entry.answer),
+
+def latencies(ledger: Ledger, model: str, most: int) -> list[float]:
+    """The seconds that a call took, of the youngest answers of a model."""
+    chosen, values = Selection(model).chosen(VERDICT)
+    rows = ledger.rows(f"{chosen} AND reason IS NULL", *values, youngest=True, page=most)
+    taken = (one.facts for one in islice(rows, most))
+    return [facts["latency"] / max(facts["attempts"], 1) for facts in taken]
+
+
+def record_of(paid: Paid, *, messages: bool = True) -> dict[str, Any]:
+    """A verdict as plain values, under the names that run folders use."""
+    key, repeat = paid.facts["key"], paid.facts["repeat"]
+    record = {
+        "id": f"{key}.{repeat}" if repeat else key,
+        **paid.facts,
+        "judge": label_of(paid.source, paid.name),
+        "request": paid.key,
+        "created": moment(paid.created),
     }
-    if entry.reason is not None:
-        record |= {"reason": entry.reason, "detail": entry.detail}
-    record |= {"judge": label_of(entry.endpoint, entry.model), "model": entry.answered_by}
-    provenance = {name: getattr(entry, name) for name in PROVENANCE}
-    record |= {"prompt_hash": provenance.pop("prompt_hash"), "request": entry.key, **provenance}
-    record["created"] = moment(entry.created)
     if messages:
-        record["sent"] = orjson.Fragment(entry.request)
+        record["sent"] = orjson.Fragment(zlib.decompress(paid.payload))
     return record
 
 
 def label_of(endpoint: str, model: str) -> str:
-    """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``.
-
-    Args:
-        endpoint: its URL.
-        model: its name there.
-    """
+    """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``."""
     name = _hosted().get(endpoint)
     return f"{name}:{model}" if name else f"{endpoint}#{model}"
 

@@ -1,4 +1,4 @@
-"""A ledger in PostgreSQL, for workers on several machines: the tables of the file, in the first
+"""A ledger in PostgreSQL, for workers on several machines: the table of the file, in the first
 schema of the connection's search path, and leases as advisory locks, which end with the connection
 of a worker that dies.
 
@@ -12,21 +12,16 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, partial
 from typing import Any
 
 from ragassay.base.errors import LedgerError, extra_needed
-from ragassay.judges.ledger.ledger_file import missing_tables
+from ragassay.judges.ledger.paid import TABLE, make
 
 PREFIXES = ("postgresql://", "postgres://")
 PATIENCE_S = 30.0
 """How long a database that is away is waited for."""
-
-_Values = Sequence[Any] | Mapping[str, Any]
-
-_TYPES = {"BLOB": "BYTEA", "REAL": "DOUBLE PRECISION", "INTEGER": "BIGINT"}
 
 
 class LedgerDatabase:
@@ -42,7 +37,8 @@ class LedgerDatabase:
     def __init__(self, address: str) -> None:
         with extra_needed("A ledger in PostgreSQL needs a package", "postgres"):
             import psycopg
-        self._address, self._error, self._unfit = address, psycopg.Error, psycopg.DataError
+        self._address, self._error = address, psycopg.Error
+        self.path = re.sub(r"(?<=:)[^:/@]*(?=@)", "***", address)  # messages name it
         self._leases: _Connection | None = None
         self._leasing = threading.Lock()
 
@@ -61,8 +57,12 @@ class LedgerDatabase:
                 connection.execute("SELECT pg_advisory_xact_lock(1380405297)")
                 if schema not in ("$user", "public", ""):
                     connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-                for statement in missing_tables(partial(self.has_table, connection)):
-                    connection.execute(statement)
+                tables = connection.execute(
+                    "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+                )
+                names = {name for (name,) in tables.fetchall()}
+                if TABLE not in names:
+                    make(connection, names, self.path)
         return connection
 
     @contextmanager
@@ -70,8 +70,6 @@ class LedgerDatabase:
         """Turns errors of the database into sentences that say what to do."""
         try:
             yield
-        except self._unfit as error:  # the fault is the row's, as in SQLite
-            raise OverflowError(str(error)) from error
         except self._error as error:
             problem = " ".join(str(error).split()) or type(error).__name__
             raise LedgerError(
@@ -89,11 +87,6 @@ class LedgerDatabase:
             connection.give_up()
             raise
 
-    @staticmethod
-    def has_table(connection: _Connection, name: str) -> bool:
-        """Whether there is a table or an index of this name."""
-        return connection.execute("SELECT to_regclass(?)", (name,)).fetchall()[0][0] is not None
-
     def shrink(self, connection: _Connection) -> None:
         """Gives the space of what was deleted back."""
         connection.execute("VACUUM")
@@ -103,19 +96,18 @@ class LedgerDatabase:
         with self._leasing, self.explained():
             if self._leases is None:
                 self._leases = _Connection(self._address)
-            result = self._leases.execute(
-                "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), ?))", (_half(key),)
-            )
-            return bool(result.fetchall()[0][0])
+            return self._lock("pg_try_advisory_lock", key)
 
     def release(self, key: str) -> None:
         """Gives a lease back. Where the connection was lost, it is back already."""
         with self._leasing, suppress(self._error):
-            if self._leases is not None:
-                self._leases.execute(
-                    "SELECT pg_advisory_unlock(hashtextextended(current_schema(), ?))",
-                    (_half(key),),
-                )
+            self._lock("pg_advisory_unlock", key)
+
+    def _lock(self, function: str, key: str) -> bool:
+        if self._leases is None:
+            return False
+        query = f"SELECT {function}(hashtextextended(current_schema(), ?))"
+        return bool(self._leases.execute(query, (_half(key),)).fetchall()[0][0])
 
     def close(self) -> None:
         """Gives all leases back."""
@@ -139,7 +131,7 @@ class _Connection:
 
         self._connection = psycopg.connect(self._address, autocommit=True)
 
-    def execute(self, statement: str, values: _Values = ()) -> Any:
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Executes one statement; what it gives has ``fetchall`` and ``rowcount``."""
         import psycopg
 
@@ -148,7 +140,7 @@ class _Connection:
             try:
                 if self._connection.closed:
                     self._open()
-                result = self._connection.execute(_translated(statement), _storable(values))
+                result = self._connection.execute(_marked(statement), values)
                 break
             except psycopg.OperationalError:
                 if self._within or not self._connection.closed or time.monotonic() > give_up:
@@ -158,10 +150,10 @@ class _Connection:
             self._within = statement == "BEGIN"
         return result
 
-    def executemany(self, statement: str, rows: Iterable[_Values]) -> None:
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Executes one statement for each row of values. For within a transaction."""
         with self._connection.cursor() as cursor:
-            cursor.executemany(_translated(statement), [_storable(values) for values in rows])
+            cursor.executemany(_marked(statement), rows)
 
     def give_up(self) -> None:
         """Undoes the transaction."""
@@ -180,34 +172,6 @@ def _half(key: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _storable(values: _Values) -> Any:
-    """Values whose texts lack the one character that PostgreSQL does not keep."""
-    if isinstance(values, Mapping):
-        return {name: _without_nul(value) for name, value in values.items()}
-    return [_without_nul(value) for value in values]
-
-
-def _without_nul(value: Any) -> Any:
-    return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
-
-
-@cache
-def _translated(statement: str) -> Any:
-    """A statement in PostgreSQL's words: types, marks of values, and what happens to a row whose
-    key is there already."""
-    text = statement.replace("%", "%%").replace("?", "%s")
-    text = re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", text)
-    creation = re.match(r"\s*CREATE TABLE (IF NOT EXISTS )?\w+ \(", text)
-    if creation is not None:
-        text = re.sub(r"\b(BLOB|REAL|INTEGER)\b", lambda one: _TYPES[one[0]], text)
-        return f"{text[: creation.end()]} rowid BIGSERIAL, {text[creation.end() :]}"
-    if text.startswith("INSERT OR IGNORE"):
-        return f"{text.replace(' OR IGNORE', '', 1)} ON CONFLICT DO NOTHING"
-    if text.startswith("INSERT OR REPLACE"):
-        columns = re.search(r"\((.*?)\)", text)
-        assert columns is not None
-        names = [name.strip() for name in columns[1].split(",")]
-        # As in SQLite, a row that is replaced becomes the youngest.
-        updates = ", ".join(f"{name} = excluded.{name}" for name in [*names, "rowid"])
-        return f"{text.replace(' OR REPLACE', '', 1)} ON CONFLICT (key) DO UPDATE SET {updates}"
-    return text
+def _marked(statement: str) -> Any:
+    """A statement with psycopg's marks of values."""
+    return statement.replace("?", "%s")

@@ -7,16 +7,16 @@ power cut. An application id and a version in the header tell a ledger from othe
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
-from importlib import resources
 from pathlib import Path
 
 from ragassay.base.errors import InputError, LedgerError, UsageError
 from ragassay.base.problem_words import system_problem
+from ragassay.judges.ledger.paid import damaged, make
 
 try:
     import fcntl
@@ -26,9 +26,7 @@ except ImportError:  # Windows
 MEMORY = ":memory:"
 APPLICATION = 0x52474C31
 """``RGL1``, in the header of each ledger."""
-VERSION = 1
-TABLES = ("verdicts", "answers", "failures", "vectors")
-"""Files beside this one with SQL: each makes a table and its index ``TABLE_by_key``."""
+VERSION = 2
 
 BUSY_S = 60.0
 """How long one process waits for another that writes to the same file."""
@@ -42,27 +40,24 @@ class LedgerFile:
     """
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self.path = path
         self._leases: int | None = None
 
     def connect(self, *, create: bool = True) -> sqlite3.Connection:
-        """A connection to the ledger.
-
-        Args:
-            create: whether a ledger is made where there is none.
+        """A connection to the ledger, which is made where there is none.
 
         Raises:
             InputError: there is no ledger, or the file is another program's, newer, or damaged.
             UsageError: the file or its folder cannot be written.
         """
-        if self._path != MEMORY:
-            _find_place(Path(self._path), create)
+        if self.path != MEMORY:
+            _find_place(Path(self.path), create)
         with self.explained():
             connection = sqlite3.connect(
-                self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+                self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
             )
             try:
-                _prepare(connection, self._path)
+                _prepare(connection, self.path)
             except BaseException:
                 connection.close()
                 raise
@@ -74,9 +69,9 @@ class LedgerFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise _explanation(self._path, error) from error
+            raise _explanation(self.path, error) from error
         except UnicodeDecodeError as error:  # SQLite quotes what it found
-            raise damaged(self._path, "it holds what is no text") from error
+            raise damaged(self.path, "it holds what is no text") from error
 
     @staticmethod
     @contextmanager
@@ -91,12 +86,6 @@ class LedgerFile:
                 connection.execute("ROLLBACK")
             raise
 
-    @staticmethod
-    def has_table(connection: sqlite3.Connection, name: str) -> bool:
-        """Whether there is a table or an index of this name."""
-        query = "SELECT 1 FROM sqlite_master WHERE name = ?"
-        return bool(connection.execute(query, (name,)).fetchall())
-
     def shrink(self, connection: sqlite3.Connection) -> None:
         """Gives the space of what was deleted back to the disk."""
         connection.execute("VACUUM")
@@ -108,12 +97,12 @@ class LedgerFile:
         A lease is a locked byte of a file beside the ledger: it ends with the process that has it.
         Where the system or the disk knows no such locks, there are no leases.
         """
-        if fcntl is None or self._path == MEMORY:
+        if fcntl is None or self.path == MEMORY:
             return True
         try:
             if self._leases is None:
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-                self._leases = os.open(f"{self._path}-leases", flags, 0o600)
+                self._leases = os.open(f"{self.path}-leases", flags, 0o600)
             fcntl.lockf(self._leases, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place_of(key))
         except (BlockingIOError, PermissionError):
             return self._leases is None  # a file that cannot be made takes no lease
@@ -137,19 +126,6 @@ class LedgerFile:
 def _place_of(key: str) -> int:
     """The byte that stands for a request."""
     return int(key[:15], 16)
-
-
-def missing_tables(has: Callable[[str], bool]) -> Iterator[str]:
-    """The SQL statements that make the tables which a ledger lacks: all of them in a new one, those
-    that came later in the ledger of an older ragassay (which goes on reading it).
-
-    Args:
-        has: whether the ledger has a table or an index of a name.
-    """
-    for table in TABLES:
-        if not has(f"{table}_by_key"):
-            source = resources.files("ragassay.judges.ledger") / f"{table}.sql"
-            yield from source.read_text(encoding="utf-8").split(";")[:-1]
 
 
 def _find_place(path: Path, create: bool) -> None:
@@ -177,48 +153,44 @@ def _find_place(path: Path, create: bool) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    has = partial(LedgerFile.has_table, connection)
-    if _header(connection) != (APPLICATION, VERSION) or any(missing_tables(has)):
+    if _header(connection) != [APPLICATION, VERSION]:
         with LedgerFile.transaction(connection):
-            _check_and_mark(connection, path)
-            for statement in missing_tables(has):
-                connection.execute(statement)
+            # Looks again: two processes that begin together make one ledger.
+            if _header(connection) != [APPLICATION, VERSION]:
+                _make(connection, path)
     connection.execute("PRAGMA synchronous = FULL")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         _write_ahead(connection)
 
 
-def _check_and_mark(connection: sqlite3.Connection, path: str) -> None:
-    """Marks an empty file as a ledger. Called inside a transaction, so that two processes that
-    begin together make one ledger.
+def _make(connection: sqlite3.Connection, path: str) -> None:
+    """Makes a ledger of an empty file, or of one of an older version.
 
     Raises:
-        InputError: the file is another program's, or a newer ledger.
+        InputError: the file is another program's, a newer ledger, or damaged.
     """
     application, version = _header(connection)
-    if application == APPLICATION and version == VERSION:
-        return
-    if application == APPLICATION:
+    if application == APPLICATION and version > VERSION:
         raise InputError(
             f"is a ledger of version {version}, and this ragassay reads version {VERSION}",
             path=path,
             hint="Install the newer ragassay, or name another ledger with --ledger.",
         )
-    if application or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master").fetchall()}
+    if application != APPLICATION and (application or tables):
         raise InputError(
             "is a database of another program",
             path=path,
             hint="Name another file for the ledger with --ledger.",
         )
+    make(connection, tables, path)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _header(connection: sqlite3.Connection) -> tuple[int, int]:
-    return (
-        connection.execute("PRAGMA application_id").fetchone()[0],
-        connection.execute("PRAGMA user_version").fetchone()[0],
-    )
+def _header(connection: sqlite3.Connection) -> list[int]:
+    names = ("application_id", "user_version")
+    return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -237,41 +209,23 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
+_EXPLAINED = {
+    "locked|busy": "another process has been writing to this ledger for more than {busy:.0f} "
+    "seconds. Wait until it ends, or use another with --ledger.",
+    "full": "the disk is full, so no answer can be kept. Make room and run the same command again: "
+    "what was answered before is not asked again.",
+    "readonly|unable to open|disk I/O": "the ledger cannot be written ({problem}). Choose another "
+    "place with --ledger.",
+}
+"""What SQLite says where a ledger is sound and cannot be written, and what to do then."""
+
+
 def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | LedgerError:
     problem = str(error)
     if "not a database" in problem:
-        return InputError(
-            "is not a ledger", path=path, hint="Name another file for the ledger with --ledger."
-        )
-    if "locked" in problem or "busy" in problem:
-        return LedgerError(
-            f"{path}: another process has been writing to this ledger for more than "
-            f"{BUSY_S:.0f} seconds. Wait until it ends, or use another with --ledger."
-        )
-    if "full" in problem:
-        return LedgerError(
-            f"{path}: the disk is full, so no answer can be kept. Make room and run the same "
-            "command again: what was answered before is not asked again."
-        )
-    if isinstance(error, sqlite3.OperationalError) and (
-        "readonly" in problem or "unable to open" in problem or "disk I/O" in problem
-    ):
-        return LedgerError(
-            f"{path}: the ledger cannot be written ({problem}). Choose another place with --ledger."
-        )
+        hint = "Name another file for the ledger with --ledger."
+        return InputError("is not a ledger", path=path, hint=hint)
+    for words, told in _EXPLAINED.items():
+        if re.search(words, problem):
+            return LedgerError(f"{path}: {told.format(busy=BUSY_S, problem=problem)}")
     return damaged(path, problem)
-
-
-def damaged(path: str, problem: str) -> InputError:
-    """The error for a ledger that holds what no ledger may hold.
-
-    Args:
-        path: of the ledger.
-        problem: what is wrong in it.
-    """
-    return InputError(
-        f"is damaged ({problem})",
-        path=path,
-        hint="Move it away and run again with a new one, or rescue its rows first with "
-        "'sqlite3 FILE .recover'.",
-    )

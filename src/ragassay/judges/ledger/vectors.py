@@ -1,4 +1,4 @@
-"""Vectors that an endpoint was paid for: a table of their own in the ledger's file.
+"""Vectors that an endpoint was paid for, in the ledger.
 
 A vector is known by where it came from (endpoint, model, the number of dimensions that was asked
 for) and by the hash of its text.
@@ -6,49 +6,18 @@ for) and by the hash of its text.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragassay.judges.ledger.paid import EMBEDDING, VECTOR, Paid
 from ragassay.judges.ledger.store import Ledger
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-KIND = "embedding"
-"""What the ledger's tables and options call a vector, beside the kinds of questions."""
-
-TABLE = "vectors"
-
-_COLUMNS = "key, endpoint, model, dimensions, answered_by, vector, input_tokens, cost, created"
-_KEEP = f"INSERT OR REPLACE INTO {TABLE} ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-_AT_ONCE = 500
-"""Keys in one query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Paid:
-    """A vector and what it took.
-
-    Attributes:
-        text: that was sent.
-        vector: float32, every component finite.
-        answered_by: the model, as the endpoint says.
-        input_tokens: its share of the request's tokens.
-        cost: its share of the request's price, US dollars; ``None`` where no price is known.
-        created: seconds since 1970.
-    """
-
-    text: str
-    vector: NDArray[np.float32]
-    answered_by: str
-    input_tokens: int
-    cost: float | None
-    created: float
 
 
 class VectorStore:
@@ -64,44 +33,53 @@ class VectorStore:
     def __init__(
         self, ledger: Ledger, endpoint: str, model: str, dimensions: int | None = None
     ) -> None:
-        self.ledger = ledger
-        self._space = (endpoint, model, dimensions or 0)
+        self._ledger, self._endpoint, self._model = ledger, endpoint, model
+        self._dimensions = dimensions or 0
 
     def find(self, texts: Iterable[str]) -> Mapping[str, NDArray[np.float32]]:
         """The vectors of those texts that were paid for before."""
         by_key = {self._key(text): text for text in texts}
-        keys = list(by_key)
-        vectors = {}
-        for begin in range(0, len(keys), _AT_ONCE):
-            some = keys[begin : begin + _AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            query = f"SELECT key, vector FROM {TABLE} WHERE key IN ({marks})"
-            for key, blob in self.ledger.select(query, some):
-                vectors[by_key[key]] = np.frombuffer(blob, dtype="<f4").astype(np.float32)
-        return vectors
+        return {
+            by_key[one.key]: np.frombuffer(one.payload, dtype="<f4").astype(np.float32)
+            for one in self._ledger.find(by_key)
+        }
 
     def width(self) -> int | None:
         """Components of the vectors that are kept; ``None`` where there are none."""
-        query = (
-            f"SELECT length(vector) FROM {TABLE} "
-            "WHERE endpoint = ? AND model = ? AND dimensions = ? LIMIT 1"
-        )
-        rows = self.ledger.select(query, self._space)
-        return int(rows[0][0]) // 4 if rows else None
+        chosen = "kind = ? AND source = ? AND name = ?"
+        kept = self._ledger.rows(chosen, VECTOR, self._endpoint, self._model, page=20)
+        widths = (len(one.payload) // 4 for one in kept if one.facts == self._facts)
+        return next(widths, None)
 
-    async def keep(self, paid: Sequence[Paid]) -> None:
-        """Keeps vectors. Durable when this returns.
+    def keep(
+        self, paid: Iterable[tuple[str, NDArray[np.float32], int, float | None]]
+    ) -> asyncio.Future[None]:
+        """Keeps vectors; see `Ledger.keep`.
 
-        Raises:
-            UsageError: the file cannot be written any more.
+        Args:
+            paid: of each the text, the vector (every component finite), and its share of the
+                request's tokens and of its price in US dollars.
         """
-        rows = []
-        for one in paid:
-            vector = one.vector.astype("<f4").tobytes()
-            took = (one.input_tokens, one.cost, one.created)
-            rows.append((self._key(one.text), *self._space, one.answered_by, vector, *took))
-        await self.ledger.write([(_KEEP, row) for row in rows])
+        rows = [
+            Paid(
+                self._key(text),
+                VECTOR,
+                self._endpoint,
+                self._model,
+                EMBEDDING,
+                self._facts,
+                vector.astype("<f4").tobytes(),
+                input_tokens=tokens,
+                cost=cost,
+            )
+            for text, vector, tokens, cost in paid
+        ]
+        return self._ledger.keep(lambda: rows)
 
-    def _key(self, text: str) -> bytes:
-        body = "\n".join([*map(str, self._space), text])
-        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).digest()
+    @property
+    def _facts(self) -> Mapping[str, int]:
+        return {"dimensions": self._dimensions}
+
+    def _key(self, text: str) -> str:
+        body = f"{self._endpoint}\n{self._model}\n{self._dimensions}\n{text}"
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
-from ragassay.base.score import Reason
 from ragassay.judges.ledger.store import Ledger
 from ragassay.transport.endpoints import Endpoint, EndpointError
+from ragassay.transport.sending import Sender
 
 _LOOKED_BACK = 4
 """Earlier forms of a request under which its answer is looked for."""
@@ -35,10 +35,17 @@ class EndpointCapabilities:
         dropped: names of rejected parameters and modes.
         before: earlier values of ``dropped``, the latest first and the very first last; at most
             `_LOOKED_BACK` of them.
+
+    Args:
+        ledger: remembers them.
+        endpoint: whose they are.
+        model: its name there.
+        sender: of the requests; its breaker is told of requests that failed without them, too.
     """
 
-    def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str) -> None:
+    def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str, sender: Sender) -> None:
         self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
+        self._sender = sender
         self.dropped = endpoint.never
         self.before: tuple[frozenset[str], ...] = ()
         for name in ledger.rejected(endpoint.url, model):
@@ -51,27 +58,13 @@ class EndpointCapabilities:
         self._turned_away = 0
         self._answered = self._doubtful = False
 
-    async def exchange(
-        self,
-        send: Send[T],
-        settling: Callable[[], None],
-        in_vain: Callable[[Reason, str], None],
-    ) -> T:
-        """Sends a request in the form in which the endpoint takes it.
+    async def exchange(self, send: Send[T]) -> T:
+        """What ``send`` makes of the reply to a request in the form that the endpoint takes.
 
         The first request that is rejected for a parameter finds out alone what the endpoint takes,
         and all others wait for that: so many first requests cost few further ones. Where it turns
         out that no parameter was the cause, and no request had an answer yet, the others follow one
         by one until one has.
-
-        Args:
-            send: sends it.
-            settling: called when the finding out begins.
-            in_vain: called with the reason and detail of a rejection, where the request without
-                the rejected parameters failed for the same reason.
-
-        Returns:
-            What ``send`` makes of the reply.
 
         Raises:
             EndpointError: there is no reply, for another reason than what was rejected.
@@ -99,10 +92,10 @@ class EndpointCapabilities:
             self._turned_away += 1
             try:
                 async with self._settling:
-                    settling()
+                    self._sender.end_head_start()
                     if self.dropped is not dropped:
                         continue  # somebody else has found out in the meantime
-                    return await self._settle(send, dropped, rejection, in_vain)
+                    return await self._settle(send, dropped, rejection)
             finally:
                 self._turned_away -= 1
 
@@ -112,20 +105,10 @@ class EndpointCapabilities:
         return self.dropped is dropped and not self._turned_away
 
     async def _settle(
-        self,
-        send: Send[T],
-        dropped: frozenset[str],
-        rejection: EndpointError | None,
-        in_vain: Callable[[Reason, str], None],
+        self, send: Send[T], dropped: frozenset[str], rejection: EndpointError | None
     ) -> T:
-        """Sends a request, without each parameter that is rejected on the way.
-
-        Args:
-            send: see `exchange`.
-            dropped: what is known to be rejected.
-            rejection: of this request, where it was sent already.
-            in_vain: see `exchange`.
-        """
+        """Sends a request, which may have been rejected already, without each parameter that is
+        rejected on the way."""
         while True:
             if rejection is not None:
                 dropped |= rejection.rejected
@@ -138,7 +121,8 @@ class EndpointCapabilities:
                 alike = rejection is not None and error.reason is rejection.reason
                 self._doubtful = alike and not self._answered
                 if rejection is not None and alike:
-                    in_vain(rejection.reason, rejection.detail)
+                    breaker = self._sender.breaker
+                    breaker.failed(rejection.reason, rejection.detail, permanent=True)
                 raise
             assert result is not None
             self._answered, self._doubtful = True, False

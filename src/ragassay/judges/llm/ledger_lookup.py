@@ -1,51 +1,50 @@
-"""Finds and stores the results of requests in the ledger, as one run may use it."""
+"""Finds and keeps the answers to requests in the ledger, as one run may use it: the one place where
+a verdict becomes a row of the ledger, and a row a verdict."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+import zlib
+from typing import Any, Literal
 
 import orjson
 
 from ragassay.base.score import Reason
-from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.paid import VERDICT, Paid, unreadable
+from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
+from ragassay.judges.recorded.verdict_records import provenance_of, to_record
 from ragassay.judges.reply import ReplyInParts
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.transport.endpoints.endpoint import Message
 
 Reuse = Literal["all", "answers", "nothing"]
-"""Which entries a run uses: all; only answers (failures are asked again); none."""
+"""Which rows a run uses: all; only answers (failures are asked again); none."""
+
+_COMPRESSION = 3
+"""A prompt shrinks to two fifths at a fifth of the time that the highest level takes."""
 
 
 class LedgerLookup:
-    """The ledger as one judge sees it. Results that were asked for again in this run are used for
-    the rest of it.
+    """The ledger as one judge sees it. What was asked again in this run is used for the rest of it.
 
     Args:
         ledger: where answers are kept.
         label: of the judge.
+        address: URL of its endpoint, and the model's name there.
         reuse: what counts.
     """
 
-    def __init__(self, ledger: Ledger, label: str, reuse: Reuse) -> None:
+    def __init__(self, ledger: Ledger, label: str, address: tuple[str, str], reuse: Reuse) -> None:
         self._ledger, self._label, self._reuse = ledger, label, reuse
+        self._address = address
         # By request; with its failure, where the ledger keeps an older answer instead.
         self._renewed: dict[bytes, tuple[Reason, str] | None] = {}
 
     def find(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
-        """The stored result of a request, where the run may use it.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-            request: as it would be sent.
-
-        Returns:
-            ``None`` where there is none, or where the question no longer allows the stored answer.
-        """
+        """The kept result of a request; ``None`` where there is none that the run may use, or where
+        the question no longer allows the kept answer."""
         key = bytes.fromhex(request.key)
         renewed = key in self._renewed
         if self._reuse == "nothing" and not renewed:
@@ -54,56 +53,66 @@ class LedgerLookup:
         if failure is not None:
             source = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
             return Failure(question, *failure, source, repeat)
-        entry = self._ledger.find(request.key)
-        if entry is None:
-            return None
-        provenance = Provenance(
-            self._label,
-            model=entry.answered_by,
-            request=entry.key,
-            messages=cast("list[Message]", orjson.loads(entry.request)["messages"]),
-            cached=True,
-            **{name: getattr(entry, name) for name in PROVENANCE},
-        )
+        row = self._ledger.get(request.key)
         asks_again = self._reuse == "answers" and not renewed
-        if entry.reason is not None:
-            result = Failure(question, Reason(entry.reason), entry.detail, provenance, repeat)
-            return None if asks_again else result
-        answer = _valid(question, entry)
-        if answer is None or (asks_again and _lost_by_the_judge(answer)):
+        if row is None or (asks_again and row.reason is not None):
             return None
+        try:
+            sent = orjson.loads(zlib.decompress(row.payload))
+            record = {**row.facts, "judge": self._label, "request": row.key, "cached": True}
+            provenance = provenance_of({**record, "messages": sent["messages"]})
+            if row.reason is not None:
+                detail = row.facts["detail"]
+                return Failure(question, Reason(row.reason), detail, provenance, repeat)
+        except (zlib.error, ValueError, TypeError, KeyError) as error:
+            raise unreadable(self._ledger.path, error) from error
+        answer = _valid(question, row)
+        if answer is None or (asks_again and isinstance(answer, ReplyInParts) and answer.lost):
+            return None  # asking again may bring the fields that are lost
         return Verdict(question, answer, provenance, repeat)
 
-    async def keep(self, question: Question[Any], entry: Entry) -> None:
-        """Stores the result of a request. It is durable when this returns.
+    async def keep(self, asked: Verdict[Any] | Failure, sent: bytes) -> None:
+        """Keeps the result of a request. It is durable when this returns.
 
         A failure does not replace an answer that is still valid: the ledger keeps the answer for
         other runs, and this run has its failure.
 
-        Args:
-            question: that is asked.
-            entry: result of the request.
-
         Raises:
             UsageError: the ledger cannot be written any more.
         """
-        old = None if entry.reason is None else self._ledger.find(entry.key)
-        stays = old is not None and _valid(question, old) is not None
+        key = asked.provenance.request
+        failure = (asked.reason, asked.detail) if isinstance(asked, Failure) else None
+        old = None if failure is None else self._ledger.get(key)
+        stays = old is not None and _valid(asked.question, old) is not None
         stale = old is not None and old.reason is None and not stays
-        await self._ledger.commit(entry, stale=stale)
+        # Made on the ledger's thread, because compression takes time.
+        await self._ledger.keep(lambda: [self._row(asked, sent)], stale=stale)
         if self._reuse != "all":
-            failure = (Reason(entry.reason), entry.detail) if entry.reason and stays else None
-            self._renewed[bytes.fromhex(entry.key)] = failure
+            self._renewed[bytes.fromhex(key)] = failure if stays else None
+
+    def _row(self, asked: Verdict[Any] | Failure, sent: bytes) -> Paid:
+        provenance = asked.provenance
+        record = to_record(asked)
+        for name in ("about", "messages", "cached"):  # what the payload or the question says
+            record.pop(name, None)
+        return Paid(
+            provenance.request,
+            VERDICT,
+            *self._address,
+            asked.question.kind,
+            record,
+            zlib.compress(sent, _COMPRESSION),
+            record.get("reason"),
+            provenance.input_tokens,
+            provenance.output_tokens,
+            provenance.cost,
+        )
 
 
-def _valid(question: Question[Any], entry: Entry) -> Any:
-    """The answer of an entry; ``None`` where it holds none that is valid now."""
+def _valid(question: Question[Any], row: Paid) -> Any:
+    """The answer in a row; ``None`` where it holds none that is valid now."""
     try:
-        return question.check(question.reply.model_validate_json(entry.answer or b""))
+        answer = orjson.dumps(row.facts["answer"])
+        return question.check(question.reply.model_validate_json(answer))
     except ValueError:
         return None
-
-
-def _lost_by_the_judge(answer: Any) -> bool:
-    """Whether a field of the answer had no valid value: asking again may bring one."""
-    return isinstance(answer, ReplyInParts) and bool(answer.lost)

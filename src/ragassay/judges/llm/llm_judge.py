@@ -14,17 +14,17 @@ The life of a question::
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Iterable, Mapping
-from functools import partial
 from itertools import chain
 from typing import Any
+
+from typing_extensions import override
 
 from ragassay.base import strict_json
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
@@ -101,8 +101,8 @@ class LLMJudge(Judge):
                 "(option price: 0.15,0.60), or a budget in calls or tokens (200 calls)."
             )
         self._parameters, self._language = dict(parameters or {}), language
-        self._ledger, self._lookup = ledger, LedgerLookup(ledger, self.label, reuse)
-        self._capabilities = EndpointCapabilities(ledger, endpoint, model)
+        self._ledger = ledger
+        self._lookup = LedgerLookup(ledger, self.label, (endpoint.url, model), reuse)
         self._sender = Sender(
             endpoint,
             limiter,
@@ -110,23 +110,19 @@ class LLMJudge(Judge):
             timeout=timeout,
             backoff=backoff,
         )
+        self._capabilities = EndpointCapabilities(ledger, endpoint, model, self._sender)
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
         self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
         self._draining = False
 
     @property
+    @override
     def width(self) -> int:
-        """As many as may be in flight."""
         return self._sender.limiter.most
 
     @property
+    @override
     def signature(self) -> str:
-        """Its identity, the sampling parameters of all questions, and what the endpoint did not
-        take of them and of the ways to ask for the answer's form.
-
-        A question may have parameters of its own: they belong to its version, and `without` says
-        which of them are not taken.
-        """
         general = {**DEFAULTS, **self._parameters}
         sent = {name: value for name, value in general.items() if value is not None}
         dropped = self.without((*sent, *requests.FORMS))
@@ -139,13 +135,13 @@ class LLMJudge(Judge):
         parts += [f"language={self._language}"] * bool(self._language)
         return f"{self._identity}({','.join(parts)})"
 
+    @override
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Which of these sampling parameters the endpoint does not take."""
         asked = set(names)
         return tuple(name for name in requests.lost(self._capabilities.dropped) if name in asked)
 
+    @override
     async def open(self) -> None:
-        """Makes it usable on this event loop."""
         self._draining = False
         self._sender.resume()
         self._capabilities.reopen()
@@ -155,33 +151,23 @@ class LLMJudge(Judge):
 
         await self.endpoint.open()
 
+    @override
     async def drain(self) -> None:
-        """Sends nothing new, and waits for what is in flight: it is paid, and kept."""
         self._draining = True
         self._sender.stop(Reason.CONNECTION, INTERRUPTED)
         await asyncio.gather(*self._flights.values(), return_exceptions=True)
 
+    @override
     async def close(self) -> None:
-        """Ends the connections."""
         await self.endpoint.close()
 
+    @override
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
-        """The stored verdict; ``None`` where the question would have to be sent.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         request = self._build(question, repeat, self._capabilities.dropped)
         return self._stored(question, repeat, request)
 
+    @override
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict: from the ledger, from the same question in flight, or from a new request.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         name = (question.key, repeat)
         flight = self._flights.get(name)
         if flight is None:
@@ -239,11 +225,9 @@ class _Asking:
 
     async def outcome(self) -> Verdict[Any] | Failure:
         """The verdict or failure; it is in the ledger if it is to be kept."""
-        capabilities, sender = self.judge._capabilities, self.judge._sender
         try:
             try:
-                in_vain = partial(sender.breaker.failed, permanent=True)
-                return await capabilities.exchange(self._send, sender.end_head_start, in_vain)
+                return await self.judge._capabilities.exchange(self._send)
             except Unreadable as first:
                 return await self._repaired(first)
         except Stopped as stop:
@@ -252,7 +236,7 @@ class _Asking:
         except EndpointError as error:
             return await self._failed(error.reason, error.detail)
         finally:
-            sender.end_head_start()
+            self.judge._sender.end_head_start()
 
     async def _send(
         self, dropped: frozenset[str], current: Current | None, learn: Learn
@@ -280,16 +264,6 @@ class _Asking:
             SendRequest(request.body, *sizes, self.tally, received, current)
         )
 
-    def _longer(self, problem: str) -> str:
-        """What to do about a reply that was cut off: models that think may need more tokens."""
-        if problem != CUT:
-            return ""
-        sent = self.request.prompt.parameters
-        most = sent.get("max_tokens") or sent.get("max_completion_tokens")
-        return (
-            f" Raise --max-tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
-        )
-
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
         bad, problem = self.completion.text, str(first)
@@ -297,32 +271,29 @@ class _Asking:
         self.messages = list(prompt.messages)
         body = strict_json.dumps(self.judge.endpoint.body(prompt))
         sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
+        rest, said = first.rest, ""
         try:
-            verdict = await self.judge._sender.send(
+            asked = await self.judge._sender.send(
                 SendRequest(body, *sizes, self.tally, self._received)
             )
+            assert asked is not None
+            return asked
         except Unreadable as second:
-            rest = second.rest or first.rest
-            if rest is not None:
-                return await self._answer(rest)
-            text = self.completion.text or ""
-            if declines(text):
-                return await self._declined(text)
+            rest, said = second.rest or rest, self.completion.text or ""
             also = "" if str(second) == problem else f" (at first: {problem})"
-            return await self._unparsable(
-                f"no valid answer, even when asked again: {second}{also}."
-                f"{self._longer(str(second))}"
-                f"{described(text, self.question)}"
-            )
+            problem = f"no valid answer, even when asked again: {second}{also}."
+            problem += self._longer(str(second)) + described(said, self.question)
         except EndpointError as error:
             if error.reason is not Reason.CONTEXT_TOO_LONG:
                 raise
             # The question itself did fit: what is stored is that its reply was no good.
-            if first.rest is not None:
-                return await self._answer(first.rest)
-            return await self._unparsable(f"no valid answer: {problem}")
-        assert verdict is not None
-        return verdict
+            problem = f"no valid answer: {problem}"
+        if rest is not None:
+            return await self._answer(rest)
+        if declines(said):
+            return await self._declined(said)
+        self.judge._sender.breaker.unusable(problem)
+        return await self._failed(Reason.UNPARSABLE, problem)
 
     async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
         """The verdict or the refusal that a reply holds; it is kept before this returns.
@@ -335,30 +306,40 @@ class _Asking:
             return await self._declined(completion.refusal)
         if completion.finish == "filtered":
             return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
-        return await self._answer(
-            read(self.question, completion.text, cut=completion.finish == "length")
+        cut = completion.finish == "length"
+        return await self._answer(read(self.question, completion.text, cut=cut))
+
+    def _longer(self, problem: str) -> str:
+        """What to do about a reply that was cut off: models that think may need more tokens."""
+        if problem != CUT:
+            return ""
+        sent = self.request.prompt.parameters
+        most = sent.get("max_tokens") or sent.get("max_completion_tokens")
+        return (
+            f" Raise --max-tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
         )
 
     async def _answer(self, answer: Reply) -> Verdict[Any]:
-        await self._keep(None, "", strict_json.dumps(answer.model_dump(mode="json")))
-        return Verdict(self.question, answer, self._provenance(), self.repeat)
-
-    async def _failed(self, reason: Reason, detail: str) -> Failure:
-        if not reason.passing:
-            await self._keep(reason, detail, None)
-        return self._failure(reason, detail)
+        verdict = Verdict(self.question, answer, self._provenance(), self.repeat)
+        await self._keep(verdict)
+        return verdict
 
     async def _declined(self, words: str) -> Failure:
         text = " ".join(words.split())[:200]
         return await self._failed(Reason.REFUSED, f"the model declined: {text}")
 
-    async def _unparsable(self, detail: str) -> Failure:
-        self.judge._sender.breaker.unusable(detail)
-        return await self._failed(Reason.UNPARSABLE, detail)
+    async def _failed(self, reason: Reason, detail: str) -> Failure:
+        failure = self._failure(reason, detail)
+        if not reason.passing:
+            await self._keep(failure)
+        return failure
 
     def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
         provenance = self._provenance()
         return Failure(self.question, reason, detail, provenance, self.repeat, stopped=stopped)
+
+    async def _keep(self, asked: Verdict[Any] | Failure) -> None:
+        await self._written(self.judge._lookup.keep(asked, self.request.record(self.messages)))
 
     async def _written(self, writing: Awaitable[None]) -> None:
         """Waits until the ledger has written something, or stops the judge."""
@@ -372,6 +353,7 @@ class _Asking:
 
     def _provenance(self) -> Provenance:
         tally, price, last = self.tally, self.judge.price, self.completion
+        tokens = tally.input_tokens, tally.output_tokens
         return Provenance(
             self.judge.label,
             tally.model,
@@ -379,33 +361,9 @@ class _Asking:
             self.request.key,
             self.messages,
             last.text or last.refusal or "",
-            tally.input_tokens,
-            tally.output_tokens,
-            price.cost(tally.input_tokens, tally.output_tokens)
-            if price and tally.counted
-            else None,
+            *tokens,
+            price.cost(*tokens) if price and tally.counted else None,
             tally.seconds,
             tally.attempts,
             dropped=self.request.lost,
         )
-
-    async def _keep(self, reason: Reason | None, detail: str, answer: bytes | None) -> None:
-        """Stores the result in the ledger."""
-        question, provenance = self.question, self._provenance()
-        entry = Entry(
-            key=provenance.request,
-            kind=question.kind,
-            version=question.version,
-            question=question.key,
-            repeat=self.repeat,
-            endpoint=self.judge.endpoint.url,
-            model=self.judge.model,
-            answered_by=provenance.model,
-            reason=None if reason is None else str(reason),
-            detail=detail,
-            request=self.request.record(self.messages),
-            answer=answer,
-            created=time.time(),
-            **{name: getattr(provenance, name) for name in PROVENANCE},
-        )
-        await self._written(self.judge._lookup.keep(question, entry))

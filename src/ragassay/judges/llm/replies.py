@@ -82,12 +82,7 @@ def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_
 
 
 def described(text: str, question: Question[Any]) -> str:
-    """The end of a sentence about a reply without an answer: how it begins, and what is wanted.
-
-    Args:
-        text: the reply.
-        question: what was asked.
-    """
+    """The end of a sentence about a reply without an answer: how it begins, and what is wanted."""
     words = " ".join(text.split())
     start = words[:_SHOWN] + ("…" if len(words) > _SHOWN else "")
     # What a model fills in, which may not be the reply that is made of it.

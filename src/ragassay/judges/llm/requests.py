@@ -140,13 +140,7 @@ def _explained_in(question: Question[Any], language: str) -> str:
 
 def repair(request: Request, reply: str | None, problem: str) -> Prompt:
     """The prompt of the repair turn: the request again, with the bad reply and what is wrong with
-    it.
-
-    Args:
-        request: that was sent.
-        reply: that cannot be used.
-        problem: what is wrong with it.
-    """
+    it."""
     shown = (reply or "").strip()[:_ECHOED] or "(no reply)"
     again = (
         f"That reply cannot be used: {problem}. Answer the same question again, now in the agreed "
@@ -202,11 +196,7 @@ def _in_words(schema: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any]) -> str:
-    """A short JSON text of the form that a schema describes, for messages.
-
-    Args:
-        schema: of a reply, as `Question.schema` gives it.
-    """
+    """A short JSON text of the form that a schema describes, for messages."""
     return orjson.dumps(_example(schema)).decode()
 
 

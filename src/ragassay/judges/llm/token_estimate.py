@@ -47,13 +47,7 @@ def of_question(question: Question[Any], model: str = "", own: str = "") -> floa
     """Estimates the tokens of a question's prompt, the answer's schema included.
 
     The text around the data is the same for all questions of one kind with as many texts, so it is
-    rendered once; for a plan of a million questions only the lengths of their texts are added.
-
-    Args:
-        question: that is asked.
-        model: that chooses the shape of the prompt.
-        own: the user's prompt in its place.
-    """
+    rendered once; for a plan of a million questions only the lengths of their texts are added."""
     values = [one for name, one in question.data.items() if name not in question.unsent]
     shape = (type(question), own or question.template(model), tuple(map(_shape, values)))
     material = sum(map(_material, values))

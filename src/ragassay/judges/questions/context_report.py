@@ -9,6 +9,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from typing_extensions import override
+
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Reply, ReplyInParts, whole_number
 
@@ -38,8 +40,8 @@ class ReportOnContext(Question[ContextReport]):
     reply = ContextReport
     output_tokens = 400
 
+    @override
     def faults(self, reply: ContextReport) -> dict[str, str]:
-        """Chunks that do not exist, or are named twice."""
         faults = super().faults(reply)
         chunks = reply.attribution or ()
         beyond = [index for index in chunks if index > len(self.chunks)]
@@ -49,8 +51,8 @@ class ReportOnContext(Question[ContextReport]):
             faults["attribution"] = "a chunk is named twice"
         return faults
 
+    @override
     def bounded_schema(self) -> dict[str, Any]:
-        """No chunk beyond the last."""
         schema = deepcopy(self.schema())
         schema["properties"]["attribution"]["items"]["maximum"] = len(self.chunks)
         return schema

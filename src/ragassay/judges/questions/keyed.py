@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Annotated, Any, ClassVar, TypeVar, cast
+from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args
+
+from pydantic import create_model
+from typing_extensions import override
 
 from ragassay.base.counts import plural
 from ragassay.judges.question import Question
@@ -29,10 +32,6 @@ E = TypeVar("E", bound=ItemReply)
 
 def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
     """The entries in the order of the items, one for each.
-
-    Args:
-        entries: numbered from 1.
-        items: that they are about.
 
     Raises:
         ValueError: an item without an entry, with several, or an entry for no item.
@@ -55,31 +54,48 @@ def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
 class ItemsQuestion(Question[R_co]):
     """Base of questions that have a verdict on each item of a list.
 
-    The reply has one field, with one value for each item in their order; the form has the field
-    ``verdicts``, with an entry for each item, whose last field is that value.
+    The reply has one field, with one value for each item in their order. The form is made of it: it
+    has the field ``verdicts``, with an entry for each item, whose last field is that value.
 
     Class attributes:
         items: name of the field that holds the items.
+        entry: what an entry says; judges read it.
     """
 
     items: ClassVar[str]
+    entry: ClassVar[str]
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        ((name, field),) = cls.reply.model_fields.items()
+        value: Any = (get_args(field.annotation)[0], ...)
+        entry: Any = create_model(
+            f"{cls.__name__}Entry",
+            __base__=ItemReply,
+            __doc__=cls.entry,
+            **{name.removesuffix("s"): value},
+        )
+        about = f"An entry for each {cls.items.removesuffix('s')}."
+        verdicts: Any = (tuple[entry, ...], ...)
+        form = f"{cls.__name__}Form"
+        cls.form = create_model(form, __base__=Reply, __doc__=about, verdicts=verdicts)
+
+    @override
     def read(self, form: Any) -> Reply:
-        """The verdicts in the order of the items."""
         entries = in_order(form.verdicts, getattr(self, self.items))
         (field,) = self.reply.model_fields
         values = tuple(getattr(entry, list(type(entry).model_fields)[-1]) for entry in entries)
         return self.reply(**{field: values})
 
+    @override
     def bounded_schema(self) -> dict[str, Any]:
-        """No number beyond the last item."""
         schema = deepcopy(self.schema())
         number = schema["properties"]["verdicts"]["items"]["properties"]["number"]
         number["maximum"] = len(getattr(self, self.items))
         return schema
 
+    @override
     def check(self, reply: Any) -> R_co:
-        """As many verdicts as items."""
         (field,) = self.reply.model_fields
         n, count = len(getattr(self, self.items)), len(getattr(reply, field))
         if count != n:

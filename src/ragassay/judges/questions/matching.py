@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
+from typing_extensions import override
 
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Reply
@@ -43,6 +44,6 @@ class AnswerMatch(Question[Match]):
     reply = Match
     output_tokens = 150
 
+    @override
     def sampling(self) -> Mapping[str, Any]:
-        """The user's temperature, where there is one."""
         return {} if self.temperature is None else {"temperature": self.temperature}

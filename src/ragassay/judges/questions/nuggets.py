@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from typing_extensions import override
+
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import ItemReply, ItemsQuestion
+from ragassay.judges.questions.keyed import ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 Importance = Literal["vital", "okay"]
@@ -31,30 +33,6 @@ class NuggetAssignments(Reply):
     labels: tuple[Annotated[Assignment, WORD], ...]
 
 
-class ImportanceEntry(ItemReply):
-    """How important one nugget is."""
-
-    label: Annotated[Importance, WORD]
-
-
-class ImportanceForm(Reply):
-    """An entry for each nugget."""
-
-    verdicts: tuple[ImportanceEntry, ...]
-
-
-class AssignmentEntry(ItemReply):
-    """Whether the answer holds one nugget."""
-
-    label: Annotated[Assignment, WORD]
-
-
-class AssignmentForm(Reply):
-    """An entry for each nugget."""
-
-    verdicts: tuple[AssignmentEntry, ...]
-
-
 @dataclass(frozen=True)
 class ExtractNuggets(Question[NuggetList]):
     """The atomic facts in the passages that answer the query, beside those already ``known``.
@@ -76,12 +54,8 @@ class ExtractNuggets(Question[NuggetList]):
     output_tokens = 800
     unsent = frozenset({"refined"})  # it chooses the template
 
+    @override
     def template(self, model: str) -> str:
-        """One for new nuggets, one for the whole list.
-
-        Args:
-            model: not used.
-        """
         return "extract_nuggets_refined" if self.refined else self.kind
 
 
@@ -96,7 +70,7 @@ class NuggetImportance(ItemsQuestion[NuggetImportances]):
     version = 2
     items = "nuggets"
     reply = NuggetImportances
-    form = ImportanceForm
+    entry = "How important one nugget is."
     output_tokens = 350
 
 
@@ -112,5 +86,5 @@ class AssignNuggets(ItemsQuestion[NuggetAssignments]):
     version = 2
     items = "nuggets"
     reply = NuggetAssignments
-    form = AssignmentForm
+    entry = "Whether the answer holds one nugget."
     output_tokens = 350

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from typing_extensions import override
+
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Reply, whole_number
 
@@ -49,7 +51,7 @@ class RelevanceGrade(Question[Relevance]):
     output_tokens = 80
     unsent = frozenset({"earlier"})
 
+    @override
     def template(self, model: str) -> str:
-        """Shots and shape."""
         plain = any(family in model.casefold() for family in ("gpt-oss", "qwen"))
         return f"relevance_grade{'_few' if self.shots == 'few' else ''}{'_plain' if plain else ''}"

@@ -6,6 +6,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import override
+
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Reply
 
@@ -38,14 +40,14 @@ class RubricGrade(Question[Graded]):
     reply = Graded
     output_tokens = 150
 
+    @override
     def bounded_schema(self) -> dict[str, Any]:
-        """No score beyond the scale."""
         schema = deepcopy(self.schema())
         schema["properties"]["score"] |= {"minimum": self.low, "maximum": self.high}
         return schema
 
+    @override
     def check(self, reply: Graded) -> Graded:
-        """A score on the scale."""
         if not self.low <= reply.score <= self.high:
             raise ValueError(f"score must be from {self.low} to {self.high}, not {reply.score}")
         return reply

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import ItemReply, ItemsQuestion
+from ragassay.judges.questions.keyed import ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 SupportLevel = Literal["full", "partial", "none"]
@@ -57,18 +57,6 @@ class ClaimVerdicts(Reply):
     supported: tuple[bool, ...]
 
 
-class ClaimEntry(ItemReply):
-    """Whether the passages support one claim."""
-
-    supported: bool
-
-
-class ClaimForm(Reply):
-    """An entry for each claim."""
-
-    verdicts: tuple[ClaimEntry, ...]
-
-
 @dataclass(frozen=True)
 class ClaimSupport(ItemsQuestion[ClaimVerdicts]):
     """Which claims can be inferred from the passages (RAGAS, second step)?"""
@@ -80,5 +68,5 @@ class ClaimSupport(ItemsQuestion[ClaimVerdicts]):
     version = 2
     items = "claims"
     reply = ClaimVerdicts
-    form = ClaimForm
+    entry = "Whether the passages support one claim."
     output_tokens = 350

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.combining import RULES
@@ -14,6 +16,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Vote, decided
 from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, reply_of
+from ragassay.judges.recorded.verdict_records import provenance_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 
@@ -54,32 +57,25 @@ class Replay(Judge):
         self._older: Counter[tuple[str, int]] = Counter()
 
     @property
+    @override
     def label(self) -> str:
-        """``replay:FILE``, without the folder, and the judges whose answers are recorded there:
-        what rules about words gave stays labelled as that."""
         judges = list(self._file.judges)
         more = f" and {len(judges) - _NAMED} more" if len(judges) > _NAMED else ""
         of = f" of {', '.join(judges[:_NAMED])}{more}" if judges else ""
         return f"replay:{self._file.path.name}{of}"
 
     @property
+    @override
     def signature(self) -> str:
-        """Label, a hash of the file's content, the rule for several votes, and whether answers to
-        older versions count."""
         older = ", older" if self._accepts_older else ""
         return f"{self.label}#{self._file.hash}({self.rule}{older})"
 
+    @override
     def leaves(self) -> tuple[Judge, ...]:
-        """None: nothing is sent."""
         return ()
 
+    @override
     def known(self, question: Question[Any], repeat: int = 0) -> Vote:
-        """The recorded answer itself, because it takes no request.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         version = self._version(question, repeat)
         if version != question.version and not self._accepts_older:
             return self._missing(question, repeat, version)
@@ -91,13 +87,8 @@ class Replay(Judge):
             return votes[0]
         return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
 
+    @override
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The recorded verdict; a failure with `MISSING_INPUT` where the file does not hold one.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
         version = self._version(question, repeat)
         lines = self._file.matching(question, repeat, version)
         if self._accepts_older and version != question.version:
@@ -108,9 +99,8 @@ class Replay(Judge):
             self._mixed |= models
         return self.known(question, repeat)
 
+    @override
     def remarks(self) -> tuple[str, ...]:
-        """Labels of people that matched no question, answers to older versions of questions, and
-        models that were made a panel."""
         remarks = []
         for (kind, version), n in self._older.items():
             answers = "1 answer is" if n == 1 else f"{n:,} answers are"
@@ -185,7 +175,9 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     Raises:
         InputError: the record has no valid answer.
     """
-    provenance = _provenance(record, where)
+    # Nothing is sent now, and no ledger is used.
+    now = {"judge": record.get("judge") or where, "request": "", "attempts": 0, "cached": False}
+    provenance = provenance_of({**record, **(record.get("sent") or {}), **now})
     votes = tuple(
         vote_of(vote, question, int(vote.get("repeat", repeat)), where)
         for vote in record.get("votes", ())
@@ -200,23 +192,3 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
         detail = f"{where}: {error}"
         return Failure(question, Reason.UNPARSABLE, detail, provenance, repeat, votes)
     return Verdict(question, answer, provenance, repeat, votes)
-
-
-def _provenance(record: Mapping[str, Any], where: str) -> Provenance:
-    """The origin that the record states. Nothing is sent now, and no ledger is used: there is no
-    request, and no attempts are counted.
-    """
-    sent = record.get("sent") or record
-    return Provenance(
-        judge=str(record.get("judge") or where),
-        model=str(record.get("model") or ""),
-        prompt_hash=str(record.get("prompt_hash") or ""),
-        messages=tuple(sent.get("messages") or ()),
-        reply=str(record.get("reply") or ""),
-        input_tokens=int(record.get("input_tokens") or 0),
-        output_tokens=int(record.get("output_tokens") or 0),
-        cost=record.get("cost"),
-        latency=float(record.get("latency") or 0.0),
-        attempts=0,
-        dropped=tuple(record.get("dropped") or ()),
-    )

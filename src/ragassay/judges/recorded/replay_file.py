@@ -81,13 +81,7 @@ class ReplayFile:
         self, question: Question[Any], repeat: int = 0, version: int | None = None
     ) -> list[Line]:
         """The lines that answer a question, in the order of the file; the last of each judge, and
-        the last final one alone where there is any.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-            version: of the question that recorded answers are to; its own where left out.
-        """
+        the last final one alone where there is any."""
         latest: dict[object, Line] = {}
         for line in self.matching(question, repeat, version):
             latest[line.who or line.number] = line
@@ -247,7 +241,7 @@ def example(cls: type[Question[Any]]) -> str:
     data = {
         field.name: ["..."] if "tuple" in str(field.type) else "..."
         for field in fields(cls)
-        if _required(field)
+        if field.default is MISSING
     }
     answer: dict[str, Any] = {
         name: _shown(kind)
@@ -311,23 +305,17 @@ def _question_of(cls: type[Question[Any]], data: Any) -> Question[Any]:
         if name not in names:
             hint = did_you_mean(name, names) or f"It has: {', '.join(sorted(names))}."
             raise InputError(f"{cls.kind} has no field {name!r}", field=f"data.{name}", hint=hint)
-    for field in fields(cls):
-        if field.name not in data and _required(field):
-            raise InputError("is missing", field=f"data.{field.name}", hint=f"As in {example(cls)}")
     try:
         return _adapter(cls).validate_json(orjson.dumps(data), strict=True)
     except ValidationError as error:
         place, problem = mistakes(error)[0]
-        raise InputError(problem, field=".".join(("data", *place))) from error
+        field = ".".join(("data", *place))
+        raise InputError(problem, field=field, hint=f"As in {example(cls)}") from error
 
 
 @cache
 def _adapter(cls: type[Question[Any]]) -> TypeAdapter[Question[Any]]:
     return TypeAdapter(cls)
-
-
-def _required(field: Any) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _can_be_left_out(shape: type[Reply], name: str) -> bool:

@@ -76,3 +76,19 @@ def _provenance(provenance: Provenance) -> dict[str, Any]:
     record = {field.name: getattr(provenance, field.name) for field in fields(provenance)}
     messages = [dict(message) for message in provenance.messages]
     return {**record, "messages": messages, "dropped": list(provenance.dropped)}
+
+
+def provenance_of(record: Mapping[str, Any]) -> Provenance:
+    """The origin that a record states, as far as it does."""
+    texts = ("judge", "model", "prompt_hash", "request", "reply")
+    values: dict[str, Any] = {name: str(record.get(name) or "") for name in texts}
+    for name in ("input_tokens", "output_tokens", "attempts"):
+        values[name] = int(record.get(name) or 0)
+    return Provenance(
+        **values,
+        messages=list(record.get("messages") or ()),
+        cost=record.get("cost"),
+        latency=float(record.get("latency") or 0.0),
+        cached=bool(record.get("cached")),
+        dropped=tuple(record.get("dropped") or ()),
+    )

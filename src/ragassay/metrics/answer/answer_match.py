@@ -9,8 +9,8 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
+from ragassay.judges.own_rubrics import JudgePrompt
 from ragassay.judges.questions import AnswerMatch
-from ragassay.judges.rubrics.rubric import JudgePrompt
 from ragassay.metrics.core import own
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import not_applicable, register

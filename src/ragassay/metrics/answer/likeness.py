@@ -17,11 +17,10 @@ from ragassay.metrics.core.metric import Metric, passage_texts, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.core.window import Window
-from ragassay.models.embedders.embedding import Embedded, is_blank
-from ragassay.models.encoders.baselines import Baseline, baseline
+from ragassay.models.embedders.embedder import Embedded, is_blank
+from ragassay.models.encoders.baselines import RECOMMENDED, Baseline, baseline, layer_for
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.layers import RECOMMENDED, layer_for
-from ragassay.models.encoders.model_reading import ReadTexts
+from ragassay.models.encoders.text_model import ReadTexts
 from ragassay.models.encoders.token_matching import Idf, Pair, TokenMatch, compare
 from ragassay.models.weights.weight_files import Weights, missing_folder
 

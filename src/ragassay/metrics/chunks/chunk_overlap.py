@@ -37,7 +37,7 @@ from ragassay.metrics.core.measures import Measured, measure
 from ragassay.metrics.core.metric import missing
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
-from ragassay.models.embedders.embedding import Embedded, is_blank
+from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
 
 Relevance = Literal["exact", "cosine"]

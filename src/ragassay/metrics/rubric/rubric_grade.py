@@ -14,10 +14,9 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
+from ragassay.judges.own_rubrics import Rubric, RubricPart, bundled
 from ragassay.judges.questions import RubricGrade
 from ragassay.judges.questions.rubrics import Parts
-from ragassay.judges.rubrics.rubric import Rubric, RubricPart
-from ragassay.judges.rubrics.rubric_files import bundled
 from ragassay.metrics.answer.answer_match import accepted
 from ragassay.metrics.core import own
 from ragassay.metrics.core.judged import JudgedMetric

@@ -22,10 +22,9 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.problem_words import json_problem
-from ragassay.models.classifiers.windows import Span, windows
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
-from ragassay.models.encoders.tensors import tensors_of
-from ragassay.models.encoders.token_rows import padded
+from ragassay.models.encoders.loading import tensors_of
+from ragassay.models.encoders.text_model import padded
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import (
     CONFIG,
@@ -54,6 +53,9 @@ TOKENIZER = "tokenizer.json"
 _SHAPE_FILE = files("ragassay.models.classifiers").joinpath("flan_t5_base.json")
 SHAPE: Mapping[str, Any] = json.loads(_SHAPE_FILE.read_text(encoding="utf-8"))
 """The sizes of google/flan-t5-base, for a folder without the configuration of a T5."""
+
+Span = tuple[int, int]
+"""Start and end in characters."""
 
 _SHARED = ("t5.transformer.shared.weight", "t5.transformer.encoder.embed_tokens.weight")
 """Two names of one matrix; the checkpoint holds it once."""
@@ -117,20 +119,14 @@ class HhemModel:
         return [by_prompt[prompt] for prompt in prompts]
 
     def windows(self, text: str, size: int, overlap: int) -> list[Span]:
-        """The stretches of a long text, in characters; see `ragassay.models.classifiers.windows`.
-
-        Args:
-            text: the text.
-            size: most tokens of a stretch.
-            overlap: tokens that a stretch shares with the one before it.
-        """
+        """The stretches of a long text, in characters; see `windows`."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return windows(text, encoding.offsets, size, overlap)
 
     def _forward(self, tokens: Sequence[Sequence[int]]) -> list[float | None]:
         import torch
 
-        inputs = padded(tokens, [len(row) for row in tokens], self._device)
+        inputs = padded(tokens, self._device)
         with torch.inference_mode(), running(self._dtype, self._device):
             logits = self._model(**inputs).logits[:, 0, :]
             values: list[float] = torch.softmax(logits.float(), dim=-1)[:, 1].tolist()
@@ -254,3 +250,44 @@ def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path
     model: Any = holder.t5
     model.transformer.encoder.embed_tokens.weight = model.transformer.shared.weight
     return model.eval().requires_grad_(False)
+
+
+def windows(text: str, tokens: Sequence[Span], size: int, overlap: int) -> list[Span]:
+    """Overlapping stretches of a text that together hold every token.
+
+    They begin and end between words, where there is white space within half a window; in text
+    without any they may cut a word.
+
+    Args:
+        text: the text.
+        tokens: start and end of its tokens, in characters, in their order.
+        size: most tokens of a stretch, at least 1.
+        overlap: about how many tokens a stretch shares with the one before it, from 0 to half of
+            ``size``.
+
+    Returns:
+        Start and end of each stretch, in characters.
+    """
+    if not tokens:
+        return []
+    stretches: list[Span] = []
+    begin = 0
+    while True:
+        end = min(begin + size, len(tokens))
+        if end < len(tokens):
+            end = _word(text, tokens, end, begin + max(1, size // 2))
+        start, stop = tokens[begin][0], tokens[end - 1][1]
+        stretches.append((start, stop))
+        if end == len(tokens):
+            return stretches
+        nearest = max(begin + 1, end - overlap)
+        begin = _word(text, tokens, nearest, max(begin + 1, nearest - size // 4))
+
+
+def _word(text: str, tokens: Sequence[Span], at: int, lowest: int) -> int:
+    """The last token from ``lowest`` to ``at`` that begins a word; ``at`` where there is none."""
+    for index in range(at, lowest - 1, -1):
+        start = tokens[index][0]
+        if start == 0 or text[start - 1].isspace() or text[start : start + 1].isspace():
+            return index
+    return at

@@ -1,4 +1,5 @@
-"""Sentence vectors by a model on this machine: a folder or a model of the hub's local cache.
+"""What turns texts into vectors; and sentence vectors by a model on this machine: a folder, or a
+model of the hub's local cache.
 
 Only transformers is needed. Pooling, normalisation, longest text and default prompt of a
 sentence-transformers folder are applied here (see `sentence_folder`). Vectors are float32 and do
@@ -7,18 +8,19 @@ not depend on what else is embedded at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
 
-from ragassay.base.counts import either, share
 from ragassay.base.score import Reason, Unscored
-from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
-from ragassay.models.embedders.embedding import Embedded, Embedder
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
-from ragassay.models.encoders.loading import load_encoder, tokenizer_of
-from ragassay.models.encoders.token_rows import padded
+from ragassay.models.encoders.memory import ByteCache, text_key
+from ragassay.models.encoders.text_model import BOUNDLESS, TextModel, cut_texts
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.weights.weight_files import (
     Weights,
@@ -29,13 +31,94 @@ from ragassay.models.weights.weight_files import (
     place_of,
 )
 
+if TYPE_CHECKING:
+    from ragassay.judges.asking import Usage
+
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 """The model that embeds where none is named: small, for any machine, and well known."""
 
-_THEIRS = "their vectors are those of their beginnings"
+_CUT = "its vector is that of its beginning", "their vectors are those of their beginnings"
 
 _AT_ONCE = 8_192
 """Texts that are cut into tokens at a time, because the tokens take more memory than the text."""
+
+
+_ROW = 300
+"""Bytes that a vector takes beside its numbers: the array, the digest, its place in the cache."""
+
+Vector = NDArray[np.float32]
+
+Embedded = Vector | Unscored
+"""A vector, or why there is none."""
+
+
+class Embedder(ABC):
+    """The vectors of texts. Threads may share it; one of them is served at a time.
+
+    Args:
+        cache_mib: memory, in MiB, for vectors that may be needed again. Within it, each text is
+            embedded once.
+    """
+
+    def __init__(self, cache_mib: int) -> None:
+        self._cache = ByteCache[Vector](cache_mib << 20)
+        self._one_at_a_time = threading.Lock()
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The embedder's name in outputs."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Distinguishes its vectors from those of others, for signatures."""
+
+    def embed(self, texts: Iterable[str]) -> Mapping[str, Embedded]:
+        """The vector of each distinct text, or why there is none.
+
+        A blank text has no vector, is not sent to any model or endpoint, and is not in the result.
+
+        Raises:
+            Unavailable: the model is not available.
+        """
+        wanted = [text for text in dict.fromkeys(texts) if not is_blank(text)]
+        with self._one_at_a_time:
+            vectors: dict[str, Embedded] = {}
+            missing = []
+            for text in wanted:
+                vector = self._cache.get(text_key(text))
+                if vector is None:
+                    missing.append(text)
+                else:
+                    vectors[text] = vector
+            if missing:
+                for text, embedded in zip(missing, self._embed(missing), strict=True):
+                    vectors[text] = embedded
+                    if not isinstance(embedded, Unscored):
+                        self._cache.put(text_key(text), embedded, embedded.nbytes + _ROW)
+        return vectors
+
+    @abstractmethod
+    def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
+        """One vector, or the reason why there is none, for each of these different texts."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """What was asked of an endpoint, and its cost; ``None`` for an embedder on this machine."""
+        return None
+
+    def remarks(self) -> Sequence[str]:
+        """What a report should say about the vectors made since the last call."""
+        return ()
+
+    def close(self) -> None:
+        """Ends the work in progress, so that vectors already paid for are received."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text holds nothing but white space."""
+    return not text.strip()
 
 
 class LocalEmbedder(Embedder):
@@ -61,37 +144,26 @@ class LocalEmbedder(Embedder):
         self.prefix = self.recipe.prompt if prefix is None else prefix
         self._identity = identity(weights, options.folders) + in_half(options)
         self._label = label_of(weights, options.folders)
-        self._device = device_of(options)
-        self._tokenizer = tokenizer_of(folder)
-        self._dtype = dtype_of(options)
-        with loading(self._device):
-            self._model = load_encoder(folder, self._dtype).to(self._device)
-        self._batches = Batches(self._device, options.batch_size)
-        self.max_tokens = _longest(self.recipe, self._tokenizer, self._model)
+        self._text_model = TextModel(options, folder)
+        self.max_tokens = self._text_model.longest = _longest(self.recipe, self._text_model)
         self._skipped = 0 if self.recipe.with_prompt else self._length_of(self.prefix)
         self.embedded = self.shortened = 0
 
     @property
+    @override
     def label(self) -> str:
-        """Name and the beginning of the commit; for a folder its last name and its hash."""
         return self._label
 
     @property
+    @override
     def identity(self) -> str:
-        """Name and commit, or for a folder the hash of its files; with the prefix, if any."""
         return f"{self._identity}+{self.prefix!r}" if self.prefix else self._identity
 
+    @override
     def remarks(self) -> Sequence[str]:
-        """How many texts were cut at the model's limit since the last call."""
         n, cut = self.embedded, self.shortened
         self.embedded = self.shortened = 0
-        if not cut:
-            return ()
-        return (
-            f"{share(cut, n, 'text')} {either(cut, 'is', 'are')} longer than the {self.max_tokens} "
-            f"tokens that {self.label} reads: "
-            f"{either(cut, 'its vector is that of its beginning', _THEIRS)}.",
-        )
+        return cut_texts(n, cut, self.max_tokens, self.label, _CUT)
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
         vectors: list[Embedded] = []
@@ -103,47 +175,40 @@ class LocalEmbedder(Embedder):
         sent = [self.prefix + text for text in texts]
         if self.recipe.lower:
             sent = [text.lower() for text in sent]
-        ids = self._tokenizer(sent, add_special_tokens=True, verbose=False)["input_ids"]
-        lengths = [len(row) for row in ids]
+        rows = list(self._text_model.token_ids(sent))
         self.embedded += len(texts)
-        if self.max_tokens is not None:
-            long = [at for at, length in enumerate(lengths) if length > self.max_tokens]
-            self.shortened += len(long)
-            if long:
-                cut = self._tokenizer(
-                    [sent[at] for at in long], truncation=True, max_length=self.max_tokens
-                )["input_ids"]
-                for at, row in zip(long, cut, strict=True):
-                    ids[at], lengths[at] = row, len(row)
-        return self._batches.run(lengths, lambda batch: self._forward([ids[at] for at in batch]))
+        self.shortened += sum(not complete for _, complete in rows)
+        ids = [row for row, _ in rows]
+        return self._text_model.batches.run(
+            [len(row) for row in ids], lambda batch: self._forward([ids[at] for at in batch])
+        )
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Sequence[Embedded]:
         import torch
 
-        pad = self._tokenizer.pad_token_id or 0
-        inputs = padded(ids, [len(row) for row in ids], self._device, pad)
-        with torch.inference_mode(), running(self._dtype, self._device):
-            states = self._model(**inputs).last_hidden_state.float()
-            vectors = pool(states, inputs["attention_mask"], self.recipe.pooling, self._skipped)
+        states, mask = self._text_model.states(ids)
+        with torch.inference_mode():
+            vectors = pool(states, mask, self.recipe.pooling, self._skipped)
             if self.recipe.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=1)
         rows = np.asarray(vectors.cpu().numpy(), dtype=np.float32)
-        overflowed = Unscored(Reason.FAILED, overflow(self._dtype))
+        overflowed = Unscored(Reason.FAILED, self._text_model.overflow)
         return [row if np.isfinite(row).all() else overflowed for row in rows]
 
     def _length_of(self, prompt: str) -> int:
         """Tokens of a prompt, including those that begin a text and without those that end it."""
         if not prompt:
             return 0
-        bare = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
-        tokens = self._tokenizer(prompt)["input_ids"]
+        bare = self._text_model.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        tokens = self._text_model.tokenizer(prompt)["input_ids"]
         begin = next((at for at in range(len(tokens)) if tokens[at : at + len(bare)] == bare), 0)
         return begin + len(bare)
 
 
-def _longest(recipe: Recipe, tokenizer: Any, model: Any) -> int | None:
+def _longest(recipe: Recipe, text_model: TextModel) -> int | None:
     """Most tokens of a text: the folder's limit, within the number of the model's positions."""
-    limits = [recipe.max_tokens or tokenizer.model_max_length]
+    model = text_model.model
+    limits = [recipe.max_tokens or text_model.tokenizer.model_max_length]
     places = getattr(model.config, "max_position_embeddings", None)
     if places:
         table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
@@ -151,4 +216,4 @@ def _longest(recipe: Recipe, tokenizer: Any, model: Any) -> int | None:
         # RoBERTa counts its positions from the one after that of the padding.
         limits.append(places if padding is None else places - padding - 1)
     least = min(limits)
-    return int(least) if least < 1_000_000 else None
+    return int(least) if least < BOUNDLESS else None

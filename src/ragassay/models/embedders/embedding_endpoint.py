@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from ragassay.base import strict_json
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
+from ragassay.judges.ledger.paid import EMBEDDING
 from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.vectors import KIND, Paid, VectorStore
+from ragassay.judges.ledger.vectors import VectorStore
 from ragassay.judges.llm import token_estimate
-from ragassay.models.embedders.embedding import Embedded, Embedder, Vector
+from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
 from ragassay.transport.accounts import PricedAccount
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, EndpointError
@@ -108,8 +109,8 @@ class EndpointEmbedder(Embedder):
             timeout=timeout,
             backoff=backoff,
         )
-        rejected = ledger.rejected(endpoint.url, model)
-        self._encoding = None if ENCODING in rejected else "base64"
+        is_rejected = ENCODING in ledger.rejected(endpoint.url, model)
+        self._encoding = None if is_rejected else "base64"
         self._most = batch
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
@@ -118,20 +119,19 @@ class EndpointEmbedder(Embedder):
         self._n_rejected = 0
 
     @property
+    @override
     def label(self) -> str:
-        """The embedder's name, such as ``openai:text-embedding-3-small`` or
-        ``http://localhost:8000/v1#model``."""
         return self._label
 
     @property
+    @override
     def identity(self) -> str:
-        """The label, the dimensions where they were chosen, and the prefix, if any."""
         size = f"[{self._dimensions}]" if self._dimensions else ""
         return f"{self._identity}{size}{f'+{self.prefix!r}' if self.prefix else ''}"
 
     @property
+    @override
     def usage(self) -> Usage:
-        """Texts (as questions), requests (as calls), tokens and money so far."""
         return self._usage
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
@@ -146,9 +146,8 @@ class EndpointEmbedder(Embedder):
             vectors.update(self._submit(self._request_vectors(missing)).result())
         return [vectors[text] if text in vectors else self._failed[text] for text in sent]
 
+    @override
     def close(self) -> None:
-        """Sends nothing new, and waits for requests in flight: they are paid for, and their vectors
-        are stored."""
         if self._began:
             self._submit(self._shut_down()).result()
 
@@ -244,9 +243,8 @@ class EndpointEmbedder(Embedder):
             text: self._validated(vector) for text, vector in zip(texts, reply.vectors, strict=True)
         }
         shares = _shares(texts, reply.input_tokens)
-        now = time.time()
         paid = [
-            Paid(text, vector, reply.model, share, self._cost(share), now)
+            (text, vector, share, self._cost(share))
             for (text, vector), share in zip(vectors.items(), shares, strict=True)
             if not isinstance(vector, Unscored)
         ]
@@ -264,7 +262,7 @@ class EndpointEmbedder(Embedder):
             problem = (
                 f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
                 "expected. Where the model behind this name has changed, 'ragassay ledger prune "
-                f"--kind {KIND} --model {shlex.quote(self._model)}' forgets its old vectors."
+                f"--kind {EMBEDDING} --model {shlex.quote(self._model)}' forgets its old vectors."
             )
             return Unscored(Reason.UNPARSABLE, problem)
         if not np.isfinite(vector).all():

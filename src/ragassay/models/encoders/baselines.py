@@ -1,7 +1,8 @@
-"""BERTScore's baselines: what random pairs of sentences score, by language, model and layer.
+"""What bert-score 0.3.13 publishes of its models. Nothing is downloaded.
 
-The numbers are bert-score's own, published with its version 0.3.13; a file in its form can replace
-them. Nothing is downloaded.
+The layer whose scores agree best with people's judgments (by their correlation with those of
+WMT16), and baselines: what random pairs of sentences score, by language, model and layer; a file in
+bert-score's form can replace them.
 """
 
 from __future__ import annotations
@@ -14,10 +15,39 @@ from math import isfinite
 from pathlib import Path
 
 from ragassay.base.problem_words import system_problem
-from ragassay.models.encoders.layers import listed_name
-from ragassay.models.weights.weight_files import Unusable
+from ragassay.models.weights.weight_files import Unusable, Weights
 
 _HEADER = ["LAYER", "P", "R", "F"]
+
+
+def _table(name: str) -> list[str]:
+    lines = files("ragassay.models").joinpath(name).read_text("utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
+def layer_for(model: str) -> int | None:
+    """The recommended layer (0 is the embeddings' own); ``None`` where none is recommended.
+
+    Args:
+        model: name on the hub, with or without a commit.
+    """
+    return RECOMMENDED.get(listed_name(model))
+
+
+def listed_name(model: str) -> str:
+    """bert-score's name of a model: without its commit, and without the owner that the hub has
+    since put before names such as ``roberta-large``."""
+    name = Weights.parse(model).name
+    maker, _, rest = name.partition("/")
+    return rest if maker in _MAKERS else name
+
+
+_MAKERS = frozenset({"FacebookAI", "albert", "distilbert", "google-bert", "google-t5", "xlnet"})
+
+RECOMMENDED: Mapping[str, int] = {
+    model: int(layer) for line in _table("layers.tsv") for model, layer in [line.split("\t")]
+}
+"""The layer by bert-score's name of the model."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +62,6 @@ class Baseline:
         """The values rescaled so that the baseline becomes 0 and 1 stays 1.
 
         The lower bound depends on the model: a cosine of -1 may become -3 or less.
-
-        Args:
-            p: raw precision.
-            r: raw recall.
-            f: raw F.
 
         Returns:
             Rescaled precision, recall and F.
@@ -79,22 +104,14 @@ def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
 
 
 def has_baseline(lang: str, model: str) -> bool:
-    """Whether a baseline of a language and model is bundled.
-
-    Args:
-        lang: ``en``, ``zh``, ``en-sci`` ...
-        model: name on the hub, with or without a commit.
-    """
+    """Whether a baseline of a language and model is bundled."""
     return (lang.casefold(), listed_name(model)) in _bundled()
 
 
 @cache
 def _bundled() -> Mapping[tuple[str, str], tuple[Baseline, ...]]:
     baselines = {}
-    text = files("ragassay.models").joinpath("baselines.tsv").read_text(encoding="utf-8")
-    for line in text.splitlines():
-        if line.startswith("#"):
-            continue
+    for line in _table("baselines.tsv"):
         lang, model, *layers = line.split("\t")
         baselines[lang, model] = tuple(Baseline(*map(float, cell.split(","))) for cell in layers)
     return baselines

@@ -11,32 +11,23 @@ configuration; never more than the model has positions for.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
-from ragassay.models.embedders.vector_file import VectorFile
-from ragassay.models.encoders.loading import load_encoder, tokenizer_of
-from ragassay.models.encoders.memory import ByteCache
-from ragassay.models.encoders.token_rows import padded
+from ragassay.models.encoders.memory import ByteCache, VectorFile
+from ragassay.models.encoders.text_model import BOUNDLESS, TextModel
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
 
 if TYPE_CHECKING:
     import torch
 
-_BOUNDLESS = 1_000_000
-"""Tokenisers that state no maximum give a number beyond all texts (1e30)."""
-
 _PIECE = 4_096
 """Texts that are tokenised together, which bounds the memory."""
-
-_PREFIXED = frozenset({"gpt2", "roberta"})
-"""Kinds of models whose first word is read as one within a sentence, with a space before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ class Tokens:
         return len(self.ids)
 
 
-class Encoder:
+class Encoder(TextModel):
     """An encoder's first layers.
 
     Each row of tokens goes through them once: vectors that have no room in memory are kept on disk,
@@ -87,16 +78,10 @@ class Encoder:
 
     def __init__(self, options: ModelOptions, weights: Weights, layer: int | None) -> None:
         needs_packages()
-        folder = folder_of(weights, options.folders)
-        self.device = device_of(options)
-        self._dtype = dtype_of(options)
-        with loading(self.device):
-            self._model = load_encoder(folder, self._dtype, layer).to(self.device)
-        prefix = {"add_prefix_space": True} if self._model.config.model_type in _PREFIXED else {}
-        self._tokenizer = tokenizer_of(folder, **prefix)
-        self.dimensions = int(self._model.config.hidden_size)
-        self.longest = _longest(self._tokenizer, self._model)
-        tokenizer = self._tokenizer
+        super().__init__(options, folder_of(weights, options.folders), layer, prefixed=True)
+        self.dimensions = int(self.model.config.hidden_size)
+        self.longest = _longest(self.tokenizer, self.model)
+        tokenizer = self.tokenizer
         self.marks = _present(tokenizer.cls_token_id, tokenizer.sep_token_id)
         self._special = self.marks | _present(
             tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id
@@ -104,7 +89,6 @@ class Encoder:
         self.n_encoded = 0
         vector_file = VectorFile(self.dimensions, self.device)
         self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20, vector_file)
-        self._batches = Batches(self.device, options.batch_size)
         self._lock = threading.Lock()
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
@@ -112,7 +96,10 @@ class Encoder:
         rows: list[Tokens] = []
         with self._lock:
             for begin in range(0, len(texts), _PIECE):
-                rows += self._tokenised([text.strip() for text in texts[begin : begin + _PIECE]])
+                piece = [text.strip() for text in texts[begin : begin + _PIECE]]
+                for ids, complete in self.token_ids(piece):
+                    row = np.asarray(ids, np.int32)
+                    rows.append(Tokens(row, complete, self._special.issuperset(ids)))
         return rows
 
     def vectors(self, rows: Sequence[Tokens]) -> list[torch.Tensor]:
@@ -138,43 +125,24 @@ class Encoder:
                     by_key[key] = cached
             rows_to_encode = list(missing.values())
             forward = partial(self._forward, rows_to_encode)
-            encoded = self._batches.run([len(row) for row in rows_to_encode], forward)
+            encoded = self.batches.run([len(row) for row in rows_to_encode], forward)
             for key, vectors in zip(missing, encoded, strict=True):
                 by_key[key] = vectors
                 self.cache.put(key, vectors, self.size(len(vectors)))
             return [by_key[row.key] for row in rows]
 
-    @property
-    def overflow(self) -> str:
-        """The message for vectors that are not finite."""
-        return overflow(self._dtype)
-
     def size(self, n_tokens: int) -> int:
         """Bytes that the vectors of ``n_tokens`` tokens take."""
         return n_tokens * self.dimensions * 4
 
-    def _tokenised(self, texts: Sequence[str]) -> Iterator[Tokens]:
-        """Cuts only texts that are too long, so that it is known which were cut."""
-        tokenizer = self._tokenizer
-        rows = tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)
-        for text, row in zip(texts, rows["input_ids"], strict=True):
-            complete = self.longest is None or len(row) <= self.longest
-            if not complete:
-                row = tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
-            ids = np.asarray(row, np.int32)
-            yield Tokens(ids, complete, self._special.issuperset(row))
-
     def _forward(self, rows: Sequence[Tokens], batch: Sequence[int]) -> list[torch.Tensor]:
         import torch
 
-        lengths = [len(rows[at]) for at in batch]
-        pad = self._tokenizer.pad_token_id or 0
-        inputs = padded([rows[at].ids for at in batch], lengths, self.device, pad)
-        with torch.inference_mode(), running(self._dtype, self.device):
-            out = self._model(**inputs)[0].float()
-            out = torch.nn.functional.normalize(out, dim=-1)
+        states, _ = self.states([rows[at].ids for at in batch])
+        with torch.inference_mode():
+            out = torch.nn.functional.normalize(states, dim=-1)
             # Copies: a view would keep the whole padded batch in memory.
-            copies = [out[place, :n].clone() for place, n in enumerate(lengths)]
+            copies = [out[place, : len(rows[at])].clone() for place, at in enumerate(batch)]
         self.n_encoded += len(batch)
         return copies
 
@@ -182,7 +150,7 @@ class Encoder:
 def _longest(tokenizer: Any, model: Any) -> int | None:
     """Most tokens that a text may have."""
     longest = getattr(model.config, "max_position_embeddings", None)
-    if tokenizer.model_max_length < _BOUNDLESS:
+    if tokenizer.model_max_length < BOUNDLESS:
         longest = int(tokenizer.model_max_length)
     places = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if places is not None:

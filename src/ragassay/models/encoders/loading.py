@@ -1,7 +1,8 @@
-"""Loading an encoder from a folder, complete and without messages of the library."""
+"""Loading a model from a folder, complete and without messages of the library."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from ragassay.models.weights.weight_files import CONFIG, WEIGHT_FILES, Unavailab
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
 _UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")
 """Parts above the last layer, which are not used: the file may lack them."""
@@ -23,11 +25,6 @@ _POINTER = b"version https://git-lfs"
 
 def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
     """An encoder with all its weights; a missing weight would be a random number.
-
-    Args:
-        folder: the model's folder.
-        dtype: precision of its numbers.
-        layers: how many of its first layers are loaded (0: its embeddings); all by default.
 
     Raises:
         Unavailable: a package that it needs is missing.
@@ -95,10 +92,6 @@ def _cut(config: Any, layers: int, folder: Path) -> None:
 def tokenizer_of(folder: Path, **options: bool) -> Any:
     """The folder's tokeniser.
 
-    Args:
-        folder: the model's folder.
-        **options: the tokeniser's own options (``add_prefix_space``).
-
     Raises:
         Unavailable: a package that it needs is missing.
         Unusable: there is none that can be read.
@@ -161,3 +154,42 @@ def quietly() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+"""One file, or the list of several."""
+
+
+def tensors_of(folder: Path) -> dict[str, Tensor]:
+    """All tensors of a model's folder by name, on the processor.
+
+    Raises:
+        Unusable: the files are missing or damaged.
+    """
+    try:
+        for name in (SINGLE, INDEX):
+            if (folder / name).is_file():
+                return _read(folder / name)
+    except Unusable:
+        raise
+    except Exception as error:  # each format fails in its own way
+        if out_of_memory(error):
+            raise
+        problem = first_line(error)
+        raise Unusable(f"{folder / name} is damaged ({problem}); copy or fetch it again") from error
+    raise Unusable(f"{folder} holds no weights as safetensors ({SINGLE} or {INDEX})")
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    from safetensors.torch import load_file
+
+    if path.name == SINGLE:
+        return dict(load_file(path))
+    listed: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["weight_map"]
+    tensors: dict[str, Tensor] = {}
+    for name in sorted(set(listed.values())):
+        piece = path.parent / name
+        if not piece.is_file():
+            raise Unusable(f"{path.parent} lacks {name}, which {path.name} lists")
+        tensors.update(load_file(piece))
+    return tensors

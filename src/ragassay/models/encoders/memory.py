@@ -1,28 +1,24 @@
-"""Caches of a model's results, up to a number of bytes."""
+"""Caches of a model's results, up to a number of bytes, and a file for what has no room there.
+
+A pass of a large encoder takes seconds; reading its vectors from a file takes a millisecond.
+"""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections import OrderedDict
 from collections.abc import Hashable
 from hashlib import blake2b
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    import torch
 
 V = TypeVar("V")
 
-
-class BackingStore(Protocol[V]):
-    """A second place for values that have no room in a cache."""
-
-    def get(self, key: Hashable) -> V | None:
-        """The value; ``None`` where it is not kept."""
-
-    def put(self, key: Hashable, value: V) -> None:
-        """Keeps a value, if there is room.
-
-        Args:
-            key: identifies the value.
-            value: the value.
-        """
+_SHARE = 0.5
+"""Share of the free space in the folder of temporary files that may be used."""
 
 
 def text_key(text: str) -> bytes:
@@ -37,10 +33,10 @@ class ByteCache(Generic[V]):
 
     Args:
         limit: most bytes.
-        backing: takes values that have no room here, and is searched for them.
+        backing: takes values that have no room here, and is searched for them (`VectorFile`).
     """
 
-    def __init__(self, limit: int, backing: BackingStore[V] | None = None) -> None:
+    def __init__(self, limit: int, backing: Any = None) -> None:
         self.limit = limit
         self.size = 0
         self._values: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
@@ -58,13 +54,7 @@ class ByteCache(Generic[V]):
         return entry[0]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
-        """Keeps a value and drops those unused for longest where there is no room.
-
-        Args:
-            key: identifies the value.
-            value: the value.
-            size: its size in bytes.
-        """
+        """Keeps a value of so many bytes; drops those unused for longest where there is no room."""
         previous = self._values.pop(key, None)
         if previous is not None:
             self.size -= previous[1]
@@ -81,3 +71,69 @@ class ByteCache(Generic[V]):
     def _drop(self, key: Hashable, value: V) -> None:
         if self._backing is not None:
             self._backing.put(key, value)
+
+
+class VectorFile:
+    """Tensors of float32, shape (tokens, dimensions), by keys of bytes; each is written once.
+
+    The file has no name and disappears with the process. It takes at most half of the free space in
+    the folder of temporary files (``TMPDIR``); a tensor without room, or that cannot be written, is
+    not kept.
+
+    Args:
+        dimensions: length of a vector.
+        device: the device of the tensors.
+    """
+
+    def __init__(self, dimensions: int, device: torch.device) -> None:
+        self._dimensions, self._device = dimensions, device
+        self._file: BinaryIO | None = None
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._end = self._most = 0
+        self.full = False
+
+    def get(self, key: Hashable) -> torch.Tensor | None:
+        """The tensor; ``None`` where it is not kept."""
+        import torch
+
+        place = self._places.get(_short(key))
+        if place is None or self._file is None:
+            return None
+        begin, size = place
+        try:
+            self._file.seek(begin)
+            content = bytearray(self._file.read(size))
+        except OSError:
+            return None
+        if len(content) != size:
+            return None
+        rows = torch.frombuffer(content, dtype=torch.float32).reshape(-1, self._dimensions)
+        return rows.to(self._device)
+
+    def put(self, key: Hashable, value: torch.Tensor) -> None:
+        """Keeps a tensor, if there is room and it is not kept yet."""
+        short = _short(key)
+        size = value.numel() * 4
+        if self.full or not size or short in self._places:
+            return
+        try:
+            if self._file is None:
+                self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+                self._most = int(shutil.disk_usage(tempfile.gettempdir()).free * _SHARE)
+            if self._end + size > self._most:
+                self.full = True
+                return
+            self._file.seek(self._end)
+            content = value.cpu().contiguous().numpy().tobytes()
+            self.full = self._file.write(content) != size  # a full disk takes only a part
+        except OSError:
+            self.full = True
+            return
+        if not self.full:
+            self._places[short] = (self._end, size)
+            self._end += size
+
+
+def _short(key: Hashable) -> bytes:
+    """Sixteen bytes for a row of tokens, which may be as long as a text."""
+    return blake2b(cast(bytes, key), digest_size=16).digest()

@@ -64,12 +64,7 @@ class Idf:
 
     @classmethod
     def of(cls, encoder: Encoder, references: Iterable[str]) -> Idf:
-        """Counts the references that hold each token; a repeated reference counts each time.
-
-        Args:
-            encoder: cuts texts into tokens.
-            references: the texts.
-        """
+        """Counts the references that hold each token; a repeated reference counts each time."""
         n, counts = 0, Counter[int]()
         texts = iter(references)
         while piece := list(islice(texts, _PIECE)):

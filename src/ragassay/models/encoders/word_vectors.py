@@ -26,10 +26,6 @@ class WordVectors:
     def match(self, candidate: str, reference: str) -> tuple[float, float, float]:
         """Precision, recall and F of a pair, from -1 to 1: each word counts with its best cosine.
 
-        Args:
-            candidate: a text of known words, at least one.
-            reference: another.
-
         Raises:
             KeyError: the table lacks a word.
         """

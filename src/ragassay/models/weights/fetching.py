@@ -61,12 +61,7 @@ class Fetched:
 
 
 def needed(names: Iterable[str], *, tokenizer: bool = False) -> list[str]:
-    """The files of a repository that a model needs: weights once, and no code.
-
-    Args:
-        names: all files of the repository.
-        tokenizer: take the tokenizer and the configuration only.
-    """
+    """The files of a repository that a model needs: weights once, and no code."""
     available = sorted(names)
     chosen = [name for name in available if name in TOKENIZERS or name == CONFIG]
     if tokenizer:

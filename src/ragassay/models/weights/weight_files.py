@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from ragassay.base import package_files
 from ragassay.base.score import Reason
-from ragassay.models.weights.known_models import KNOWN, KnownModel
 
 WEIGHT_FILES = (
     *("model.safetensors", "model.safetensors.index.json"),
@@ -25,6 +25,36 @@ WEIGHT_FILES = (
 """What holds a model's numbers; one of them is enough."""
 
 CONFIG = "config.json"
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """Facts about a model, by its page.
+
+    Attributes:
+        what: one line for people.
+        licence: SPDX name; empty where nobody wrote it down here.
+        size: bytes of the files that are needed, about; 0 where unknown.
+        commit: that is taken where none is named.
+        tokenizer: whether only its tokenizer is needed.
+        companions: models of which it needs the tokenizer.
+        examples: a source, a text and the score that the model's page gives them.
+    """
+
+    what: str = ""
+    licence: str = ""
+    size: int = 0
+    commit: str = ""
+    tokenizer: bool = False
+    companions: Sequence[str] = ()
+    examples: Sequence[Sequence[Any]] = ()
+
+
+KNOWN: Mapping[str, KnownModel] = {
+    name: KnownModel(**facts)
+    for name, facts in package_files.table("ragassay.models", "known.yaml").items()
+}
+"""By name on the hub; all that are pinned."""
 
 PINNED: Mapping[str, str] = {name: known.commit for name, known in KNOWN.items()}
 """The commit of each model that ragassay uses by itself. Others may be pinned as NAME@COMMIT."""
@@ -94,10 +124,6 @@ def facts(weights: Weights) -> KnownModel:
 def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:
     """The local folder that holds a model's files.
 
-    Args:
-        weights: the model.
-        folders: folders that the user names, by the model's name.
-
     Raises:
         Unavailable: it is not on this machine, or a file of it is missing.
     """
@@ -106,10 +132,6 @@ def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:
 
 def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
     """The local folder of a model, whatever files it holds (perhaps only its tokenizer).
-
-    Args:
-        weights: the model.
-        folders: folders that the user names, by the model's name.
 
     Raises:
         Unavailable: it is not on this machine.
@@ -147,10 +169,6 @@ def missing_folder(name: str) -> str:
 def identity(weights: Weights, folders: Mapping[str, str]) -> str:
     """Distinguishes these weights from others, for signatures.
 
-    Args:
-        weights: the model.
-        folders: folders that the user names, by the model's name.
-
     Returns:
         Name and commit, or for a folder its last name and the hash of its files.
 
@@ -168,10 +186,6 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
 
 def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
     """A model's name for people.
-
-    Args:
-        weights: the model.
-        folders: folders that the user names, by the model's name.
 
     Returns:
         Its name; for a folder the last name and its hash, because a path tells where the folder is

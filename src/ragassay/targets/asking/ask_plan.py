@@ -52,7 +52,7 @@ def plan_of(
     queries: Sequence[Sample],
     target: Target,
     options: AskOptions,
-    ledger: Ledger | None,
+    ledger: Ledger,
 ) -> AskPlan:
     """What asking a system would do. Sends nothing.
 
@@ -60,16 +60,15 @@ def plan_of(
         queries: what would be asked.
         target: who.
         options: how.
-        ledger: with earlier answers; ``None`` where there is none yet.
+        ledger: with earlier answers.
     """
     certain = [one for one in queries if options.history != "own" or not one.history]
     measured: list[Mapping[str, Any]] = []
-    if ledger is not None:
-        answers = SystemAnswers(ledger, target.name, target.fingerprint)
-        for query, repeat in product(certain, range(options.repeat)):
-            record = answers.find(request_of(query, query.history, repeat, options).body())
-            if record is not None:
-                measured.append(read(record).metadata)
+    answers = SystemAnswers(ledger, target.name, target.fingerprint)
+    for query, repeat in product(certain, range(options.repeat)):
+        record = answers.find(request_of(query, query.history, repeat, options).body())
+        if record is not None:
+            measured.append(read(record).metadata)
     samples = len(queries) * options.repeat
     from_ledger = 0 if options.refresh else len(measured)
     to_send = samples - from_ledger + min(options.warm_up, len(queries))

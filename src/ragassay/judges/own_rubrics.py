@@ -1,19 +1,25 @@
-"""Rubrics and judge's instructions from files; the bundled rubrics (``ragassay/rubrics``)."""
+"""What a person writes to have something judged: a rubric, or instructions of their own.
+
+Both are data, read from YAML; the built-in rubrics are the files in ``ragassay/rubrics``. The
+modules ``metrics.rubric.rubric_grade`` and ``metrics.answer.answer_match`` make metrics of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from ragassay.base import yaml_positions
 from ragassay.base.errors import InputError
 from ragassay.base.yaml_files import text_of
-from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric, RubricPart
 
 STEPS = 100
 """Most steps of a scale: a judge does not distinguish more."""
@@ -21,10 +27,76 @@ STEPS = 100
 MOST_BYTES = 200_000
 """A larger file is something else, given by mistake."""
 
-_Name = Annotated[
-    str,
-    StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=60),
-]
+RubricPart = Literal["query", "history", "passages", "answer", "references"]
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """Criteria and a scale.
+
+    Attributes:
+        name: the metric's name.
+        title: one line for people.
+        criteria: what is judged, and how; told to the judge.
+        low, high: ends of the scale of whole numbers.
+        levels: what scores mean, as ``((1, "unusable"), ...)``, lowest first; not all need be
+            described.
+        sees: parts of a sample that the judge is shown; a sample without one of them is unscored.
+        also_sees: parts that it is shown where the sample has them.
+        higher_is_better: direction; ``None`` where neither is better.
+        normalise: whether the metric's value is put on 0 to 1 instead of the scale.
+        recommended_for: what a person would pick it for.
+    """
+
+    name: str
+    title: str
+    criteria: str
+    low: int
+    high: int
+    levels: tuple[tuple[int, str], ...] = ()
+    sees: tuple[RubricPart, ...] = ("query", "answer")
+    also_sees: tuple[RubricPart, ...] = ()
+    higher_is_better: bool | None = True
+    normalise: bool = False
+    recommended_for: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Twelve digits that change with whatever can change a score; words for people do not."""
+        parts = (self.levels, self.sees, self.also_sees)
+        scale = [self.low, self.high]
+        return _digest(self.criteria, scale, *parts, self.higher_is_better, self.normalise)
+
+
+@dataclass(frozen=True)
+class JudgePrompt:
+    """Instructions that take the place of ``answer_match``'s own.
+
+    Attributes:
+        name: the metric's name.
+        instructions: the judge's system prompt. What the answer looks like, and that fenced text is
+            data, is added to it.
+        title: one line for people.
+        temperature: of the judge; ``None`` leaves it as it is.
+    """
+
+    name: str
+    instructions: str
+    title: str = ""
+    temperature: float | None = None
+
+    @property
+    def digest(self) -> str:
+        """Twelve digits that change with instructions or temperature."""
+        return _digest(self.instructions, self.temperature)
+
+
+def _digest(*content: Any) -> str:
+    body = json.dumps(content, ensure_ascii=True)
+    return hashlib.sha256(body.encode()).hexdigest()[:12]
+
+
+_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=60)]
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50_000)]
 _Line = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=300, pattern=r"^[^\n]*$")
@@ -91,26 +163,19 @@ def read_rubric(path: str | Path) -> Rubric:
 def parse_rubric(text: str, path: object = "rubric") -> Rubric:
     """The rubric that a text holds.
 
-    Args:
-        text: in YAML.
-        path: names it in errors.
-
     Raises:
         InputError: it holds none; with the line.
     """
     content = yaml_positions.parse(text, _RubricFile, path)
+    scale, values = content.scale, dict(content)
     return Rubric(
-        name=content.name,
-        title=content.title.rstrip(".") or content.name.replace("_", " ").replace("-", " "),
-        criteria=content.criteria,
-        low=content.scale.low,
-        high=content.scale.high,
-        levels=tuple(sorted(content.scale.levels.items())),
-        sees=tuple(content.sees),
-        also_sees=tuple(content.also_sees),
-        higher_is_better=content.higher_is_better,
-        normalise=content.normalise,
-        recommended_for=content.recommended_for,
+        title=values.pop("title").rstrip(".") or re.sub("[_-]", " ", content.name),
+        low=values.pop("scale").low,
+        high=scale.high,
+        levels=tuple(sorted(scale.levels.items())),
+        sees=tuple(values.pop("sees")),
+        also_sees=tuple(values.pop("also_sees")),
+        **values,
     )
 
 

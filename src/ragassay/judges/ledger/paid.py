@@ -1,0 +1,187 @@
+"""What a ledger holds: one table, whose rows are of a few kinds, and how an older one is moved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import orjson
+
+from ragassay.base import strict_json
+from ragassay.base.errors import InputError
+
+VERDICT, VECTOR, ANSWER = "verdict", "vector", "answer"
+"""What a judge, an embedder and a system under test answered, or why not."""
+
+REJECTED = "rejected parameter"
+"""A parameter that an endpoint does not take: learned from requests, so it is kept with them."""
+
+EMBEDDING = "embedding"
+"""What statistics and options call a vector, beside the kinds of questions."""
+
+END_OF_TIME = 1e11
+"""A moment in seconds that no calendar here reaches."""
+
+_OF_VERDICTS = {"version", "key", "repeat", "answer", "latency", "attempts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A row of a ledger. What is counted or chosen has a column of its own.
+
+    Attributes:
+        key: hexadecimal digits; of an answer the hash of the whole request.
+        kind: one of the kinds above.
+        source: who was asked: the URL of an endpoint, the fingerprint of a system.
+        name: of the model or of the system.
+        subject: the kind of question, `EMBEDDING`, the id of a query, the rejected parameter.
+        facts: plain values; of a verdict its record (`ragassay.judges.recorded`).
+        payload: what is too long to be read each time: the request in zlib, the vector.
+        reason: why there is no answer; a failure never replaces an answer, which was paid for.
+        cost: US dollars; ``None`` where no price was known.
+        created: seconds since 1970.
+    """
+
+    key: str
+    kind: str
+    source: str
+    name: str
+    subject: str
+    facts: Mapping[str, Any]
+    payload: bytes = b""
+    reason: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    created: float = field(default_factory=time.time)
+
+    def row(self) -> list[Any]:
+        """The values of the table's columns."""
+        values = [getattr(self, one.name) for one in fields(self)]
+        return [bytes.fromhex(self.key), *values[1:5], strict_json.dumps(self.facts), *values[6:]]
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Paid:
+        """The row of these values.
+
+        Raises:
+            ValueError, TypeError, AttributeError: it is damaged.
+        """
+        key, kind, source, name, subject, facts, *others = row
+        values = orjson.loads(facts)
+        lacks_none = isinstance(values, dict) and (kind != VERDICT or values.keys() >= _OF_VERDICTS)
+        if not (lacks_none and 0 <= others[-1] < END_OF_TIME):
+            raise ValueError("its values are of the wrong kind")
+        return cls(key.hex(), kind, source, name, subject, values, *others)
+
+
+TABLE = "paid_answers"
+_NAMES = [one.name for one in fields(Paid)]
+_COLUMNS = ", ".join(_NAMES)
+
+# SQLite takes any name of a type, so PostgreSQL's serve both.
+_MAKE = (
+    f"CREATE TABLE {TABLE} (key BYTEA PRIMARY KEY, kind TEXT NOT NULL, source TEXT NOT NULL, "
+    "name TEXT NOT NULL, subject TEXT NOT NULL, facts BYTEA NOT NULL, payload BYTEA NOT NULL, "
+    "reason TEXT, input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, "
+    "cost DOUBLE PRECISION, created DOUBLE PRECISION NOT NULL)",
+    # Whoever counts reads this index alone, and neither prompts nor replies.
+    f"CREATE INDEX {TABLE}_counted ON {TABLE} (kind, created, key, source, name, subject, reason, "
+    "input_tokens, output_tokens, cost)",
+)
+SELECT = f"SELECT {_COLUMNS} FROM {TABLE}"
+KEEP = (
+    f"INSERT INTO {TABLE} ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))}) "
+    f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in _NAMES[1:])} "
+    f"WHERE ? OR excluded.reason IS NULL OR {TABLE}.reason IS NOT NULL"
+)
+"""Keeps a row. Its last value: whether even a failure replaces an answer (that is not valid)."""
+
+
+def make(connection: Any, tables: set[str], path: str) -> None:
+    """Makes the table, and moves into it what a ledger of version 1 holds, which had a table each
+    for verdicts, vectors, answers of systems, their failures and rejected parameters. For within a
+    transaction.
+
+    Raises:
+        InputError: a row of version 1 is damaged.
+    """
+    for statement in _MAKE:
+        connection.execute(statement)
+    # Answers come after the failures, whose place they take.
+    for table in ("verdicts", "vectors", "rejected", "failures", "answers"):
+        if table not in tables:
+            continue
+        try:
+            for page in _pages(connection, table):
+                rows = [[*_moved(table, one).row(), True] for one in page]
+                connection.executemany(KEEP, rows)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise unreadable(path, error) from error
+        connection.execute(f"DROP TABLE {table}")
+
+
+def _pages(connection: Any, table: str) -> Iterator[list[dict[str, Any]]]:
+    last = 0
+    query = f"SELECT rowid, * FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT 500"
+    while True:
+        cursor = connection.execute(query, (last,))
+        names = [column[0] for column in cursor.description]
+        page = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        if not page:
+            return
+        yield page
+        last = page[-1]["rowid"]
+
+
+def _moved(table: str, old: dict[str, Any]) -> Paid:
+    """A row of a table of version 1."""
+    if table == "rejected":
+        return rejection(old["endpoint"], old["model"], old["parameter"], float(old["rowid"]))
+    row: dict[str, Any] = {"key": old["key"].hex(), "created": old["created"]}
+    if table in ("answers", "failures"):
+        row |= {"source": old["fingerprint"], "name": old["system"], "subject": old["query"]}
+        facts = {"repeat": old["repeat"], "times": old.get("times", 0)}
+        reason = "failed" if table == "failures" else None
+        return Paid(kind=ANSWER, facts=facts, payload=old["record"].encode(), reason=reason, **row)
+    row |= {"source": old["endpoint"], "name": old["model"]}
+    row |= {"input_tokens": old["input_tokens"], "cost": old["cost"]}
+    if table == "vectors":
+        facts = {"dimensions": old["dimensions"]}
+        return Paid(kind=VECTOR, subject=EMBEDDING, facts=facts, payload=old["vector"], **row)
+    same = ("version", "repeat", "prompt_hash", "reply", "input_tokens", "output_tokens", "cost")
+    facts = {
+        **{name: old[name] for name in (*same, "latency", "attempts")},
+        "question": old["kind"],
+        "key": old["question"],
+        "model": old["answered_by"],
+        "answer": None if old["answer"] is None else orjson.loads(old["answer"]),
+        "dropped": orjson.loads(old["dropped"]),
+    }
+    if old["reason"] is not None:
+        facts |= {"reason": old["reason"], "detail": old["detail"]}
+    row |= {"output_tokens": old["output_tokens"], "reason": old["reason"]}
+    return Paid(kind=VERDICT, subject=old["kind"], facts=facts, payload=old["request"], **row)
+
+
+def rejection(endpoint: str, model: str, parameter: str, created: float) -> Paid:
+    """The row of a parameter that an endpoint does not take for a model."""
+    key = "\n".join((endpoint, model, parameter)).encode().hex()
+    return Paid(key, REJECTED, endpoint, model, parameter, {}, created=created)
+
+
+def unreadable(path: str, error: Exception) -> InputError:
+    """The error for a row that no ledger may hold."""
+    return damaged(path, f"a kept answer cannot be read: {error}")
+
+
+def damaged(path: str, problem: str) -> InputError:
+    """The error for a ledger that holds what no ledger may hold."""
+    return InputError(
+        f"is damaged ({problem})",
+        path=path,
+        hint="Move it away and run again with a new one, or rescue its rows first with "
+        "'sqlite3 FILE .recover'.",
+    )

@@ -1,1 +1,0 @@
-"""Rubrics and judge prompts of a user's own: what they are, and reading them from YAML."""
