@@ -21,8 +21,7 @@ from system_server import SystemServer, echo
 
 
 @pytest.fixture(autouse=True)
-def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _queries(desk: Path) -> None:
     lines = (json.dumps({"id": f"q{n}", "query": f"What is {n}?"}) for n in range(160))
     Path("queries.jsonl").write_text("\n".join(lines))
 

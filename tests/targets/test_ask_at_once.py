@@ -22,11 +22,9 @@ N = 40
 
 
 @pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def _queries(desk: Path) -> None:
     records = ({"id": f"q{n}", "query": f"What is {n}?"} for n in range(N))
-    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, records)))
-    return tmp_path
+    Path("queries.jsonl").write_text("\n".join(map(json.dumps, records)))
 
 
 def started(output: str, *words: str) -> subprocess.Popen[str]:

@@ -12,14 +12,15 @@ from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.transport.breaker import (
+from ragassay.transport.limits import (
     ALIKE_IN_A_ROW,
     AUTH_IN_A_ROW,
     IN_A_ROW,
+    START,
     UNUSABLE_IN_A_ROW,
     Breaker,
+    Limiter,
 )
-from ragassay.transport.limits import START, Limiter
 from virtual_time import VirtualLoop, virtually
 
 

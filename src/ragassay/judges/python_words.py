@@ -9,7 +9,7 @@ from ragassay.base import plugins
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.python_judge import identity_of
-from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.transport.providers import aliases, providers
 from ragassay.user_code.object_loading import has_module, is_python_word, load_object
 
 _OURS = ("offline", "replay")

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ragassay.base.score import Reason
-from ragassay.transport.accounts import Account, PricedAccount, Stopped
-from ragassay.transport.breaker import Breaker
-from ragassay.transport.budget import Reservation
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError
-from ragassay.transport.limits import Limiter
+from ragassay.transport.budget import Account, Reservation
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError, Stopped
+from ragassay.transport.limits import Breaker, Limiter
 from ragassay.transport.secrets import Secret
 
 ATTEMPTS = 10
@@ -34,15 +32,14 @@ LONGEST_PAUSE_S = 600.0
 
 HEAD_START_S = 1.0
 """Seconds for which the very first request is the only one, at most: it shows whether the key is
-wrong or a parameter is rejected before many requests are sent. Errors come within a second; a judge
-that takes longer to answer costs a run this one second."""
+wrong or a parameter is rejected before many requests are sent. Errors come within a second."""
 
 INTERRUPTED = "interrupted before it was answered; run the same command again to go on"
 
 
 @dataclass
 class Tally:
-    """Attempts, tokens and money for the answer to one question so far.
+    """Attempts and tokens for the answer to one question so far.
 
     Attributes:
         attempts: requests sent; those that found no connection never were.
@@ -117,11 +114,7 @@ class Receiver(Protocol):
         ...
 
     async def send(self, body: bytes) -> Completion:
-        """Sends a body once.
-
-        Raises:
-            EndpointError: there is no reply.
-        """
+        """Sends a body once, or raises an `EndpointError`."""
         ...
 
 
@@ -154,7 +147,7 @@ class Sender:
         self.endpoint = endpoint
         self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
         self.breaker.on_trip = self._wake
-        self.account = account or PricedAccount()
+        self.account = account or Account()
         self.timeout, self.backoff, self.attempts = timeout, backoff, attempts
         self._stopped: tuple[Reason, str] | None = None
         self._stop = asyncio.Event()
@@ -176,8 +169,7 @@ class Sender:
         """Sends nothing new from now on. Requests that wait for a place fail at once.
 
         Args:
-            reason: of the failures that follow.
-            detail: of the failures that follow; a sentence.
+            reason, detail: of the failures that follow.
         """
         self._stopped = self._stopped or (reason, detail)
         self._wake()
@@ -282,9 +274,10 @@ class Sender:
             raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail)) from error
 
     def _late(self) -> EndpointError:
-        detail = f"{self.endpoint.shown} did not answer within {self.timeout:g} "
-        detail += "second" if self.timeout == 1 else "seconds"
-        return EndpointError(Reason.TIMEOUT, detail)
+        seconds = "1 second" if self.timeout == 1 else f"{self.timeout:g} seconds"
+        return EndpointError(
+            Reason.TIMEOUT, f"{self.endpoint.shown} did not answer within {seconds}"
+        )
 
     def _learn(self, failure: EndpointError) -> None:
         """What an error says about the endpoint."""
@@ -293,10 +286,12 @@ class Sender:
             return
         pause = failure.retry_after
         if pause is not None and pause > LONGEST_PAUSE_S:
+            minutes, hours = f"{pause / 60:.0f} minutes", f"{pause / 3600:.0f} hours"
             failure.again = False
-            detail = f"{failure.detail} It asks to be left alone for {_duration(pause)}."
-            failure.detail = detail
-            self.stop(failure.reason, detail)
+            failure.detail += (
+                f" It asks to be left alone for {hours if pause >= 7200 else minutes}."
+            )
+            self.stop(failure.reason, failure.detail)
             return
         if failure.overloaded:
             self.limiter.throttled(pause)
@@ -317,9 +312,3 @@ class Sender:
         self._ahead.set()
         self._stop.set()
         self.limiter.dismiss(_Woken)
-
-
-def _duration(seconds: float) -> str:
-    if seconds >= 7200:
-        return f"{seconds / 3600:.0f} hours"
-    return f"{seconds / 60:.0f} minutes"

@@ -33,7 +33,7 @@ from ragassay.judges.ledger.ledger_selection import (
     Selection,
 )
 from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
-from ragassay.transport.protocol_registry import providers
+from ragassay.transport.providers import providers
 
 _OF_A_MODEL = "WHERE CAST(? AS TEXT) IS NULL OR model = ?"
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragassay.base.counts import plural
+from ragassay.base.counts import either, plural
 from ragassay.reports.text.responsive_table import fit_table, responsive
-from ragassay.targets.asking.ask_summary import MOST_WAYS, AskSummary
+from ragassay.targets.asking.ask_summary import AskSummary
+from ragassay.targets.asking.system import MOST_WAYS
 
 HEADS = (
     *("system", "asked", "answered", "no answer", "from ledger", "failed", "retries"),
@@ -24,19 +25,10 @@ _DOLLARS_EXACT = 10.0
 """Sums below this many dollars are shown with four decimals."""
 
 
-def cells(summaries: Sequence[AskSummary]) -> list[list[str]]:
-    """The rows of the table, a cell for each of `HEADS`.
-
-    Args:
-        summaries: of the systems.
-    """
-    return [_row(one) for one in summaries]
-
-
 @responsive
 def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Iterator[RenderableType]:
     """The table in the width of the terminal, what there is no room for, and what failed."""
-    rows = cells(summaries)
+    rows = [cells(one) for one in summaries]
     empty = [head for head, *column in zip(HEADS, *rows, strict=True) if {*column} <= {"0", "-"}]
     dropped: list[Collection[str]] = [tuple(empty), *_LEFT_OUT]
     table, left_out = fit_table(HEADS, rows, width, drop=dropped, plain=plain)
@@ -46,55 +38,36 @@ def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Itera
     yield from map(Text, lines_below(summaries))
 
 
-def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """Why answers are missing: a line for each system and different failure, by type.
-
-    Args:
-        summaries: of the systems.
-    """
-    return [line for one in summaries for kind in one.failed for line in _of_type(one, kind)]
-
-
-def _of_type(one: AskSummary, kind: str) -> Iterator[str]:
-    """The different failures of one type."""
-    n, ways = one.failed[kind], one.ways[kind]
-    for sentence, of in ways[:MOST_WAYS]:
-        yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {sentence}"
-    if others := ways[MOST_WAYS:]:
-        left = sum(of for _, of in others)
-        yield f"{one.system}: {left:,} of {n:,} {kind}: in {plural(len(others), 'further way')}."
+def failure_lines(summaries: Sequence[AskSummary]) -> Iterator[str]:
+    """Why answers are missing: a line for each system and different failure, by type."""
+    for one, kind in ((each, kind) for each in summaries for kind in each.failed):
+        n, ways = one.failed[kind], one.ways[kind]
+        for sentence, of in ways[:MOST_WAYS]:
+            yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {sentence}"
+        if others := ways[MOST_WAYS:]:
+            left, further = sum(of for _, of in others), plural(len(others), "further way")
+            yield f"{one.system}: {left:,} of {n:,} {kind}: in {further}."
 
 
 def lines_below(summaries: Sequence[AskSummary]) -> list[str]:
-    """What stands below the table: answers from the ledger, failures and notes.
-
-    Args:
-        summaries: of the systems.
-    """
-    return [*_ledger_lines(summaries), *failure_lines(summaries), *note_lines(summaries)]
-
-
-def _ledger_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """Which answers were not asked for now: a line for each system that has some."""
-    return [
+    """What stands below the table: answers from the ledger, failures and notes."""
+    from_ledger = (
         f"{one.system}: {one.from_ledger:,} of {plural(one.answered, 'answer')} "
-        f"{'is' if one.from_ledger == 1 else 'are'} from the ledger (asked "
+        f"{either(one.from_ledger, 'is', 'are')} from the ledger (asked "
         f"{' to '.join(dict.fromkeys(one.ledger_dates))}); --refresh asks the system again."
         for one in summaries
         if one.ledger_dates
-    ]
+    )
+    return [*from_ledger, *failure_lines(summaries), *note_lines(summaries)]
 
 
 def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """The notes of all systems: measurements that are missing, and so on.
-
-    Args:
-        summaries: of the systems.
-    """
+    """The notes of all systems: measurements that are missing, and so on."""
     return [f"{one.system}: {note}" for one in summaries for note in one.notes]
 
 
-def _row(one: AskSummary) -> list[str]:
+def cells(one: AskSummary) -> list[str]:
+    """The row of a system, a cell for each of `HEADS`."""
     read, written = one.input_tokens, one.output_tokens
     tokens = "-" if read is None or written is None else _count(read + written)
     counts = (one.asked, one.answered, one.no_answer, one.from_ledger, sum(one.failed.values()))
