@@ -29,18 +29,9 @@ _RUNNERS = frozenset(
 
 
 class CommandTarget(Target):
-    """A command that is started for each request.
-
-    It reads ``{"id", "query", "history", "repeat", "metadata"}`` as JSON, and writes a text, or a
-    JSON object with ``answer`` and ``passages``. An exit code other than 0 is a failure.
-
-    Args:
-        command: words of a shell, without pipes and redirections.
-        name: the system's name; that of the script or program where left out.
-
-    Raises:
-        UsageError: there is no such program.
-    """
+    """A command, in words of a shell without pipes, that is started for each request. It reads
+    ``{"id", "query", "history", "repeat", "metadata"}`` as JSON, and writes a text, or a JSON
+    object with ``answer`` and ``passages``. An exit code other than 0 is a failure."""
 
     def __init__(self, command: str, name: str | None = None) -> None:
         try:

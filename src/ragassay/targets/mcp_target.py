@@ -26,18 +26,8 @@ from ragassay.transport.endpoints import EndpointError
 
 
 class McpTarget(Target):
-    """A tool of a server that is started here, or runs elsewhere.
-
-    The query is its argument ``query`` or ``question``, or the only one without a default.
-
-    Args:
-        where: ``COMMAND#tool`` or ``URL#tool``.
-        timeout: seconds that a call may take.
-        name: the system's name; the tool's where left out.
-
-    Raises:
-        UsageError: the packages for MCP are not installed, or no tool or program is named.
-    """
+    """A tool of a server that is started here (``COMMAND#tool``) or runs elsewhere (``URL#tool``).
+    The query is its argument ``query`` or ``question``, or the only one without a default."""
 
     def __init__(self, where: str, timeout: float, name: str | None = None) -> None:
         needs_mcp()

@@ -38,13 +38,8 @@ _OBJECT = 64
 
 @dataclass(frozen=True)
 class Call:
-    """How an object is called.
-
-    Attributes:
-        with_request: calls it with a request.
-        is_async: whether that is to be done on the event loop; else it runs in a thread.
-        takes_passages: whether it can answer from passages that it is given.
-    """
+    """How an object is called with a request: on the event loop, or in a thread; and whether it can
+    answer from passages that it is given."""
 
     with_request: Callable[[Request], Any]
     is_async: bool
@@ -52,18 +47,10 @@ class Call:
 
 
 class PythonTarget(Target):
-    """A Python object that answers.
-
-    A function takes the query (or, where its first parameter is called ``sample`` or annotated
-    `Sample`, the sample), and ``history`` and ``metadata`` where it has parameters of these names.
-    It may be a coroutine function, or a generator of the answer's pieces. Functions that are no
-    coroutines run in threads.
-
-    Args:
-        system: the object.
-        name: the system's name; where left out, as ``where`` calls the object, else its own.
-        where: ``module:function``; the object's own name where left out.
-    """
+    """A Python object that answers. A function takes the query (or, where its first parameter is
+    called ``sample`` or annotated `Sample`, the sample), and ``history`` and ``metadata`` where it
+    has parameters of these names. It may be a coroutine function, or a generator of the answer's
+    pieces. Functions that are no coroutines run in threads."""
 
     def __init__(self, system: Any, name: str | None = None, where: str | None = None) -> None:
         own = (getattr(system, "__name__", None) or type(system).__name__).strip("<>")

@@ -39,16 +39,8 @@ class Reservation:
 
 
 class Budget:
-    """What may be spent, what was, and what is reserved. Used on one event loop.
-
-    Args:
-        dollars: US dollars at most.
-        calls: requests at most.
-        tokens: tokens at most, in and out.
-
-    Raises:
-        UsageError: a limit is negative or not a number.
-    """
+    """What may be spent (dollars, requests, tokens in and out), what was, and what is reserved.
+    Used on one event loop."""
 
     def __init__(
         self,
@@ -69,11 +61,7 @@ class Budget:
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """``5.00``, ``$5``, ``200 calls``, ``2M tokens``, ``1e6 tokens``; ``5.00, 200 calls``.
-
-        Raises:
-            UsageError: it is none of these.
-        """
+        """``5.00``, ``$5``, ``200 calls``, ``2M tokens``, ``1e6 tokens``; ``5.00, 200 calls``."""
         limits: dict[str, float] = {}
         for piece in re.split(r",\s", text):
             match = _AMOUNT.fullmatch(piece.strip())
@@ -93,11 +81,7 @@ class Budget:
         return self.dollars is not None
 
     def fits(self, dollars: float | None, tokens: int) -> bool:
-        """Whether a request would fit if nothing else were in flight; sets `exhausted` where not.
-
-        Raises:
-            UsageError: the budget is in dollars and no price is known.
-        """
+        """Whether a request would fit if nothing else were in flight; sets `exhausted` where not."""
         fits = self._fits(dollars, tokens, ())
         self.exhausted = self.exhausted or not fits
         return fits
@@ -129,14 +113,8 @@ class Budget:
     def settle(
         self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1
     ) -> None:
-        """Ends a reservation with what the request really took.
-
-        Args:
-            reservation: of the request.
-            dollars: that it cost; ``None`` where the price is not known.
-            tokens: that it took.
-            calls: requests that were really sent; 0 for none.
-        """
+        """Ends a reservation with what the request really took: dollars where a price is known,
+        tokens, and the calls that were really sent."""
         if reservation not in self._open:
             raise ValueError("the reservation is not open: it was settled before")
         self._open.remove(reservation)
@@ -209,14 +187,8 @@ class Account:
             raise self.spent(*likely)
 
     async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
-        """Reserves for one attempt; waits while one in flight may leave enough.
-
-        Args:
-            body, input_tokens, output_tokens: as of `check`.
-
-        Raises:
-            Stopped: the budget is spent.
-        """
+        """Reserves for one attempt; waits while one in flight may leave enough, and raises as
+        `check`."""
         while True:
             self.check(body, input_tokens, output_tokens)
             likely = self.likely(body, input_tokens, output_tokens)

@@ -80,20 +80,8 @@ another was sent for the same purpose before it."""
 
 
 class Limiter:
-    """The pace of one endpoint. Used on one event loop.
-
-    Attributes:
-        active: requests in flight.
-
-    Args:
-        most: requests in flight at most.
-        rpm: requests a minute at most.
-        tpm: tokens a minute at most, by the caller's estimates.
-        clock: seconds; for tests.
-
-    Raises:
-        UsageError: a limit is not positive.
-    """
+    """The pace of one endpoint: requests in flight at most, requests and tokens (by the caller's
+    estimates) a minute at most, pauses. ``active`` are in flight. Used on one event loop."""
 
     def __init__(
         self,
@@ -152,15 +140,9 @@ class Limiter:
 
     def throttled(self, retry_after: float | None = None) -> None:
         """Notes that the endpoint rejected the running task's request because there are too many at
-        once, or because it is overloaded.
-
-        A whole wave that is rejected halves the concurrency once. Where the endpoint says when to
-        come back, the limiter pauses until then; the concurrency is halved only if a request that
-        waited is rejected again.
-
-        Args:
-            retry_after: seconds for which it wants no request at all.
-        """
+        once, or because it is overloaded. A whole wave that is rejected halves the concurrency
+        once. Where the endpoint says when to come back, the limiter pauses until then; the
+        concurrency is halved only if a request that waited is rejected again."""
         pauses = retry_after is not None and retry_after > 0
         if pauses:
             self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
@@ -277,15 +259,8 @@ def _no_usable_reply(details: Sequence[str]) -> str:
 
 
 class Breaker:
-    """Counts an endpoint's failures in a row. Used on one event loop.
-
-    Attributes:
-        tripped: reason and sentence, once nothing more is to be sent in this run.
-        on_trip: called when it trips.
-
-    Args:
-        clock: seconds; for tests.
-    """
+    """Counts an endpoint's failures in a row. ``tripped`` has reason and sentence, once nothing
+    more is to be sent in this run; ``on_trip`` is called then. Used on one event loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.tripped: tuple[Reason, str] | None = None

@@ -95,11 +95,7 @@ def no_key(names: Iterable[str], flag: str) -> Secret:
 
 
 def from_file(path: str | Path) -> Secret:
-    """The key that a file holds: its only line.
-
-    Raises:
-        InputError: the file cannot be read, or does not hold one line that can be sent.
-    """
+    """The key that a file holds, its only line; an `InputError` where it holds something else."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:

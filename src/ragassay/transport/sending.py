@@ -39,17 +39,9 @@ INTERRUPTED = "interrupted before it was answered; run the same command again to
 
 @dataclass
 class Tally:
-    """Attempts and tokens for the answer to one question so far.
-
-    Attributes:
-        attempts: requests sent; those that found no connection never were.
-        seconds: that they were on their way.
-        waited: seconds between attempts.
-        input_tokens, output_tokens: as the endpoint counted them.
-        counted: whether it counted them for every reply.
-        replies: requests that were answered.
-        model: who answered last.
-    """
+    """Attempts, seconds on their way, seconds waited between them, and tokens for the answer to one
+    question so far. Requests that found no connection were never sent; ``replies`` were answered,
+    the last one by ``model``, and ``counted`` says whether all came with their tokens."""
 
     attempts: int = 0
     seconds: float = 0.0
@@ -74,18 +66,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SendRequest(Generic[T]):
-    """A request to be sent, and what to do with its reply.
-
-    Attributes:
-        body: what is sent.
-        input_tokens, output_tokens: what it plausibly takes, for limits and budget.
-        tally: is added to.
-        receive: takes the reply while the request still has its place. Where it waits for the
-            ledger, the request stays in flight until its reply is stored, so that a crash loses no
-            more replies than may be in flight. What it raises is raised by `Sender.send`.
-        current: whether the request is still to be sent; called right before that, because a
-            request that waited for a place may be outdated.
-    """
+    """A request to be sent, with the tokens that it plausibly takes, and what to do with its reply.
+    ``receive`` takes the reply while the request still has its place: where it waits for the
+    ledger, a crash loses no more replies than may be in flight. ``current``, called right before
+    the sending, says whether a request that waited for a place is still to be sent."""
 
     body: bytes
     input_tokens: float
@@ -100,11 +84,7 @@ class _Woken(Exception):  # noqa: N818 - it is a signal
 
 
 class Receiver(Protocol):
-    """Who is sent requests: an endpoint, a system under test.
-
-    Attributes:
-        key: is blanked out in messages.
-    """
+    """Who is sent requests: an endpoint, a system under test. The key is blanked out in messages."""
 
     key: Secret
 
@@ -166,11 +146,7 @@ class Sender:
         self._stop = asyncio.Event()
 
     def stop(self, reason: Reason, detail: str) -> None:
-        """Sends nothing new from now on. Requests that wait for a place fail at once.
-
-        Args:
-            reason, detail: of the failures that follow.
-        """
+        """Sends nothing new from now on. Requests that wait for a place fail at once."""
         self._stopped = self._stopped or (reason, detail)
         self._wake()
 

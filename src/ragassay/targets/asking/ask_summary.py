@@ -85,14 +85,8 @@ class AskSummary:
 def summarise(
     target: Target, samples: Sequence[Sample], from_ledger: Sequence[float]
 ) -> AskSummary:
-    """The summary of a system's samples.
-
-    Args:
-        target: the system.
-        samples: as it answered them.
-        from_ledger: when those of the answers were asked that an earlier run got, in seconds since
-            1970.
-    """
+    """The summary of a system's samples. Of the answers that an earlier run got, ``from_ledger``
+    holds when they were asked, in seconds since 1970."""
     asked = [sample.metadata[ASKED] for sample in samples]
     failures = grouped(
         (one["failure"], f"query {sample.id!r}: {(sample.failure or '').partition(': ')[2]}")

@@ -81,18 +81,9 @@ def read(record: str) -> Sample:
 
 @dataclass
 class AskedQuery:
-    """The asking of a query, once, of one system.
-
-    Attributes:
-        query: that is asked.
-        repeat: which time it is asked.
-        system: who is asked.
-        facts: what is recorded of the asking, before anything is measured.
-        tally: of its attempts.
-        request: that is sent; ``None`` while an earlier turn has no answer.
-        body: of the request.
-        before: its failures in earlier runs, where they count.
-    """
+    """The asking of a query, once, of one system. ``facts`` are recorded of it before anything is
+    measured; the request is ``None`` while an earlier turn has no answer; ``before`` are its
+    failures in earlier runs, where they count."""
 
     query: Sample
     repeat: int
@@ -157,13 +148,7 @@ class AskedQuery:
         )
 
     def failed(self, reason: str, detail: str, measured: Mapping[str, Any]) -> Sample:
-        """The query with the failure of the system.
-
-        Args:
-            reason: type of the failure.
-            detail: a sentence.
-            measured: attempts and seconds, and why it was not asked again.
-        """
+        """The query with the failure of the system: its type, a sentence, and what was measured."""
         asked = {"failure": reason, **measured, **self.facts}
         if self.before.times and NOT_ASKED not in measured:
             asked[FAILED_BEFORE] = self.before.times

@@ -62,15 +62,9 @@ _VARYING = re.compile(
 
 @dataclass
 class System:
-    """A target, and how it is asked.
-
-    Attributes:
-        target: the system.
-        sender: sends requests to it, with limits and retries.
-        answers: its answers and failures in the ledger.
-        facts: what is recorded with each of its answers: its fingerprint, our version.
-        account: what it may spend; ``None``: as much as it takes.
-    """
+    """A target, and how it is asked: by a sender with limits and retries, with its answers in the
+    ledger, and an account (``None``: as much as it takes). ``facts`` are recorded with each of its
+    answers."""
 
     target: Target
     sender: Sender
@@ -134,11 +128,7 @@ class SystemAccount(Account):
     _longest: int | None = None
 
     def learn(self, measured: Mapping[str, Any]) -> None:
-        """Takes note of what an answer of an earlier run took, so that this run need not find out.
-
-        Args:
-            measured: what was measured of it.
-        """
+        """Takes note of what an answer of an earlier run took, so that this run need not find out."""
         is_counted = "input_tokens" in measured and "output_tokens" in measured
         tokens = measured["input_tokens"] + measured["output_tokens"] if is_counted else None
         self._note(measured.get("cost"), tokens)

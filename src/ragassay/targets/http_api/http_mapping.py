@@ -91,23 +91,15 @@ def texts_joined(value: Any, paths: Paths) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class EndMark:
-    """What marks the end of a stream; `DONE` always does.
-
-    Attributes:
-        names: of server-sent events that are the last.
-        paths: to what only an event at the end holds, neither null nor false nor empty.
-    """
+    """What marks the end of a stream, beside `DONE`: names of server-sent events that are the last,
+    and paths to what only an event at the end holds, neither null nor false nor empty."""
 
     names: frozenset[str]
     paths: tuple[str, ...]
 
     @classmethod
     def of(cls, written: str | Sequence[str]) -> EndMark:
-        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or a list of these.
-
-        Raises:
-            ValueError: something in it is no path.
-        """
+        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or a list of these."""
         marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
         names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
         paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]

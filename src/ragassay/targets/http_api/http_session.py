@@ -83,14 +83,8 @@ def _proxy(scheme: str, host: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of a stream.
-
-    Attributes:
-        text: its data; empty where it has none.
-        name: of the event, where server-sent events name it.
-        is_complete: whether its end came: the blank line of a server-sent event, the end of the
-            line.
-    """
+    """An event of a stream: its data, empty where it has none, its name where server-sent events
+    name it, and whether its end came (the blank line, the end of the line)."""
 
     text: str
     name: str = ""

@@ -161,15 +161,9 @@ _SYSTEM_ROLE = re.compile(r"\brole\b.{0,80}\bsystem\b|\bsystem\b.{0,20}\brole\b"
 
 
 def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> set[str]:
-    """Which of what was sent the server does not take, as far as it says so; where it names nothing
-    at all, both ways to ask for the answer's form.
-
-    Args:
-        message: the server's sentence.
-        param: what it names as the cause; may be empty.
-        body: the whole reply, for the places that FastAPI lists.
-        sent: names of parameters and the mode (``json_schema``, ``json_object``) that were sent.
-    """
+    """Which of the parameters and modes that were sent the server does not take, as far as its
+    sentence, the cause that it names (``param``) and the places that FastAPI lists in the body say
+    so; where it names nothing at all, both ways to ask for the answer's form."""
     if SYSTEM in sent and _SYSTEM_ROLE.search(message[:_READ]):
         return {SYSTEM}
     form = {name for name in sent if name in FORMS}
