@@ -81,7 +81,7 @@ class Budget:
         return self.dollars is not None
 
     def fits(self, dollars: float | None, tokens: int) -> bool:
-        """Whether a request would fit if nothing else were in flight; sets `exhausted` where not."""
+        """Whether a request would fit if nothing were in flight; sets `exhausted` where not."""
         fits = self._fits(dollars, tokens, ())
         self.exhausted = self.exhausted or not fits
         return fits

@@ -84,7 +84,7 @@ class _Woken(Exception):  # noqa: N818 - it is a signal
 
 
 class Receiver(Protocol):
-    """Who is sent requests: an endpoint, a system under test. The key is blanked out in messages."""
+    """Who is sent requests (an endpoint, a system under test); its key shows in no message."""
 
     key: Secret
 

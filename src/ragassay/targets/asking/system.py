@@ -128,7 +128,7 @@ class SystemAccount(Account):
     _longest: int | None = None
 
     def learn(self, measured: Mapping[str, Any]) -> None:
-        """Takes note of what an answer of an earlier run took, so that this run need not find out."""
+        """Takes note of what an answer of an earlier run took: this run need not find out."""
         is_counted = "input_tokens" in measured and "output_tokens" in measured
         tokens = measured["input_tokens"] + measured["output_tokens"] if is_counted else None
         self._note(measured.get("cost"), tokens)

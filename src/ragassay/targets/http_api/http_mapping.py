@@ -99,7 +99,7 @@ class EndMark:
 
     @classmethod
     def of(cls, written: str | Sequence[str]) -> EndMark:
-        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or a list of these."""
+        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or several."""
         marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
         names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
         paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
