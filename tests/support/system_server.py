@@ -53,7 +53,7 @@ usage: {{input_tokens: took.in, output_tokens: took.out}}
 
 
 class SystemServer:
-    """A context manager.
+    """A context manager; on entry ``mine.yaml`` is its mapping.
 
     Args:
         rule: see the module.
@@ -122,6 +122,7 @@ class SystemServer:
         self._server.daemon_threads = True
         # Seconds between looks at whether to end: half a second is the default.
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        Path("mine.yaml").write_text(self.mapping)
         return self
 
     def __exit__(self, *exception: object) -> None:

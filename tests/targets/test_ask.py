@@ -40,8 +40,7 @@ def _queries(desk: Path) -> None:
 
 
 def test_an_answer_is_a_sample_with_what_was_measured() -> None:
-    with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
+    with SystemServer():
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
     samples = load("answers.jsonl")
     assert [sample.id for sample in samples] == [one["id"] for one in QUERIES]
@@ -57,7 +56,6 @@ def test_an_answer_is_a_sample_with_what_was_measured() -> None:
 
 def test_the_same_command_again_asks_nothing_and_refresh_asks_all() -> None:
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         command = ["ask", "queries.jsonl", "--target", "mine.yaml"]
         assert call(command) == 0
         first = Path("answers.jsonl").read_bytes()
@@ -70,7 +68,6 @@ def test_the_same_command_again_asks_nothing_and_refresh_asks_all() -> None:
 
 def test_a_changed_mapping_is_another_system() -> None:
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
         Path("mine.yaml").write_text(server.mapping.replace("turns:", "k: 3, turns:"))
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
@@ -150,7 +147,6 @@ def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other() -> None:
     with Ledger(DEFAULT) as ledger:
         SystemAnswers(ledger, "other", "")  # makes the table
     with SystemServer() as server, closing(sqlite3.connect(DEFAULT, isolation_level=None)) as other:
-        Path("mine.yaml").write_text(server.mapping)
         other.execute("BEGIN IMMEDIATE")
         asking = open_asking("queries.jsonl", "mine.yaml", ledger=DEFAULT, concurrency=1)
         with asking as begun, begun:
@@ -174,7 +170,6 @@ def test_a_killed_run_goes_on_where_it_was() -> None:
         return Reply(hold=hold, drop=True)
 
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
         process = subprocess.Popen([sys.executable, "-m", "ragassay", *command])
         assert third.wait(60)
@@ -192,7 +187,6 @@ def test_a_killed_run_goes_on_where_it_was() -> None:
 def test_repeats_go_straight_into_the_consistency_suite(desk: Path) -> None:
     words = ["ask", "queries.jsonl", "--target", "mine.yaml", "--repeat", "3"]
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         assert call([*words, "--suite", "qa,consistency", "--save", "runs/mine"]) in (0, 3)
         assert len(server.asked) == 15
     assert {sample.repeat for sample in load("answers.jsonl")} == {0, 1, 2}
@@ -218,7 +212,6 @@ def test_two_systems_are_asked_in_turns_and_have_a_file_each() -> None:
 
 def test_warm_up_counts_nowhere() -> None:
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         answers = ask("queries.jsonl", "mine.yaml", warm_up=2)
         assert len(server.asked) == 7 and answers.summaries["mine"].asked == 5
 

@@ -90,8 +90,7 @@ def test_the_summary_tells_each_different_failure_with_its_count(
     def rule(number: int, sent: Any) -> Any:
         return echo(number, sent) if number == 0 else pages_and_nulls(number, sent)
 
-    with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
+    with SystemServer(rule):
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
         assert call([*command, "--limit", "13", "--quiet"]) == 3
         lines = capsys.readouterr().err.splitlines()
@@ -124,7 +123,6 @@ def test_a_target_that_dies_halfway_loses_nothing(monkeypatch: pytest.MonkeyPatc
 
     alive: list[bool] = []
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1", "--retries", "0"]
         assert call(command) == 3
         samples = load("answers.jsonl")

@@ -18,7 +18,6 @@ pytestmark = pytest.mark.usefixtures("no_long_waits")
 
 def asked(rule: Any, **options: Any) -> tuple[Answers, int, str]:
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         return ask(QUERIES, "mine.yaml", concurrency=1, **options), len(server.asked), server.url
 
 
@@ -72,7 +71,6 @@ def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[in
 def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> None:
     reply = Reply(b"busy", status, headers={"Retry-After": "0"})
     with SystemServer(lambda *_: reply) as server:
-        Path("mine.yaml").write_text(server.mapping)
         (sample,) = ask(QUERIES[:1], "mine.yaml", retries=1).samples
         assert len(server.asked) == 2
     assert advice in (sample.failure or "") and "--retries" in (sample.failure or "")
@@ -89,7 +87,6 @@ def test_a_key_that_expired_since_an_earlier_run_stops_the_asking(
         return echo(number, sent) if number < 10 else Reply(b"no", status)
 
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         assert ask(QUERIES[:10], "mine.yaml", concurrency=1, ledger="kept.sqlite").complete
         again = ask(QUERIES, "mine.yaml", concurrency=1, ledger="kept.sqlite")
         assert len(server.asked) == 10 + requests
