@@ -24,7 +24,7 @@ from ragassay.judges.llm.token_estimate import estimate, of_question, of_schema
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded import replay_file
 from ragassay.judges.recorded.replay_file import ReplayFile, example
-from ragassay.transport.protocol_registry import providers
+from ragassay.transport.providers import providers
 from valid_answers import largest, smallest
 
 APPROVED = Path(__file__).parent / "approved"

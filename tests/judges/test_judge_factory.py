@@ -21,7 +21,7 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.replay import Replay
 from ragassay.transport.budget import Budget
 from ragassay.transport.prices import Price
-from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.transport.providers import aliases, providers
 
 KEYS = {name: KEY for provider in providers().values() for name in provider.keys}
 ANSWER = {"match": 1, "trust": 1, "grade": 1}

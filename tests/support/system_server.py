@@ -11,7 +11,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Literal
+
+from ragassay import Answers, ask
 
 
 @dataclass
@@ -50,7 +53,7 @@ usage: {{input_tokens: took.in, output_tokens: took.out}}
 
 
 class SystemServer:
-    """A context manager.
+    """A context manager; on entry ``mine.yaml`` is its mapping.
 
     Args:
         rule: see the module.
@@ -119,6 +122,7 @@ class SystemServer:
         self._server.daemon_threads = True
         # Seconds between looks at whether to end: half a second is the default.
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        Path("mine.yaml").write_text(self.mapping)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -127,3 +131,23 @@ class SystemServer:
     def stop(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+PLAIN = "url: URL/\nbody: {q: '{{query}}'}\nanswer: a\n"
+"""A mapping file for replies of the form ``{"a": ...}``; URL stands for the server's."""
+
+
+def ask_served(
+    rule: Any, mapping: str = PLAIN, n: int = 1, target: str = "mine.yaml", **options: Any
+) -> Answers:
+    """What a server answers by a mapping file, mine.yaml, when it is asked one query after the
+    other. A rule that is no function is the reply to each."""
+    queries = [{"id": f"q{at}", "query": f"What is {at}?"} for at in range(n)]
+    with SystemServer(rule if callable(rule) else lambda *_: rule) as server:
+        Path("mine.yaml").write_text(mapping.replace("URL", server.url))
+        return ask(queries, target.replace("URL", server.url), concurrency=1, **options)
+
+
+def said(answers: Answers) -> list[str | None]:
+    """The text of each answer, else its failure."""
+    return [one.answer_text if one.answer else one.failure for one in answers.samples]

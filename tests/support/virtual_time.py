@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -31,3 +32,15 @@ def virtually(work: Callable[[VirtualLoop], Coroutine[Any, Any, T]]) -> T:
         return loop.run_until_complete(work(loop))
     finally:
         loop.close()
+
+
+def in_virtual_time(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A test that is given such a loop, which runs it."""
+
+    def run(**given: Any) -> None:
+        virtually(lambda loop: test(loop, **given))
+
+    _, *others = inspect.signature(test).parameters.values()
+    run.__name__, run.__doc__ = test.__name__, test.__doc__
+    run.__signature__ = inspect.Signature(others)  # type: ignore[attr-defined]
+    return run

@@ -35,16 +35,13 @@ QUERIES = [
 ]
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def _queries(desk: Path) -> None:
     Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
-    return tmp_path
 
 
-def test_an_answer_is_a_sample_with_what_was_measured(desk: Path) -> None:
-    with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
+def test_an_answer_is_a_sample_with_what_was_measured() -> None:
+    with SystemServer():
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
     samples = load("answers.jsonl")
     assert [sample.id for sample in samples] == [one["id"] for one in QUERIES]
@@ -58,9 +55,8 @@ def test_an_answer_is_a_sample_with_what_was_measured(desk: Path) -> None:
         assert len(asked["fingerprint"]) == 16 and sample.metadata["n"] == query["metadata"]["n"]
 
 
-def test_the_same_command_again_asks_nothing_and_refresh_asks_all(desk: Path) -> None:
+def test_the_same_command_again_asks_nothing_and_refresh_asks_all() -> None:
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         command = ["ask", "queries.jsonl", "--target", "mine.yaml"]
         assert call(command) == 0
         first = Path("answers.jsonl").read_bytes()
@@ -71,9 +67,8 @@ def test_the_same_command_again_asks_nothing_and_refresh_asks_all(desk: Path) ->
         assert len(server.asked) == 10
 
 
-def test_a_changed_mapping_is_another_system(desk: Path) -> None:
+def test_a_changed_mapping_is_another_system() -> None:
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
         Path("mine.yaml").write_text(server.mapping.replace("turns:", "k: 3, turns:"))
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
@@ -111,7 +106,7 @@ def test_a_function_whose_imports_changed_is_another_system(
     assert "from the ledger" not in asked()
 
 
-def test_a_failure_is_no_answer_and_is_asked_again(desk: Path, capsys) -> None:
+def test_a_failure_is_no_answer_and_is_asked_again(capsys) -> None:
     def rule(number: int, asked: Any) -> Any:
         if asked["question"] == "What is 3?" and broken:
             return Reply(b'{"detail": "index is missing"}', 422)
@@ -148,12 +143,11 @@ def _soon(holds: Callable[[], bool]) -> bool:
     return False
 
 
-def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other(desk: Path) -> None:
+def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other() -> None:
     """A ledger that is slow holds no place; what waits for it is bounded, and not given out."""
     with Ledger(DEFAULT) as ledger:
         SystemAnswers(ledger, "other", "")  # makes the table
     with SystemServer() as server, closing(sqlite3.connect(DEFAULT, isolation_level=None)) as other:
-        Path("mine.yaml").write_text(server.mapping)
         other.execute("BEGIN IMMEDIATE")
         asking = open_asking("queries.jsonl", "mine.yaml", ledger=DEFAULT, concurrency=1)
         with asking as begun, begun:
@@ -166,7 +160,7 @@ def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other(desk: Path
         assert len(server.asked) == _kept_answers() == len(QUERIES)
 
 
-def test_a_killed_run_goes_on_where_it_was(desk: Path) -> None:
+def test_a_killed_run_goes_on_where_it_was() -> None:
     """Its answers are in the ledger, and there is no file until all are there."""
     hold, third = threading.Event(), threading.Event()
 
@@ -177,7 +171,6 @@ def test_a_killed_run_goes_on_where_it_was(desk: Path) -> None:
         return Reply(hold=hold, drop=True)
 
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
         process = subprocess.Popen([sys.executable, "-m", "ragassay", *command])
         assert third.wait(60)
@@ -195,14 +188,13 @@ def test_a_killed_run_goes_on_where_it_was(desk: Path) -> None:
 def test_repeats_go_straight_into_the_consistency_suite(desk: Path) -> None:
     words = ["ask", "queries.jsonl", "--target", "mine.yaml", "--repeat", "3"]
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         assert call([*words, "--suite", "qa,consistency", "--save", "runs/mine"]) in (0, 3)
         assert len(server.asked) == 15
     assert {sample.repeat for sample in load("answers.jsonl")} == {0, 1, 2}
     assert (desk / "runs" / "mine" / "consistency" / "summary.json").is_file()
 
 
-def test_two_systems_are_asked_in_turns_and_have_a_file_each(desk: Path) -> None:
+def test_two_systems_are_asked_in_turns_and_have_a_file_each() -> None:
     order: list[str] = []
 
     def one(query: str) -> str:
@@ -219,9 +211,8 @@ def test_two_systems_are_asked_in_turns_and_have_a_file_each(desk: Path) -> None
     assert {sample.system for sample in load("all-two.jsonl")} == {"two"}
 
 
-def test_warm_up_counts_nowhere(desk: Path) -> None:
+def test_warm_up_counts_nowhere() -> None:
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         answers = ask("queries.jsonl", "mine.yaml", warm_up=2)
         assert len(server.asked) == 7 and answers.summaries["mine"].asked == 5
 
@@ -320,7 +311,7 @@ def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: s
         ask(queries, lambda query: query, **options)
 
 
-def test_a_golden_folder_is_a_source_of_queries(desk: Path) -> None:
+def test_a_golden_folder_is_a_source_of_queries() -> None:
     Path("set").mkdir()
     Path("queries.jsonl").rename("set/queries.jsonl")
     assert len(ask("set", lambda query: query).samples) == 5
@@ -333,7 +324,7 @@ def test_two_systems_never_share_a_file(desk: Path) -> None:
     assert not list(desk.glob("out*"))
 
 
-def test_one_system_under_two_names_keeps_two_answers(desk: Path) -> None:
+def test_one_system_under_two_names_keeps_two_answers() -> None:
     """How far a system differs by itself would be none, after a restart."""
     with SystemServer(lambda number, sent: {"answer": f"the {number}th"}) as server:
         Path("mine.yaml").write_text(
@@ -353,7 +344,7 @@ def test_one_system_under_two_names_keeps_two_answers(desk: Path) -> None:
     ]
 
 
-def test_a_system_that_was_changed_is_asked_anew_under_its_new_name(desk: Path) -> None:
+def test_a_system_that_was_changed_is_asked_anew_under_its_new_name() -> None:
     """`ask -t v1=rag.yaml`, another version is deployed, `ask -t v2=rag.yaml`."""
     version = ["old"]
     with SystemServer(lambda number, sent: {"answer": version[0]}) as server:
@@ -367,7 +358,7 @@ def test_a_system_that_was_changed_is_asked_anew_under_its_new_name(desk: Path) 
     assert {one.answer_text for one in load("v2.jsonl")} == {"new"}
 
 
-def test_runs_of_the_same_recorded_replies_are_not_compared(desk: Path) -> None:
+def test_runs_of_the_same_recorded_replies_are_not_compared() -> None:
     def mine(query: str) -> str:
         return "the same"
 
@@ -395,7 +386,7 @@ def test_runs_of_the_same_recorded_replies_are_not_compared(desk: Path) -> None:
         assert {one.standing for one in found.differences} == {"tested"} and not found.warnings
 
 
-def test_earlier_turns_that_are_no_queries_of_the_data_count_and_mix_with_none(desk: Path) -> None:
+def test_earlier_turns_that_are_no_queries_of_the_data_count_and_mix_with_none() -> None:
     def mine(query: str, history: Any = ()) -> str:
         return f"{query} after {' '.join(turn.text for turn in history)}"
 

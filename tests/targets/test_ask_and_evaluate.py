@@ -21,8 +21,7 @@ from system_server import SystemServer, echo
 
 
 @pytest.fixture(autouse=True)
-def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _queries(desk: Path) -> None:
     lines = (json.dumps({"id": f"q{n}", "query": f"What is {n}?"}) for n in range(160))
     Path("queries.jsonl").write_text("\n".join(lines))
 
@@ -39,8 +38,7 @@ def test_a_judge_is_asked_before_the_last_query_is(capsys: pytest.CaptureFixture
                 waited.append(bool(judge.stats()["requests"]))
             return echo(number, sent)
 
-        with SystemServer(rule) as server:
-            Path("mine.yaml").write_text(server.mapping)
+        with SystemServer(rule):
             code = call(
                 ["ask", "queries.jsonl", "--target", "mine.yaml", "--save", "run", "--suite",
                  "trecrag", "--judge", f"{judge.url}#m"]
@@ -58,7 +56,6 @@ def test_an_evaluation_that_fails_does_not_end_the_asking(
 ) -> None:
     Path("taken").write_text("a file where the run folder would be")
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "--suite", "serving"]
         assert call([*command, "--save", "taken"]) == 2
         assert "the asking goes on" in " ".join(capsys.readouterr().err.split())
@@ -72,7 +69,6 @@ def test_what_is_wrong_with_the_evaluation_shows_before_anything_is_asked(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         words = ["--suite", "trecrag", "--judge", "openai:gpt-4o"]
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml", *words]) == 2
         assert not server.asked and "OPENAI_API_KEY" in capsys.readouterr().err

@@ -22,11 +22,9 @@ N = 40
 
 
 @pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def _queries(desk: Path) -> None:
     records = ({"id": f"q{n}", "query": f"What is {n}?"} for n in range(N))
-    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, records)))
-    return tmp_path
+    Path("queries.jsonl").write_text("\n".join(map(json.dumps, records)))
 
 
 def started(output: str, *words: str) -> subprocess.Popen[str]:
@@ -51,7 +49,6 @@ def questions(server: SystemServer) -> Counter[str]:
 @pytest.mark.parametrize("outputs", [("answers.jsonl", "answers.jsonl"), ("a.jsonl", "b.jsonl")])
 def test_two_processes_ask_each_query_once(outputs: tuple[str, str]) -> None:
     with SystemServer(slow) as server:
-        Path("mine.yaml").write_text(server.mapping)
         both = [started(output, "-j", "4") for output in outputs]
         for process in both:
             _, told = process.communicate(timeout=120)
@@ -73,7 +70,6 @@ def test_what_one_process_cannot_get_the_other_asks() -> None:
         return echo(number, asked)
 
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         first = started("a.jsonl", "-j", "1")
         assert failed.wait(60)
         second = started("b.jsonl", "-j", "1")
@@ -92,7 +88,6 @@ def test_who_waits_for_another_process_can_be_interrupted_and_a_killed_one_holds
         return Reply(hold=hold, drop=True) if number == 0 else echo(number, asked)
 
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         first = started("a.jsonl", "-j", "1")
         assert begun.wait(60)
         second = started("b.jsonl", "-j", "1")
@@ -111,7 +106,6 @@ def test_who_waits_for_another_process_can_be_interrupted_and_a_killed_one_holds
 
 def test_refresh_asks_again_whoever_else_asks() -> None:
     with SystemServer() as server:
-        Path("mine.yaml").write_text(server.mapping)
         for _ in range(2):
             ragassay.ask("queries.jsonl", "mine.yaml", ledger="l.sqlite", refresh=True)
         assert set(questions(server).values()) == {2}

@@ -26,8 +26,7 @@ LONG = (
 
 
 @pytest.fixture(autouse=True)
-def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _queries(desk: Path) -> None:
     Path("q.jsonl").write_text(json.dumps({"id": "q1", "query": "Who?"}) + "\n")
 
 

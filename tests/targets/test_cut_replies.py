@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragassay.base.errors import InputError
-from ragassay.base.sample import Sample
-from ragassay.targets.ask_run import ask
-from system_server import Reply, SystemServer
+from system_server import PLAIN, Reply, ask_served, said
 
-QUERIES = [{"id": "q0", "query": "What is 0?"}]
 PIECES = b"".join(b'data: {"a": "%s"}\n\n' % word for word in (b"It is ", b"not", b" 3."))
 DONE = b"data: [DONE]\n\n"
 SSE = "stream: sse\n"
 SHUT = "it closed the connection"
 
 
-@pytest.fixture(autouse=True)
-def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def asked(rule: Any, more: str, n: int = 1, target: str = "mine.yaml", **options: Any) -> list[Any]:
-    queries = [{"id": f"q{k}", "query": f"What is {k}?"} for k in range(n)]
-    with SystemServer(rule if callable(rule) else lambda *_: rule) as server:
-        Path("mine.yaml").write_text(
-            f"url: {server.url}/\nbody: {{q: '{{{{query}}}}'}}\nanswer: a\n{more}"
-        )
-        answers = ask(queries, target.format(server.url), retries=0, concurrency=1, **options)
-    return [said(sample) for sample in answers.samples]
-
-
-def said(sample: Sample) -> Any:
-    return sample.answer.text if sample.answer is not None else sample.failure
+def asked(rule: Any, more: str, n: int = 1, **options: Any) -> list[Any]:
+    return said(ask_served(rule, PLAIN + more, n, retries=0, **options))
 
 
 @pytest.mark.parametrize("framing", ["length", "chunked"])
@@ -107,18 +88,13 @@ def test_a_chat_that_is_cut_is_a_failure(end: str) -> None:
     reason = {"finish_reason": "stop"} if end == "finish_reason" else {}
     chunk = {"choices": [{"delta": {"content": "Yes."}, **reason}]}
     body = f"data: {json.dumps(chunk)}\n\n{end if not reason else ''}".encode()
-    (found,) = asked(Reply(body, framing="close"), "", target="{}/v1#m", stream=True)
+    (found,) = asked(Reply(body, framing="close"), "", target="URL/v1#m", stream=True)
     assert found == "Yes." if end else found.startswith("connection: ")
 
 
 def test_a_cut_reply_is_asked_again() -> None:
     whole, cut = Reply(PIECES + DONE), Reply(PIECES, framing="chunked", cut=True)
-    with SystemServer(lambda number, _: whole if number else cut) as server:
-        Path("mine.yaml").write_text(
-            f"url: {server.url}/\nbody: {{q: '{{{{query}}}}'}}\nanswer: a\n{SSE}"
-        )
-        (sample,) = ask(QUERIES, "mine.yaml").samples
-        assert len(server.asked) == 2
+    (sample,) = ask_served(lambda number, _: whole if number else cut, PLAIN + SSE).samples
     assert sample.answer_text == "It is not 3." and sample.metadata["asked"]["attempts"] == 2
 
 
@@ -172,5 +148,5 @@ def test_an_error_that_is_empty_or_a_number_is_none() -> None:
 def test_a_chat_that_fails_before_the_mark_of_its_end_is_a_failure() -> None:
     words = {"choices": [{"delta": {"content": "It is not"}, "finish_reason": None}]}
     body = b"data: %s\n\n" % json.dumps(words).encode() + FAILED + DONE
-    (failure,) = asked(Reply(body), "", target="{}/v1#model", stream=True)
+    (failure,) = asked(Reply(body), "", target="URL/v1#m", stream=True)
     assert failure.startswith("failed: ") and "out of memory" in failure

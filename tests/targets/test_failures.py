@@ -20,20 +20,18 @@ from ragassay.formats import load
 from ragassay.judges.ledger.paid import ANSWER
 from ragassay.judges.ledger.store import DEFAULT, Ledger
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.asking_thread import Answers
-from ragassay.transport import breaker
-from system_server import Reply, SystemServer, echo
+from ragassay.targets.asking.answers import Answers
+from ragassay.transport import limits
+from system_server import Reply, SystemServer, ask_served, echo
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def _queries(desk: Path) -> None:
     Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
-    return tmp_path
 
 
 def asked(server: SystemServer, mapping: str = "", n: int = 40, **options: Any) -> Answers:
@@ -41,7 +39,7 @@ def asked(server: SystemServer, mapping: str = "", n: int = 40, **options: Any) 
     return ask(QUERIES[:n], "mine.yaml", **options)
 
 
-def test_a_target_that_hangs_is_a_timeout_and_the_others_are_answered(desk: Path) -> None:
+def test_a_target_that_hangs_is_a_timeout_and_the_others_are_answered() -> None:
     hold = threading.Event()
 
     def rule(number: int, sent: Any) -> Any:
@@ -57,7 +55,7 @@ def test_a_target_that_hangs_is_a_timeout_and_the_others_are_answered(desk: Path
     assert "did not answer within 0.5 seconds" in failure and "--timeout" in failure
 
 
-def test_html_in_place_of_json_is_named(desk: Path) -> None:
+def test_html_in_place_of_json_is_named() -> None:
     page = Reply(b"<!DOCTYPE html><h1>Please log in</h1>", kind="text/html")
     with SystemServer(lambda number, sent: page) as server:
         answers = asked(server)
@@ -76,7 +74,7 @@ def pages_and_nulls(number: int, sent: Any) -> Any:
     return page if number % 3 == 2 else {"answer": None, "hits": []}
 
 
-def test_a_system_that_fails_in_several_ways_is_stopped_with_each_of_them(desk: Path) -> None:
+def test_a_system_that_fails_in_several_ways_is_stopped_with_each_of_them() -> None:
     with SystemServer(pages_and_nulls) as server:
         summary = asked(server, concurrency=1).summaries["mine"]
         assert len(server.asked) == 16
@@ -88,13 +86,12 @@ def test_a_system_that_fails_in_several_ways_is_stopped_with_each_of_them(desk: 
 
 
 def test_the_summary_tells_each_different_failure_with_its_count(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def rule(number: int, sent: Any) -> Any:
         return echo(number, sent) if number == 0 else pages_and_nulls(number, sent)
 
-    with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
+    with SystemServer(rule):
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
         assert call([*command, "--limit", "13", "--quiet"]) == 3
         lines = capsys.readouterr().err.splitlines()
@@ -105,7 +102,7 @@ def test_the_summary_tells_each_different_failure_with_its_count(
     assert "null for the answer" in lines[0] and "HTML: '502 bad gateway" in lines[1]
 
 
-def test_another_schema_halfway_fails_those_queries_only(desk: Path) -> None:
+def test_another_schema_halfway_fails_those_queries_only() -> None:
     def rule(number: int, sent: Any) -> Any:
         good = echo(number, sent)
         return good if number < 20 else {"output": {"text": "moved"}, "hits": []}
@@ -119,17 +116,14 @@ def test_another_schema_halfway_fails_those_queries_only(desk: Path) -> None:
     assert "keys output, hits" in failure and "Correct 'answer' in mine.yaml" in failure
 
 
-def test_a_target_that_dies_halfway_loses_nothing(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    monkeypatch.setattr(breaker, "ANSWERED_BEFORE_S", 0.0)
+def test_a_target_that_dies_halfway_loses_nothing(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(limits, "ANSWERED_BEFORE_S", 0.0)
 
     def rule(number: int, sent: Any) -> Any:
         return echo(number, sent) if number < 20 or alive else Reply(drop=True)
 
     alive: list[bool] = []
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1", "--retries", "0"]
         assert call(command) == 3
         samples = load("answers.jsonl")
@@ -143,38 +137,17 @@ def test_a_target_that_dies_halfway_loses_nothing(
     assert all(sample.answer is not None for sample in load("answers.jsonl"))
 
 
-def test_a_passing_error_is_tried_again_and_counted(desk: Path) -> None:
+def test_a_passing_error_is_tried_again_and_counted() -> None:
     def rule(number: int, sent: Any) -> Any:
-        return (
-            Reply(b"busy", 503, headers={"Retry-After": "0"}) if number == 0 else echo(number, sent)
-        )
+        busy = Reply(b"busy", 503, headers={"Retry-After": "0"})
+        return echo(number, sent) if number else busy
 
     with SystemServer(rule) as server:
         answers = asked(server, n=2, concurrency=1)
     assert answers.complete and answers.summaries["mine"].retries == 1
 
 
-def test_a_secret_is_sent_and_never_shown_or_kept(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
-
-    def rule(number: int, sent: Any) -> Any:
-        told = server.headers[-1]["Authorization"]
-        return echo(number, sent) if number else Reply(f"no access for {told}".encode(), 403)
-
-    with SystemServer(rule) as server:
-        mapping = server.mapping + 'headers: {Authorization: "Bearer ${MINE_KEY}"}\n'
-        Path("mine.yaml").write_text(mapping)
-        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 3
-        assert server.headers[0]["Authorization"] == "Bearer very-secret-key-123"
-        said = capsys.readouterr()
-        assert "[key]" in said.out and "Check MINE_KEY" in " ".join(said.out.split())
-        kept = [path.read_bytes() for path in desk.rglob("*") if path.is_file()]
-        assert b"very-secret-key-123" not in b"".join([*kept, said.out.encode(), said.err.encode()])
-
-
-def test_no_other_origin_is_told(desk: Path) -> None:
+def test_no_other_origin_is_told() -> None:
     with SystemServer() as elsewhere:
         moved = Reply(status=307, headers={"Location": f"{elsewhere.url}/ask"})
         with SystemServer(lambda number, sent: moved) as server:
@@ -236,7 +209,7 @@ def test_a_target_that_cannot_be_asked_is_refused_at_once(
         ("end_mark: 'a..b'\nstream: sse", "is no path"),
     ],
 )
-def test_a_mistake_in_a_mapping_has_its_line_and_field(desk: Path, change: str, said: str) -> None:
+def test_a_mistake_in_a_mapping_has_its_line_and_field(change: str, said: str) -> None:
     with SystemServer() as server, pytest.raises(RagassayError) as caught:
         asked(server, f"{server.mapping}{change}\n")
     assert said in str(caught.value) and "mine.yaml, line 6" in str(caught.value)
@@ -251,7 +224,7 @@ def test_a_mistake_in_a_mapping_has_its_line_and_field(desk: Path, change: str, 
         "body: query",
     ],
 )
-def test_a_mapping_that_does_not_send_the_query_is_refused(desk: Path, request_part: str) -> None:
+def test_a_mapping_that_does_not_send_the_query_is_refused(request_part: str) -> None:
     with SystemServer() as server:
         with pytest.raises(InputError) as caught:
             asked(server, f"url: {server.url}/ask\nanswer: answer\n{request_part}\n")
@@ -265,13 +238,11 @@ def test_a_mapping_that_does_not_send_the_query_is_refused(desk: Path, request_p
 @pytest.mark.parametrize(
     "request_part", ["body: {all: ['{{ messages }}']}", "params: {q: 'Q: {{query}}'}"]
 )
-def test_a_mapping_may_send_the_query_anywhere(desk: Path, request_part: str) -> None:
-    with SystemServer(lambda number, sent: {"answer": "yes"}) as server:
-        answers = asked(server, f"url: {server.url}\nanswer: answer\n{request_part}\n", n=1)
-    assert answers.complete
+def test_a_mapping_may_send_the_query_anywhere(request_part: str) -> None:
+    assert ask_served({"answer": "yes"}, f"url: URL\nanswer: answer\n{request_part}\n").complete
 
 
-def test_a_function_that_raises_is_named_with_its_line(desk: Path) -> None:
+def test_a_function_that_raises_is_named_with_its_line() -> None:
     def broken(query: str) -> str:
         raise KeyError("index")
 
@@ -284,9 +255,7 @@ def test_a_function_that_raises_is_named_with_its_line(desk: Path) -> None:
     ("name", "death"),
     [("exits", "os._exit(7)"), ("crashes", "signal.raise_signal(signal.SIGSEGV)")],
 )
-def test_what_was_kept_outlives_a_function_that_ends_the_process(
-    desk: Path, name: str, death: str
-) -> None:
+def test_what_was_kept_outlives_a_function_that_ends_the_process(name: str, death: str) -> None:
     """No file tells half of the truth, and the next start asks what is missing."""
     Path(f"{name}.py").write_text(
         "import os, pathlib, signal, sys\n"
@@ -317,7 +286,7 @@ def test_what_was_kept_outlives_a_function_that_ends_the_process(
     assert not list(Path().glob(".answers.jsonl.*"))  # what the killed process had begun
 
 
-def test_a_command_that_dies_costs_its_query_only(desk: Path) -> None:
+def test_a_command_that_dies_costs_its_query_only() -> None:
     Path("mortal.py").write_text(
         "import json, os, signal, sys\n"
         "query = json.load(sys.stdin)['query']\n"
@@ -335,6 +304,7 @@ def test_a_command_that_dies_costs_its_query_only(desk: Path) -> None:
     "request_part",
     [
         "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
+        "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\n",
         "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
         "url: {url}/${{MINE_KEY}}/${{MINE_INDEX}}/ask\n",
         "url: {url}/ask?key=${{MINE_KEY}}\n",
@@ -369,11 +339,14 @@ def test_no_secret_of_a_mapping_is_shown_or_kept(
     ]
     held = b"".join([*kept, said.out.encode(), said.err.encode()])
     assert b"no access for" in held or "sse" in request_part
+    if "Bearer ${" in request_part:
+        assert server.headers[0]["Authorization"] == "Bearer very-secret-key-123"
+        assert "sse" in request_part or "Check MINE_KEY" in " ".join(said.out.split())
     assert b"very-secret-key-123" not in held
     assert base64.b64encode(b"ann:very-secret-key-123") not in held
 
 
-def test_an_address_that_is_none_is_told_without_its_secrets(desk: Path) -> None:
+def test_an_address_that_is_none_is_told_without_its_secrets() -> None:
     Path("mine.yaml").write_text(
         "url: ftp://ann:very-secret-key-123@host/ask?key=very-secret-key-123\n"
         'body: {question: "{{query}}"}\nanswer: answer\n'
@@ -405,7 +378,7 @@ def _says_no_unicode(query: str) -> str:
 
 
 @pytest.mark.parametrize("system", [_ends, _interrupts, _is_cancelled, _says_no_unicode])
-def test_what_the_code_of_a_system_raises_costs_its_query_only(desk: Path, system: Any) -> None:
+def test_what_the_code_of_a_system_raises_costs_its_query_only(system: Any) -> None:
     def mine(query: str) -> Any:
         return "fine" if query.endswith("1?") else system(query)
 

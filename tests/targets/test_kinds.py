@@ -20,10 +20,10 @@ from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.targets import target
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.asking_thread import Answers
+from ragassay.targets.asking.answers import Answers
 from ragassay.targets.target_factory import AskOptions, make_targets
 from ragassay.transport.prices import price_of
-from system_server import Reply, SystemServer
+from system_server import PLAIN, Reply, SystemServer, ask_served
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = [
@@ -39,12 +39,6 @@ MESSAGES = [
     {"role": "assistant", "content": "Yes."},
     {"role": "user", "content": "And now?"},
 ]
-
-
-@pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def only(answers: Answers) -> Sample:
@@ -106,19 +100,10 @@ def server_put(server: SystemServer) -> None:
 
 
 def test_server_sent_events_become_one_answer_and_tell_the_first_token() -> None:
-    reply = events(
-        {"hits": [{"id": "a", "text": "t"}]},
-        {"d": ""},
-        {"d": "It is "},
-        {"d": "3."},
-        {"u": {"in": 5}},
-    )
-    with SystemServer(lambda number, sent: reply) as server:
-        Path("mine.yaml").write_text(
-            f"url: {server.url}\nbody: {{q: '{{{{query}}}}'}}\nstream: sse\nanswer: d\n"
-            "passages: hits\nusage: {input_tokens: u.in}\n"
-        )
-        sample = only(ask(QUERIES, "mine.yaml"))
+    pieces = {"d": ""}, {"d": "It is "}, {"d": "3."}, {"u": {"in": 5}}
+    reply = events({"hits": [{"id": "a", "text": "t"}]}, *pieces)
+    parts = "stream: sse\npassages: hits\nusage: {input_tokens: u.in}\n"
+    sample = only(ask_served(reply, PLAIN.replace("answer: a", "answer: d") + parts))
     assert sample.answer_text == "It is 3."
     assert sample.passages is not None and sample.passages[0].id == "a"
     asked = sample.metadata["asked"]
@@ -126,10 +111,8 @@ def test_server_sent_events_become_one_answer_and_tell_the_first_token() -> None
 
 
 def test_a_stream_without_an_answer_is_a_failure_that_shows_what_came() -> None:
-    with SystemServer(lambda number, sent: events({"token": "x"})) as server:
-        Path("mine.yaml").write_text(f"url: {server.url}?q={{{{query}}}}\nstream: sse\nanswer: d\n")
-        (sample,) = ask(QUERIES, "mine.yaml").samples
-    assert "no event with the path answer (d)" in (sample.failure or "")
+    (sample,) = ask_served(events({"token": "x"}), f"{PLAIN}stream: sse\n").samples
+    assert "no event with the path answer (a)" in (sample.failure or "")
     assert "token" in (sample.failure or "")
 
 
@@ -486,49 +469,28 @@ def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "failure"),
     [
         ('{"answer": "Frank Her', "begins as a JSON object and is none"),
         ('{"answer": tru', "begins as a JSON object and is none"),
-        ('{"name": "x"} is JSON.', '{"name": "x"} is JSON.'),
-        ("{curly} words", "{curly} words"),
-        ('{"answer": "whole"}', "whole"),
-    ],
-)
-def test_half_a_json_object_of_a_command_is_no_answer(
-    tmp_path: Path, written: str, said: str
-) -> None:
-    (tmp_path / "system.py").write_text(f"print({written!r})")
-    (sample,) = ask([{"id": "q", "query": "Who?"}], f"command:python {tmp_path}/system.py").samples
-    assert said in str(sample.answer_text if sample.answer else sample.failure)
-    assert (sample.answer is None) == ("is none" in said)
-
-
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ('loaded index in 3 s\n{"answer": "No.", "passages": ["p"]}', "'loaded index in 3 s'"),
-        ('loaded\n{\n  "answer": "No."\n}\n', "'loaded'"),
-        ('{"answer": "No."}\ndone in 3 s', "'done in 3 s'"),
+        ('loaded in 3 s\n{"answer": "No.", "passages": ["p"]}', "the answer: 'loaded in 3 s'"),
+        ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
+        ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
         ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
+        ('{"name": "x"} is JSON.', ""),
+        ("{curly} words", ""),
+        ('Send this:\n{"text": "hello"}', ""),
+        ('It is {"answer": 42}.', ""),
+        ('As in\n{"answer": 42', ""),
     ],
 )
-def test_a_log_line_beside_the_object_of_a_command_is_no_part_of_an_answer(
-    tmp_path: Path, written: str, said: str
+def test_a_command_writes_a_text_or_a_whole_object_and_nothing_beside_it(
+    written: str, failure: str
 ) -> None:
-    (tmp_path / "system.py").write_text(f"print({written!r})")
-    (sample,) = ask([{"id": "q", "query": "Who?"}], f"command:python {tmp_path}/system.py").samples
-    assert sample.answer is None
-    assert f"other words beside the JSON object with the answer: {said}" in str(sample.failure)
-
-
-@pytest.mark.parametrize(
-    "written", ['Send this:\n{"text": "hello"}', 'It is {"answer": 42}.', 'As in\n{"answer": 42']
-)
-def test_an_answer_may_hold_json(tmp_path: Path, written: str) -> None:
-    (tmp_path / "system.py").write_text(f"print({written!r})")
-    (sample,) = ask([{"id": "q", "query": "Who?"}], f"command:python {tmp_path}/system.py").samples
-    assert sample.answer_text == written
+    Path("system.py").write_text(f"print({written!r})")
+    (sample,) = ask([{"id": "q", "query": "Who?"}], "command:python system.py").samples
+    assert sample.answer_text == ("" if failure else written)
+    assert failure in (sample.failure or "") and bool(failure) is (sample.answer is None)
 
 
 def _endless(query: str) -> Iterator[str]:
@@ -547,18 +509,10 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
     monkeypatch.setattr(target, "MOST_BYTES", 3 * 1024**2)
     Path("endless.py").write_text("while True: print('on and on ' * 1000)")
     words = b"data: " + b"on and on " * 400_000
+    targets = [_endless, _endless_async, "command:python endless.py", "whole.yaml", "lines.yaml"]
     with SystemServer(lambda number, sent: Reply(words)) as server:
         for name, more in (("whole", ""), ("lines", "stream: sse\n")):
-            Path(f"{name}.yaml").write_text(
-                f"url: {server.url}\nbody: '{{{{query}}}}'\nanswer: a\n{more}"
-            )
-        targets = [
-            _endless,
-            _endless_async,
-            "command:python endless.py",
-            "whole.yaml",
-            "lines.yaml",
-        ]
+            Path(f"{name}.yaml").write_text(PLAIN.replace("URL", server.url) + more)
         answers = ask([{"id": "q", "query": "Who?"}], targets, timeout=60)
     for sample in answers.samples:
         assert "gave more than 3 MB, and no end was in sight" in str(sample.failure), sample.system

@@ -8,22 +8,16 @@ from typing import Any
 import pytest
 
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.asking_thread import Answers
-from ragassay.transport import sending
+from ragassay.targets.asking.answers import Answers
 from system_server import Reply, SystemServer, echo
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
 
-
-@pytest.fixture(autouse=True)
-def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sending, "HEAD_START_S", 0.0)
+pytestmark = pytest.mark.usefixtures("no_long_waits")
 
 
 def asked(rule: Any, **options: Any) -> tuple[Answers, int, str]:
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         return ask(QUERIES, "mine.yaml", concurrency=1, **options), len(server.asked), server.url
 
 
@@ -60,18 +54,14 @@ def test_headers_that_are_refused_are_named() -> None:
     assert (sample.failure or "").endswith("Check 'headers' (X-Key, X-Team) in mine.yaml.")
 
 
-def test_refusals_between_answers_stop_nothing() -> None:
+@pytest.mark.parametrize("statuses", [[200, *[400] * 39], [404, 400] * 20])
+def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[int]) -> None:
     def rule(number: int, sent: Any) -> Any:
-        return Reply(b"too odd", 400) if number else echo(number, sent)
+        return echo(number, sent) if statuses[number] == 200 else Reply(b"no", statuses[number])
 
     answers, sent, _ = asked(rule)
-    assert sent == 40 and answers.summaries["mine"].failed == {"refused": 39}
-
-
-def test_refusals_of_two_kinds_are_not_one_row() -> None:
-    statuses = [404, 400] * 20
-    answers, sent, _ = asked(lambda number, _: Reply(b"no", statuses[number]))
-    assert sent == 40 and answers.summaries["mine"].failed == {"refused": 40}
+    assert sent == 40
+    assert answers.summaries["mine"].failed == {"refused": 40 - statuses.count(200)}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +71,6 @@ def test_refusals_of_two_kinds_are_not_one_row() -> None:
 def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> None:
     reply = Reply(b"busy", status, headers={"Retry-After": "0"})
     with SystemServer(lambda *_: reply) as server:
-        Path("mine.yaml").write_text(server.mapping)
         (sample,) = ask(QUERIES[:1], "mine.yaml", retries=1).samples
         assert len(server.asked) == 2
     assert advice in (sample.failure or "") and "--retries" in (sample.failure or "")
@@ -98,7 +87,6 @@ def test_a_key_that_expired_since_an_earlier_run_stops_the_asking(
         return echo(number, sent) if number < 10 else Reply(b"no", status)
 
     with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(server.mapping)
         assert ask(QUERIES[:10], "mine.yaml", concurrency=1, ledger="kept.sqlite").complete
         again = ask(QUERIES, "mine.yaml", concurrency=1, ledger="kept.sqlite")
         assert len(server.asked) == 10 + requests

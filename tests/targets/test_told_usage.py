@@ -8,30 +8,17 @@ from typing import Any
 
 import pytest
 
-from ragassay import evaluate
+from ragassay import Answers, ask, evaluate
 from ragassay.cli.command_line import call
-from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.asked_table import asked_report
-from ragassay.targets.asking.asking_thread import Answers
-from system_server import Reply, SystemServer
+from system_server import PLAIN, Reply, SystemServer, ask_served
 
-QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(3)]
 WRONG = ['"cheap"', "-1", "NaN", "Infinity", "[1]", "true", '{"a": 1}', '"12"']
-MAPPING = (
-    "url: {}\nbody: '{{{{query}}}}'\nanswer: a\n"
-    "usage: {{input_tokens: u.in, output_tokens: u.out, cost: [price, u.cost]}}\n"
-)
-
-
-@pytest.fixture(autouse=True)
-def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+MAPPING = PLAIN + "usage: {input_tokens: u.in, output_tokens: u.out, cost: [price, u.cost]}\n"
 
 
 def asked(rule: Any) -> Answers:
-    with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(MAPPING.format(server.url))
-        return ask(QUERIES, "mine.yaml", concurrency=1)
+    return ask_served(rule, MAPPING, n=3)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -48,7 +35,7 @@ def test_what_is_no_number_is_not_measured_and_told_once(wrong: str) -> None:
         assert told["unread"]["cost"]["place"] == "price, u.cost"
     (summary,) = answers.summaries.values()
     assert summary.cost == 0.25 and summary.answered == 3
-    tokens, cost = summary.notes
+    tokens, cost = map(str, summary.notes)
     assert tokens.startswith("2 answers give no number of 0 or more for input_tokens at u.in, but ")
     assert "for cost at price, u.cost, but " in cost and "query 'q1'" in cost
     assert repr(json.loads(wrong)) in cost
@@ -64,45 +51,37 @@ def test_scores_of_passages_that_are_no_numbers_cost_no_answer(wrong: str, place
         other = f'{{"text": "b", {told if number else ""}}}'.replace(", }", "}")
         return Reply(f'{{"a": "yes", "hits": [{{"text": "a", "score": -1}}, {other}]}}'.encode())
 
-    with SystemServer(rule) as server:
-        Path("mine.yaml").write_text(f"url: {server.url}\nbody: '{{{{query}}}}'\nanswer: a\n"
-                                     "passages: hits\n")  # fmt: skip
-        answers = ask(QUERIES, "mine.yaml", concurrency=1)
+    answers = ask_served(rule, f"{PLAIN}passages: hits\n", n=3)
     assert answers.complete
     first, second, _ = answers.samples
     assert [one.score for one in first.passages or ()] == [-1, None]
     assert [(one.text, one.score) for one in second.passages or ()] == [("a", None), ("b", None)]
     (note,) = answers.summaries["mine"].notes
-    assert note == (
-        f"2 answers give no finite number for the scores of passages at passages.{place}, but "
-        f"{json.loads(wrong)!r} (query 'q1'): they are not measured there."
-    )
+    assert (note.kind, note.counts["n"]) == ("ask_unread_scores", 2)
+    assert note.counts["place"] == f"passages.{place}"
+    assert note.counts["found"] == f"{json.loads(wrong)!r} (query 'q1')"
 
 
 def test_what_is_null_or_missing_is_not_told() -> None:
     answers = asked(lambda number, _: {"a": "yes", "u": {"in": None} if number else {}})
     notes = answers.summaries["mine"].notes  # about paths that never fit, and no other
-    assert [one.split(" found nothing")[0] for one in notes] == [
-        "the path usage.output_tokens (u.out)",
-        "the path usage.cost (price, u.cost)",
-    ]
+    assert [one.counts["path"] for one in notes] == [
+        "usage.output_tokens (u.out)", "usage.cost (price, u.cost)",
+    ]  # fmt: skip
 
 
 def test_a_path_to_a_measurement_that_never_fits_is_told_once() -> None:
     mapping = (
-        "url: {}\nbody: '{{{{query}}}}'\nanswer: a\nversion: meta.biuld\n"
-        'usage: {{input_tokens: tok.input, output_tokens: u.out, cost: "price?"}}\n'
+        f"{PLAIN}version: meta.biuld\n"
+        'usage: {input_tokens: tok.input, output_tokens: u.out, cost: "price?"}\n'
     )
-    with SystemServer(lambda number, _: {"a": "yes", "u": {"out": 3} if number else {}}) as server:
-        Path("mine.yaml").write_text(mapping.format(server.url))
-        answers = ask(QUERIES, "mine.yaml", concurrency=1)
-    (summary,) = answers.summaries.values()
-    assert summary.notes == (
-        "the path usage.input_tokens (tok.input) found nothing in 3 of 3 replies; correct it in "
-        "mine.yaml, or end it in ? if it may be missing.",
-        "the path version (meta.biuld) found nothing in 3 of 3 replies; correct it in mine.yaml, "
-        "or end it in ? if it may be missing.",
-    )
+    rule = lambda number, _: {"a": "yes", "u": {"out": 3} if number else {}}  # noqa: E731
+    (summary,) = ask_served(rule, mapping, n=3).summaries.values()
+    assert {one.kind for one in summary.notes} == {"ask_path_never_fits"}
+    assert [one.counts for one in summary.notes] == [
+        {"n": 3, "path": "usage.input_tokens (tok.input)", "file": "mine.yaml"},
+        {"n": 3, "path": "version (meta.biuld)", "file": "mine.yaml"},
+    ]
     # Tokens written are no sum of those read and written.
     (table, _) = asked_report([summary]).blocks
     heads = [column.head for column in table.columns]
@@ -119,20 +98,20 @@ def test_a_path_to_a_measurement_that_never_fits_is_told_once() -> None:
     ],
 )
 def test_a_function_is_told_likewise(told: dict[str, Any], place: str) -> None:
-    answers = ask(QUERIES, lambda query: {"answer": "yes", **told})
+    answers = ask([{"id": "q", "query": "?"}], lambda query: {"answer": "yes", **told})
     (summary,) = answers.summaries.values()
-    assert summary.answered == 3 and place in summary.notes[0]
+    assert summary.answered == 1 and place in str(summary.notes[0])
 
 
 def test_answers_of_the_ledger_tell_it_again(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
+    Path("queries.jsonl").write_text('{"id": "q", "query": "Who?"}\n')
     with SystemServer(lambda *_: {"a": "yes", "u": {"cost": "cheap"}}) as server:
-        Path("mine.yaml").write_text(MAPPING.format(server.url))
+        Path("mine.yaml").write_text(MAPPING.replace("URL", server.url))
         for _ in range(2):
             assert call(["ask", "queries.jsonl", "--target", "mine.yaml", "--json"]) == 0
             (summary,) = json.loads(capsys.readouterr().out)["systems"]
-            assert summary["notes"][0].startswith("3 answers give no number")
-        assert len(server.asked) == 3
+            assert summary["notes"][0].startswith("1 answer gives no number")
+        assert len(server.asked) == 1
 
 
 def test_no_tokens_written_are_a_number() -> None:

@@ -12,15 +12,16 @@ from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.transport.breaker import (
+from ragassay.transport.limits import (
     ALIKE_IN_A_ROW,
     AUTH_IN_A_ROW,
     IN_A_ROW,
+    START,
     UNUSABLE_IN_A_ROW,
     Breaker,
+    Limiter,
 )
-from ragassay.transport.limits import START, Limiter
-from virtual_time import VirtualLoop, virtually
+from virtual_time import VirtualLoop, in_virtual_time, virtually
 
 
 class Endpoint:
@@ -65,33 +66,29 @@ class Endpoint:
 
 
 @pytest.mark.parametrize("most", [1, 3, 64, 500])
-def test_never_more_requests_are_in_flight_than_allowed(most: int) -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(most, clock=loop.time))
-        await endpoint.calls(2000)
-        assert endpoint.most == most
-        assert endpoint.limiter.active == 0
-
-    virtually(work)
+@in_virtual_time
+async def test_never_more_requests_are_in_flight_than_allowed(loop: VirtualLoop, most: int) -> None:
+    endpoint = Endpoint(loop, Limiter(most, clock=loop.time))
+    await endpoint.calls(2000)
+    assert endpoint.most == most
+    assert endpoint.limiter.active == 0
 
 
-def test_a_healthy_endpoint_is_asked_at_almost_full_pace_from_the_start() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-        assert await endpoint.calls(2000) <= 1.03 * 2000 * 0.2 / 64
+@in_virtual_time
+async def test_a_healthy_endpoint_is_asked_at_almost_full_pace_from_the_start(
+    loop: VirtualLoop,
+) -> None:
+    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+    assert await endpoint.calls(2000) <= 1.03 * 2000 * 0.2 / 64
 
-    virtually(work)
 
-
-def test_the_first_requests_set_out_one_after_the_other() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-        await endpoint.calls(2000)
-        begun = [when for when, _ in endpoint.sent[:64]]
-        assert all(later - earlier >= 0.0005 - 1e-9 for earlier, later in pairwise(begun))
-        assert begun[-1] - begun[0] < 0.05
-
-    virtually(work)
+@in_virtual_time
+async def test_the_first_requests_set_out_one_after_the_other(loop: VirtualLoop) -> None:
+    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+    await endpoint.calls(2000)
+    begun = [when for when, _ in endpoint.sent[:64]]
+    assert all(later - earlier >= 0.0005 - 1e-9 for earlier, later in pairwise(begun))
+    assert begun[-1] - begun[0] < 0.05
 
 
 def test_a_limiter_goes_on_where_an_event_loop_ended_right_after_its_first_request() -> None:
@@ -108,183 +105,165 @@ def test_a_limiter_goes_on_where_an_event_loop_ended_right_after_its_first_reque
     assert asyncio.run(both()) == [1, 1]
 
 
-def test_concurrency_begins_low_enough_for_a_small_endpoint_and_doubles() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(500, clock=loop.time)
-        endpoint = Endpoint(loop, limiter)
-        work = asyncio.ensure_future(endpoint.calls(3000))
-        seen = []
-        for _ in range(5):
-            await asyncio.sleep(0.15)
-            seen.append(limiter.active)
-            await asyncio.sleep(0.05)
-        assert seen == [START, 2 * START, 4 * START, 500, 500]
-        await work
-
-    virtually(work)
-
-
-def test_an_endpoint_that_takes_few_at_once_is_found_out() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-        endpoint.capacity = 10
-        await endpoint.calls(600)
-        assert endpoint.answered == 600
-        # The first few too many tell, before a whole wave is out; later waves probe by two.
-        assert endpoint.turned_away < 100
-
-    virtually(work)
+@in_virtual_time
+async def test_concurrency_begins_low_enough_for_a_small_endpoint_and_doubles(
+    loop: VirtualLoop,
+) -> None:
+    limiter = Limiter(500, clock=loop.time)
+    endpoint = Endpoint(loop, limiter)
+    work = asyncio.ensure_future(endpoint.calls(3000))
+    seen = []
+    for _ in range(5):
+        await asyncio.sleep(0.15)
+        seen.append(limiter.active)
+        await asyncio.sleep(0.05)
+    assert seen == [START, 2 * START, 4 * START, 500, 500]
+    await work
 
 
-def test_a_wave_that_is_turned_away_halves_the_concurrency_once() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(64, clock=loop.time)
-
-        async def away() -> None:
-            async with limiter.slot():
-                await asyncio.sleep(0.2)
-            limiter.throttled()
-
-        await asyncio.gather(*(away() for _ in range(START)))
-        assert limiter.limit in (START // 2, START // 2 - 1)
-        await asyncio.gather(*(away() for _ in range(4)))
-        assert limiter.limit in (1, 2), "a second wave is a second sign, of what was in flight"
-
-    virtually(work)
+@in_virtual_time
+async def test_an_endpoint_that_takes_few_at_once_is_found_out(loop: VirtualLoop) -> None:
+    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+    endpoint.capacity = 10
+    await endpoint.calls(600)
+    assert endpoint.answered == 600
+    # The first few too many tell, before a whole wave is out; later waves probe by two.
+    assert endpoint.turned_away < 100
 
 
-def test_after_trouble_the_pace_comes_back_to_the_most() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-        endpoint.capacity = 2
-        await endpoint.calls(100)
-        assert endpoint.limiter.limit <= 6
-        endpoint.capacity = None
-        await endpoint.calls(3000)
-        assert endpoint.limiter.limit == 64
+@in_virtual_time
+async def test_a_wave_that_is_turned_away_halves_the_concurrency_once(loop: VirtualLoop) -> None:
+    limiter = Limiter(64, clock=loop.time)
 
-    virtually(work)
+    async def away() -> None:
+        async with limiter.slot():
+            await asyncio.sleep(0.2)
+        limiter.throttled()
 
-
-def test_single_errors_of_a_server_do_not_end_the_pace() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-        endpoint.stumbles = lambda n: n % 10 == 0
-        seconds = await endpoint.calls(3000)
-        assert seconds <= 1.5 * 3000 * 0.2 / 64
-
-    virtually(work)
+    await asyncio.gather(*(away() for _ in range(START)))
+    assert limiter.limit in (START // 2, START // 2 - 1)
+    await asyncio.gather(*(away() for _ in range(4)))
+    assert limiter.limit in (1, 2), "a second wave is a second sign, of what was in flight"
 
 
-def test_a_server_that_fails_at_everything_is_asked_one_at_a_time() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(64, clock=loop.time)
-        for _ in range(500):
-            async with limiter.slot():
-                pass
-            limiter.failed()
-        assert limiter.limit == 1
+@in_virtual_time
+async def test_after_trouble_the_pace_comes_back_to_the_most(loop: VirtualLoop) -> None:
+    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+    endpoint.capacity = 2
+    await endpoint.calls(100)
+    assert endpoint.limiter.limit <= 6
+    endpoint.capacity = None
+    await endpoint.calls(3000)
+    assert endpoint.limiter.limit == 64
 
-    virtually(work)
+
+@in_virtual_time
+async def test_single_errors_of_a_server_do_not_end_the_pace(loop: VirtualLoop) -> None:
+    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+    endpoint.stumbles = lambda n: n % 10 == 0
+    seconds = await endpoint.calls(3000)
+    assert seconds <= 1.5 * 3000 * 0.2 / 64
+
+
+@in_virtual_time
+async def test_a_server_that_fails_at_everything_is_asked_one_at_a_time(loop: VirtualLoop) -> None:
+    limiter = Limiter(64, clock=loop.time)
+    for _ in range(500):
+        async with limiter.slot():
+            pass
+        limiter.failed()
+    assert limiter.limit == 1
 
 
 # --- pauses and rates -------------------------------------------------------------------------
 
 
-def test_retry_after_pauses_the_whole_endpoint() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-        async with endpoint.limiter.slot():
-            pass
-        endpoint.limiter.throttled(7.0)
-        begun = loop.time()
-        await endpoint.calls(50)
-        assert min(at for at, _ in endpoint.sent) == pytest.approx(begun + 7.0)
-
-    virtually(work)
+@in_virtual_time
+async def test_retry_after_pauses_the_whole_endpoint(loop: VirtualLoop) -> None:
+    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+    async with endpoint.limiter.slot():
+        pass
+    endpoint.limiter.throttled(7.0)
+    begun = loop.time()
+    await endpoint.calls(50)
+    assert min(at for at, _ in endpoint.sent) == pytest.approx(begun + 7.0)
 
 
-def test_what_was_begun_is_ended_before_anything_new_begins() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(1, clock=loop.time)
-        order: list[str] = []
+@in_virtual_time
+async def test_what_was_begun_is_ended_before_anything_new_begins(loop: VirtualLoop) -> None:
+    limiter = Limiter(1, clock=loop.time)
+    order: list[str] = []
 
-        async def one(name: str, begun: bool) -> None:
-            async with limiter.slot(begun=begun):
-                order.append(name)
-                await asyncio.sleep(1)
+    async def one(name: str, begun: bool) -> None:
+        async with limiter.slot(begun=begun):
+            order.append(name)
+            await asyncio.sleep(1)
 
-        names = {"first": False, "new": False, "begun": True, "also begun": True, "newer": False}
-        await asyncio.gather(*(one(*item) for item in names.items()))
-        assert order == ["first", "begun", "also begun", "new", "newer"]
-
-    virtually(work)
+    names = {"first": False, "new": False, "begun": True, "also begun": True, "newer": False}
+    await asyncio.gather(*(one(*item) for item in names.items()))
+    assert order == ["first", "begun", "also begun", "new", "newer"]
 
 
-def test_a_request_that_was_alone_and_told_when_to_come_back_costs_no_concurrency() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(64, clock=loop.time)
-        for _ in range(2):
-            async with limiter.slot():
-                limiter.throttled(1.0)
-        assert limiter.limit == 64
+@in_virtual_time
+async def test_a_request_that_was_alone_and_told_when_to_come_back_costs_no_concurrency(
+    loop: VirtualLoop,
+) -> None:
+    limiter = Limiter(64, clock=loop.time)
+    for _ in range(2):
         async with limiter.slot():
-            limiter.throttled(None)
-        assert limiter.limit == 1, "without a time to come back only the pace can be lowered"
-
-    virtually(work)
-
-
-def test_the_pace_stays_where_each_first_request_is_told_when_to_come_back() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(64, clock=loop.time)
-
-        async def call() -> None:
-            async with limiter.slot():
-                await asyncio.sleep(
-                    0.001
-                )  # who is turned away hears so sooner than an answer comes
             limiter.throttled(1.0)
-            async with limiter.slot(begun=True):
-                await asyncio.sleep(0.2)
-            limiter.succeeded()
-
-        begun = loop.time()
-        await asyncio.gather(*(call() for _ in range(360)))
-        assert limiter.limit == 64
-        assert loop.time() - begun < 2 * 360 / 64 + 3, "a full wave goes out for every two pauses"
-
-    virtually(work)
-
-
-def test_who_came_back_when_told_and_is_turned_away_again_halves_the_concurrency() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(64, clock=loop.time)
-
-        async def away(begun: bool) -> None:
-            async with limiter.slot(begun=begun):
-                await asyncio.sleep(0.2)
-            limiter.throttled(1.0)
-
-        await asyncio.gather(*(away(False) for _ in range(START)))
-        assert limiter.limit == 64
-        await asyncio.gather(*(away(True) for _ in range(START)))
-        assert limiter.limit in (START // 2, START // 2 - 1)
-
-    virtually(work)
-
-
-def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(4, clock=loop.time)
-        limiter.throttled(10.0)
-        limiter.throttled(1.0)
+    assert limiter.limit == 64
+    async with limiter.slot():
         limiter.throttled(None)
-        begun = loop.time()
-        async with limiter.slot():
-            assert loop.time() == begun + 10.0
+    assert limiter.limit == 1, "without a time to come back only the pace can be lowered"
 
-    virtually(work)
+
+@in_virtual_time
+async def test_the_pace_stays_where_each_first_request_is_told_when_to_come_back(
+    loop: VirtualLoop,
+) -> None:
+    limiter = Limiter(64, clock=loop.time)
+
+    async def call() -> None:
+        async with limiter.slot():
+            await asyncio.sleep(0.001)  # who is turned away hears so sooner than an answer comes
+        limiter.throttled(1.0)
+        async with limiter.slot(begun=True):
+            await asyncio.sleep(0.2)
+        limiter.succeeded()
+
+    begun = loop.time()
+    await asyncio.gather(*(call() for _ in range(360)))
+    assert limiter.limit == 64
+    assert loop.time() - begun < 2 * 360 / 64 + 3, "a full wave goes out for every two pauses"
+
+
+@in_virtual_time
+async def test_who_came_back_when_told_and_is_turned_away_again_halves_the_concurrency(
+    loop: VirtualLoop,
+) -> None:
+    limiter = Limiter(64, clock=loop.time)
+
+    async def away(begun: bool) -> None:
+        async with limiter.slot(begun=begun):
+            await asyncio.sleep(0.2)
+        limiter.throttled(1.0)
+
+    await asyncio.gather(*(away(False) for _ in range(START)))
+    assert limiter.limit == 64
+    await asyncio.gather(*(away(True) for _ in range(START)))
+    assert limiter.limit in (START // 2, START // 2 - 1)
+
+
+@in_virtual_time
+async def test_a_shorter_pause_does_not_end_a_longer_one(loop: VirtualLoop) -> None:
+    limiter = Limiter(4, clock=loop.time)
+    limiter.throttled(10.0)
+    limiter.throttled(1.0)
+    limiter.throttled(None)
+    begun = loop.time()
+    async with limiter.slot():
+        assert loop.time() == begun + 10.0
 
 
 @given(rpm=st.integers(1, 3000), latency=st.sampled_from([0.01, 0.5, 20.0]))
@@ -311,74 +290,68 @@ def most_in_a_minute(sent: list[tuple[float, int]]) -> int:
     return max(sum(n for at, n in sent if begun <= at < begun + 60 - 1e-6) for begun, _ in sent)
 
 
-def test_the_allowed_rate_is_used_up() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(64, rpm=600, clock=loop.time))
-        seconds = await endpoint.calls(1200)
-        assert seconds <= 130
-
-    virtually(work)
+@in_virtual_time
+async def test_the_allowed_rate_is_used_up(loop: VirtualLoop) -> None:
+    endpoint = Endpoint(loop, Limiter(64, rpm=600, clock=loop.time))
+    seconds = await endpoint.calls(1200)
+    assert seconds <= 130
 
 
-def test_a_request_of_more_tokens_than_a_burst_is_sent_all_the_same() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Endpoint(loop, Limiter(4, tpm=1000, clock=loop.time))
-        seconds = await endpoint.calls(3, tokens=900)
-        assert 100 <= seconds <= 200
-
-    virtually(work)
-
-
-def test_waiting_ends_for_whoever_is_cancelled_and_for_nobody_else() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(1, clock=loop.time)
-        order: list[int] = []
-
-        async def one(number: int) -> None:
-            async with limiter.slot():
-                order.append(number)
-                await asyncio.sleep(1)
-
-        tasks = [asyncio.ensure_future(one(number)) for number in range(5)]
-        await asyncio.sleep(0.5)
-        tasks[0].cancel()  # holds the slot
-        tasks[2].cancel()  # waits
-        await asyncio.gather(*tasks, return_exceptions=True)
-        assert order == [0, 1, 3, 4], "first come, first in"
-        assert limiter.active == 0
-
-    virtually(work)
+@in_virtual_time
+async def test_a_request_of_more_tokens_than_a_burst_is_sent_all_the_same(
+    loop: VirtualLoop,
+) -> None:
+    endpoint = Endpoint(loop, Limiter(4, tpm=1000, clock=loop.time))
+    seconds = await endpoint.calls(3, tokens=900)
+    assert 100 <= seconds <= 200
 
 
-def test_a_place_that_was_given_to_a_cancelled_task_goes_to_the_next() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(1, clock=loop.time)
+@in_virtual_time
+async def test_waiting_ends_for_whoever_is_cancelled_and_for_nobody_else(loop: VirtualLoop) -> None:
+    limiter = Limiter(1, clock=loop.time)
+    order: list[int] = []
+
+    async def one(number: int) -> None:
         async with limiter.slot():
-            first = asyncio.ensure_future(limiter.enter(1))
-            second = asyncio.ensure_future(limiter.enter(1))
-            await asyncio.sleep(0)
-        first.cancel()  # its place is granted and not yet taken up
-        await asyncio.wait_for(second, 5)
-        assert limiter.active == 1
+            order.append(number)
+            await asyncio.sleep(1)
 
-    virtually(work)
+    tasks = [asyncio.ensure_future(one(number)) for number in range(5)]
+    await asyncio.sleep(0.5)
+    tasks[0].cancel()  # holds the slot
+    tasks[2].cancel()  # waits
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert order == [0, 1, 3, 4], "first come, first in"
+    assert limiter.active == 0
 
 
-def test_who_waits_is_sent_away_once_nothing_more_is_to_be_sent() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(1, clock=loop.time)
-        async with limiter.slot():
-            waiting = [asyncio.ensure_future(limiter.enter(1)) for _ in range(5)]
-            await asyncio.sleep(0)
-            waiting[0].cancel()
-            limiter.dismiss(lambda: UsageError("over."))
-            found = await asyncio.gather(*waiting, return_exceptions=True)
-        assert [type(one) for one in found] == [asyncio.CancelledError] + [UsageError] * 4
-        assert limiter.active == 0
-        await limiter.enter(1)
-        assert limiter.active == 1, "places can still be had"
+@in_virtual_time
+async def test_a_place_that_was_given_to_a_cancelled_task_goes_to_the_next(
+    loop: VirtualLoop,
+) -> None:
+    limiter = Limiter(1, clock=loop.time)
+    async with limiter.slot():
+        first = asyncio.ensure_future(limiter.enter(1))
+        second = asyncio.ensure_future(limiter.enter(1))
+        await asyncio.sleep(0)
+    first.cancel()  # its place is granted and not yet taken up
+    await asyncio.wait_for(second, 5)
+    assert limiter.active == 1
 
-    virtually(work)
+
+@in_virtual_time
+async def test_who_waits_is_sent_away_once_nothing_more_is_to_be_sent(loop: VirtualLoop) -> None:
+    limiter = Limiter(1, clock=loop.time)
+    async with limiter.slot():
+        waiting = [asyncio.ensure_future(limiter.enter(1)) for _ in range(5)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        limiter.dismiss(lambda: UsageError("over."))
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(one) for one in found] == [asyncio.CancelledError] + [UsageError] * 4
+    assert limiter.active == 0
+    await limiter.enter(1)
+    assert limiter.active == 1, "places can still be had"
 
 
 @pytest.mark.parametrize("wrong", [{"most": 0}, {"rpm": 0}, {"tpm": -5}, {"rpm": float("nan")}])

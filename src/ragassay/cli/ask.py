@@ -5,8 +5,10 @@ from __future__ import annotations
 import faulthandler
 import gc
 import sys
+from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -19,10 +21,9 @@ from ragassay.cli.output.global_options import GLOBAL_OPTIONS
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
-    from ragassay.engine.run.judge_session import JudgeSession
     from ragassay.engine.run.prepared_run import PreparedRun
-    from ragassay.targets.asking.ask_plan import AskPlan
-    from ragassay.targets.asking.asking_thread import Asking
+    from ragassay.targets.ask_run import AskPlan
+    from ragassay.targets.asking.systems_run import SystemsRun
 
 
 def ask(
@@ -97,10 +98,12 @@ def ask(
             far as the ledger tells.
         json: Print the summary as JSON.
     """
+    given = locals()  # the options of asking have the names of the fields of AskOptions
     from ragassay.judges.ledger.store import DEFAULT
     from ragassay.suites import get
     from ragassay.targets.ask_run import open_asking, plan_asking
     from ragassay.targets.asking.asked_table import asked_report, failure_lines
+    from ragassay.targets.target_factory import AskOptions
 
     if not target:
         raise UsageError(
@@ -110,32 +113,15 @@ def ask(
     suites = listed("--suite", suite) or []
     for name in suites:
         get(name)
-    options: dict[str, Any] = {
-        "repeat": repeat,
-        "concurrency": concurrency,
-        "rpm": rpm,
-        "timeout": timeout,
-        "retries": retries,
-        "history": history,
-        "warm_up": warm_up,
-        "refresh": refresh,
-        "stream": stream,
-        "key_file": key_file,
-        "gold_passages": gold_passages,
-        "budget": budget,
-        "limit": limit,
-    }
-    place = ledger or DEFAULT
+    options = {one.name: given[one.name] for one in fields(AskOptions)}
+    options |= {"limit": limit, "ledger": ledger or DEFAULT}
     if dry_run:
-        _show_plans(plan_asking(queries, target, ledger=place, **options), budget, json)
+        _show_plans(plan_asking(queries, target, **options), budget, json)
         return show.OK
     if sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)  # says where a system's own code killed the process
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
-    prepared = open_asking(
-        queries, target, output=output, ledger=place, tell_drafts=not suites, **options
-    )
-    with prepared as asking:
+    with open_asking(queries, target, output=output, tell_drafts=not suites, **options) as asking:
         # What is wrong with the evaluation shows before anything is asked.
         jobs = _jobs(asking, queries, suites, judge, save) if suites else {}
         with asking:
@@ -162,7 +148,7 @@ def ask(
 
 
 def _jobs(
-    asking: Asking, queries: Path, suites: list[str], judge: str | None, save: Path | None
+    asking: SystemsRun, queries: Path, suites: list[str], judge: str | None, save: Path | None
 ) -> dict[str, PreparedRun]:
     """The evaluation of each system, of samples that are still to come. Passages are found in the
     documents of a golden set, as 'ragassay run --golden' does it."""
@@ -186,19 +172,14 @@ def _jobs(
 
 
 def _evaluated(
-    asking: Asking, jobs: dict[str, PreparedRun]
+    asking: SystemsRun, jobs: dict[str, PreparedRun]
 ) -> tuple[dict[str, Result], RagassayError | None]:
     """Evaluates the first system while all are asked, then the others. An error of an evaluation
     does not end the asking: it comes with what is done by then.
     """
     results: dict[str, Result] = {}
     for name, job in jobs.items():
-        session = job.session if job.session is not None and job.session.costs else None
-
-        def doing(session: JudgeSession | None = session) -> str:
-            asked = f"{asking.done:,} of {asking.total:,} asked"
-            return asked if session is None else f"{asked}, {session.doing()}"
-
+        doing = partial(_doing, asking, job)
         try:
             with ProgressBar(f"scoring {name}", lambda: asking.total, doing) as progress:
                 results[name] = job.run(progress, progress.compared, keep=False)
@@ -207,6 +188,12 @@ def _evaluated(
                 show.warn([f"{error} The evaluation ends here; the asking goes on."])
             return results, error
     return results, None
+
+
+def _doing(asking: SystemsRun, job: PreparedRun) -> str:
+    asked = f"{asking.done:,} of {asking.total:,} asked"
+    session = job.session
+    return asked if session is None or not session.costs else f"{asked}, {session.doing()}"
 
 
 def _reported(result: Result, json: bool) -> int:
@@ -225,7 +212,7 @@ def _reported(result: Result, json: bool) -> int:
 def _show_plans(plans: list[AskPlan], budget: str | None, json: bool) -> None:
     """What asking would do, a line a system, and whether the budget is enough for it."""
     if json:
-        show.json({"systems": [one.to_json() for one in plans]})
+        show.json({"systems": [asdict(one) for one in plans]})
         return
     numbers = ("samples", "in the ledger", "to send", "takes at least", "costs about")
     rows = show.table(words=["system"], numbers=numbers)

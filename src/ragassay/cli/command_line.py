@@ -30,17 +30,15 @@ from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
 from ragassay.cli.output import global_options, interrupt, show
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
-from ragassay.cli.peers.mtrag_command import mtrag, published_form
-from ragassay.cli.peers.open_rag_eval_forms import open_rag_eval_form
+from ragassay.cli.peers.mtrag_command import mtrag
 from ragassay.cli.peers.pipeline_command import build
 from ragassay.cli.peers.plot_command import plot
+from ragassay.cli.peers.published_forms import published_form
 from ragassay.cli.peers.trec_command import trec
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
-from ragassay.cli.serving.backup_command import backup
-from ragassay.cli.serving.mcp_command import mcp
-from ragassay.cli.serving.serve_commands import serve, worker
+from ragassay.cli.serving.serve_commands import backup, mcp, serve, worker
 from ragassay.cli.serving.token_command import token
 from ragassay.cli.validate import validate
 
@@ -129,14 +127,9 @@ def _call(words: list[str], *, debug: bool) -> int:
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
             if (published := published_form(words)) is not None:
-                warn_user(
-                    f"'--step {published[1]}' is MT-RAG's form of "
-                    f"'ragassay {published[0]} {published[1]}'."
-                )
-            elif (published := open_rag_eval_form(words)) is not None:
-                ours = " ".join(["ragassay", *published])
-                warn_user(f"'{words[0]}' is Open RAG Eval's name for '{ours}'.")
-            words = _with_standard_input(published or words)
+                words, note = published
+                warn_user(note)
+            words = _with_standard_input(words)
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]
             helps = not words or not HELP.isdisjoint(words)

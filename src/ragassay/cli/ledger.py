@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -19,11 +18,9 @@ from ragassay.cli.flags import Output, Switch
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from rich.table import Table
-
-    from ragassay.judges.ledger.ledger_admin import Row, Stats, SystemRow
+    from ragassay.judges.ledger.ledger_admin import Row, Stats
 
 LEDGER = ".ragassay/ledger.sqlite"
 
@@ -120,7 +117,11 @@ def export(
             sys.stdout.buffer.writelines(map(printable.in_json, lines))
             sys.stdout.buffer.flush()
             return
-        _check_target(output)
+        if output.is_file() and not _is_export(output):
+            raise UsageError(
+                f"{output} is there already and is no earlier export, so it stays as it is. Give "
+                "another file with -o, or delete it first."
+            )
         n = 0
         with atomic(output) as stream:
             for line in lines:
@@ -129,30 +130,18 @@ def export(
     show.lines(f"{output}: {plural(n, 'answer')}")
 
 
-def _check_target(output: Path) -> None:
-    """Refuses to replace what is no earlier export.
-
-    Raises:
-        UsageError: the file holds something else.
-    """
+def _is_export(file: Path) -> bool:
+    """Whether a file is empty, or begins with a line that has the keys of an export."""
     import orjson
 
-    if not output.is_file():
-        return
-    with output.open("rb") as stream:
+    with file.open("rb") as stream:
         first = stream.readline().strip()
-    record: object = None
-    with suppress(orjson.JSONDecodeError):
-        record = orjson.loads(first or b"null")
-    if first and not (isinstance(record, dict) and record.keys() >= _EXPORTED):
-        raise UsageError(
-            f"{output} is there already and is no earlier export, so it stays as it is. Give "
-            "another file with -o, or delete it first."
-        )
-
-
-_EXPORTED = {"question", "key", "request", "created"}
-"""Keys that the lines of an export have, and those of other files have not all."""
+    try:
+        record = orjson.loads(first) if first else None
+    except orjson.JSONDecodeError:
+        return False
+    keys = {"question", "key", "request", "created"}
+    return not first or (isinstance(record, dict) and record.keys() >= keys)
 
 
 @ledger.command
@@ -255,59 +244,45 @@ def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
 
 
 def _print(counted: Stats) -> None:
-    for table in (*_tables(counted.rows), *_system_tables(counted.systems)):
-        show.console().print(table)
+    """One table a judge, because their names are too long for a column, and one of the systems."""
+    heads = ("\nanswers", "\nfailures", "tokens\nin", "tokens\nout", "\ncost", "last\nkept")
+    for judge, rows in groupby(counted.rows, key=lambda row: row.judge):
+        _print_table(judge, ["\nquestion"], heads, map(_cells, rows))
+    if counted.systems:
+        of_systems = (
+            (one.system, one.fingerprint, f"{one.answers:,}", f"{one.queries:,}", _day(one.last))
+            for one in counted.systems
+        )
+        title, words = "systems under test", ["system", "fingerprint"]
+        _print_table(title, words, ("answers", "queries", "last kept"), of_systems)
 
 
-def _tables(rows: Sequence[Row]) -> Iterator[Table]:
-    """One table a judge: their names are too long for a column."""
-    for judge, of_judge in groupby(rows, key=lambda row: row.judge):
-        table = _titled(judge)
-        table.add_column("\nquestion", min_width=10, overflow="fold")
-        for heading in ("\nanswers", "\nfailures", "tokens\nin", "tokens\nout", "\ncost"):
-            widest = max(map(len, heading.split("\n")))
-            table.add_column(heading, justify="right", overflow="fold", min_width=widest)
-        table.add_column("last\nkept", justify="right", min_width=len("2026-01-31"))
-        for row in of_judge:
-            failures = sum(row.failures.values())
-            table.add_row(
-                row.kind,
-                f"{row.entries - failures:,}",
-                f"{failures:,}",
-                f"{row.input_tokens:,}",
-                f"{row.output_tokens:,}",
-                _cost(row.cost, row.unpriced, row.entries),
-                _day(row.last),
-            )
-        yield table
+def _cells(row: Row) -> tuple[str, ...]:
+    failures = sum(row.failures.values())
+    counts = (row.entries - failures, failures, row.input_tokens, row.output_tokens)
+    cost = _cost(row.cost, row.unpriced, row.entries)
+    return row.kind, *(f"{n:,}" for n in counts), cost, _day(row.last)
 
 
-def _system_tables(rows: Sequence[SystemRow]) -> Iterator[Table]:
-    """A table of the systems, where there are answers of any."""
-    from rich.markup import escape
-
-    if not rows:
-        return
-    table = _titled("systems under test")
-    table.add_column("system", min_width=10, overflow="fold")
-    table.add_column("fingerprint", no_wrap=True)
-    for heading in ("answers", "queries", "last kept"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        counts = f"{row.answers:,}", f"{row.queries:,}"
-        table.add_row(escape(row.system), row.fingerprint, *counts, _day(row.last))
-    yield table
-
-
-def _titled(title: str) -> Table:
+def _print_table(
+    title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[tuple[str, ...]]
+) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
 
-    return Table(
+    table = Table(
         box=SIMPLE_HEAD, title=escape(title), title_justify="left", title_style="bold",
         pad_edge=False, padding=(0, 1, 0, 0),
     )  # fmt: skip
+    for head in words:
+        table.add_column(head, min_width=10, overflow="fold")
+    for head in numbers:
+        widest = len("2026-01-31") if "kept" in head else max(map(len, head.split("\n")))
+        table.add_column(head, justify="right", overflow="fold", min_width=widest)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    show.console().print(table)
 
 
 def _day(seconds: float) -> str:

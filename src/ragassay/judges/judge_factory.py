@@ -4,7 +4,7 @@
 ``offline``                         the embedded judge
 ``offline:MODEL``                   the same, with a sentence encoder for relevance
 ``openai``                          the suite's published default model
-``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.provider_table`
+``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
 ``litellm:MODEL``                   any model that the package LiteLLM reaches
 ``replay:FILE``                     recorded verdicts, or the labels of people
@@ -42,8 +42,7 @@ from ragassay.transport.endpoints import Endpoint
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
 from ragassay.transport.limits import MOST, Limiter
 from ragassay.transport.prices import Price, price_of
-from ragassay.transport.protocol_registry import aliases, protocols, providers
-from ragassay.transport.provider_table import OWN_KEY, OWN_URL, own_key
+from ragassay.transport.providers import OWN_KEY, OWN_URL, aliases, own_key, protocols, providers
 from ragassay.transport.secrets import Secret
 from ragassay.user_code.object_loading import object_hint
 

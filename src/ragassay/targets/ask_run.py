@@ -1,11 +1,13 @@
-"""`ask`: from queries and a system to its answers."""
+"""`ask`: from queries and a system to its answers; and what that would send and cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from ragassay import formats
@@ -18,10 +20,11 @@ from ragassay.golden import QUERIES
 from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
 from ragassay.judges.ledger.ledger_file import MEMORY
 from ragassay.judges.ledger.store import Ledger, look_into
-from ragassay.targets.asking.ask_plan import AskPlan, plan_of
-from ragassay.targets.asking.asked_queries import questions_of
-from ragassay.targets.asking.asking_thread import Answers, Asking
+from ragassay.judges.ledger.system_answers import SystemAnswers
+from ragassay.targets.asking.answers import Answers
+from ragassay.targets.asking.asked_query import questions_of, read, request_of
 from ragassay.targets.asking.systems_run import SystemsRun
+from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions, make_targets
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
@@ -89,16 +92,9 @@ def open_asking(
     limit: int | None = None,
     tell_drafts: bool = True,
     **options: Any,
-) -> Iterator[Asking]:
-    """Prepares what `ask` does. ``with`` the `Asking` that this yields it begins; its samples can
-    be read while the rest is asked.
-
-    Args:
-        queries, target, output, ledger, limit, options: as of `ask`.
-        tell_drafts: as of `read_queries`.
-
-    Yields:
-        What is to be asked of whom.
+) -> Iterator[SystemsRun]:
+    """Prepares what `ask` does. ``with`` the `SystemsRun` that this yields it begins; its samples
+    can be read while the rest is asked. ``tell_drafts``: as of `read_queries`.
 
     Raises:
         InputError: as of `ask`.
@@ -109,13 +105,40 @@ def open_asking(
     asked = questions_of(read_queries(queries, limit, tell_drafts=tell_drafts))
     targets = make_targets(target, chosen)
     files = {} if output is None else files_of(Path(output), [one.name for one in targets])
-    read = formats.files_of(queries) if isinstance(queries, str | Path) else []
+    data = formats.files_of(queries) if isinstance(queries, str | Path) else []
     for file in files.values():
-        check_output(file, *read)
+        check_output(file, *data)
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):
             ledger = stack.enter_context(Ledger(ledger or MEMORY))
-        yield Asking(SystemsRun(asked, targets, chosen, ledger), files)
+        yield SystemsRun(asked, targets, chosen, ledger, files)
+
+
+@dataclass(frozen=True)
+class AskPlan:
+    """What asking one system would do.
+
+    Attributes:
+        system: its name.
+        samples: queries times repeats.
+        from_ledger: of them, those whose answer is in the ledger.
+        to_send: requests, warm-up included; retries come on top.
+        at_most: whether there may be fewer, because requests depend on the system's own answers.
+        least_seconds: that they take at least, by ``rpm`` and by the latency of the answers in the
+            ledger with all of ``concurrency`` for this system; ``None`` where neither is known.
+        dollars: that they cost, by the mean cost of the answers in the ledger; ``None`` where there
+            is none.
+        known: answers in the ledger that the latter two rest on.
+    """
+
+    system: str
+    samples: int
+    from_ledger: int
+    to_send: int
+    at_most: bool
+    least_seconds: float | None
+    dollars: float | None
+    known: int
 
 
 def plan_asking(
@@ -126,19 +149,42 @@ def plan_asking(
     limit: int | None = None,
     **options: Any,
 ) -> list[AskPlan]:
-    """What `ask` would send to each system. Sends nothing, and makes no ledger.
-
-    Args:
-        queries, target, ledger, limit, options: as of `ask`.
-
-    Raises:
-        InputError, UsageError: as of `ask`.
-    """
+    """What `ask` would send to each system. Sends nothing, and makes no ledger."""
     chosen = _options(options)
     asked = questions_of(read_queries(queries, limit))
     targets = make_targets(target, chosen)
     with look_into(ledger) as earlier:
-        return [plan_of(asked, one, chosen, earlier) for one in targets]
+        return [_plan_of(asked, one, chosen, earlier) for one in targets]
+
+
+def _plan_of(
+    queries: Sequence[Sample], target: Target, options: AskOptions, ledger: Ledger
+) -> AskPlan:
+    certain = [one for one in queries if options.history != "own" or not one.history]
+    measured: list[Mapping[str, Any]] = []
+    answers = SystemAnswers(ledger, target.name, target.fingerprint)
+    gold = options.gold_passages
+    for query, repeat in product(certain, range(options.repeat)):
+        record = answers.find(request_of(query, query.history, repeat, gold=gold).body())
+        if record is not None:
+            measured.append(read(record).metadata)
+    samples = len(queries) * options.repeat
+    from_ledger = 0 if options.refresh else len(measured)
+    to_send = samples - from_ledger + min(options.warm_up, len(queries))
+    latencies = [one["latency"] for one in measured if "latency" in one]
+    costs = [one["cost"] for one in measured if "cost" in one]
+    bounds = [] if options.rpm is None else [max(0.0, to_send - 1) * 60.0 / options.rpm]
+    bounds += [to_send * fmean(latencies) / options.concurrency] if latencies else []
+    return AskPlan(
+        system=target.name,
+        samples=samples,
+        from_ledger=from_ledger,
+        to_send=to_send,
+        at_most=len(certain) < len(queries) and not options.refresh,
+        least_seconds=max(bounds, default=None) if to_send else 0.0,
+        dollars=to_send * fmean(costs) if costs else None if to_send else 0.0,
+        known=len(measured),
+    )
 
 
 def _options(options: Mapping[str, Any]) -> AskOptions:
@@ -152,17 +198,8 @@ def _options(options: Mapping[str, Any]) -> AskOptions:
 def read_queries(
     queries: Data, limit: int | None = None, *, tell_drafts: bool = True
 ) -> list[Sample]:
-    """The samples that hold the queries.
-
-    Args:
-        queries: as of `ask`.
-        limit: so many at most.
-        tell_drafts: whether to warn of drafts of a golden set that are left out; what evaluates the
-            answers by the set does so, too.
-
-    Raises:
-        InputError: they cannot be read.
-    """
+    """The samples that hold the queries, so many at most. With ``tell_drafts`` it warns of drafts
+    of a golden set that are left out; what evaluates the answers by the set does so, too."""
     if limit is not None and limit < 1:
         raise UsageError(f"The limit must be at least 1, not {limit}.")
     if not isinstance(queries, str | Path):
@@ -181,7 +218,15 @@ def read_queries(
             warn_user(str(Note("drafts_left_out", {"n": len(drafts), "folder": str(path)})))
         return [item.to_sample() for item in accepted][:limit]
     if path.name == QUERIES and is_golden(path.parent):
-        _tell_undecided(path)
+        golden = GoldenSet.open(path.parent)
+        drafts, rejected = golden.with_status("draft"), golden.with_status("rejected")
+        counts = {"draft": len(drafts), "rejected item": len(rejected)}
+        if any(counts.values()):
+            named = " and ".join(plural(n, noun) for noun, n in counts.items() if n)
+            warn_user(
+                f"{path} is asked as a file, with {named}. Name the folder {path.parent} to ask "
+                "accepted items only."
+            )
     elif path.is_dir() and (path / QUERIES).is_file():
         path = path / QUERIES
     elif path.is_dir() and not list(path.glob("*.tsv")) and not list(path.glob("*/*.tsv")):
@@ -191,24 +236,8 @@ def read_queries(
     return formats.load(path, limit=limit)
 
 
-def _tell_undecided(path: Path) -> None:
-    """Warns of items that a golden folder would leave out, where its file is asked."""
-    golden = GoldenSet.open(path.parent)
-    drafts, rejected = len(golden.with_status("draft")), len(golden.with_status("rejected"))
-    counts = (drafts, "draft"), (rejected, "rejected item")
-    if undecided := [plural(n, noun) for n, noun in counts if n]:
-        warn_user(
-            f"{path} is asked as a file, with {' and '.join(undecided)}. Name the folder "
-            f"{path.parent} to ask accepted items only."
-        )
-
-
 def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
     """The file of each system: of one the output itself, else ``answers-SYSTEM.jsonl``.
-
-    Args:
-        output: that was named.
-        systems: their names.
 
     Raises:
         UsageError: the name ends as that of another kind of file, or two names make one file name.

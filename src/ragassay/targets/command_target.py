@@ -16,15 +16,8 @@ from typing import Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.targets.reply_shapes import read_text, reply_of
-from ragassay.targets.target import (
-    Request,
-    Stopwatch,
-    SystemReply,
-    Target,
-    refuse_endless,
-    shown,
-)
+from ragassay.targets.reply_shapes import read_text, shown
+from ragassay.targets.target import Request, Stopwatch, Target, refuse_endless
 from ragassay.transport.endpoints import EndpointError
 
 _CHUNK = 2**16
@@ -36,18 +29,9 @@ _RUNNERS = frozenset(
 
 
 class CommandTarget(Target):
-    """A command that is started for each request.
-
-    It reads ``{"id", "query", "history", "repeat", "metadata"}`` as JSON, and writes a text, or a
-    JSON object with ``answer`` and ``passages``. An exit code other than 0 is a failure.
-
-    Args:
-        command: words of a shell, without pipes and redirections.
-        name: the system's name; that of the script or program where left out.
-
-    Raises:
-        UsageError: there is no such program.
-    """
+    """A command, in words of a shell without pipes, that is started for each request. It reads
+    ``{"id", "query", "history", "repeat", "metadata"}`` as JSON, and writes a text, or a JSON
+    object with ``answer`` and ``passages``. An exit code other than 0 is a failure."""
 
     def __init__(self, command: str, name: str | None = None) -> None:
         try:
@@ -72,7 +56,7 @@ class CommandTarget(Target):
         """Always: the request that it reads holds them."""
         return True
 
-    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+    async def call(self, request: Request, watch: Stopwatch) -> Any:
         """Runs the command. It is killed, with what it started, where the time is up."""
         process = await asyncio.create_subprocess_exec(
             *self._words,
@@ -87,14 +71,9 @@ class CommandTarget(Target):
             if piece.strip():  # a line's end may come by itself
                 pieces_at.append(watch.seconds)
 
-        streams = [
-            asyncio.ensure_future(one)
-            for one in (
-                _read(process.stdout, note),
-                _read(process.stderr),
-                _write(process.stdin, request.body() + b"\n"),
-            )
-        ]
+        writing = _write(process.stdin, request.body() + b"\n")
+        reading = _read(process.stdout, note), _read(process.stderr)
+        streams = [asyncio.ensure_future(one) for one in (*reading, writing)]
         try:
             out, words, _ = await asyncio.gather(*streams)
             code = await process.wait()
@@ -110,11 +89,10 @@ class CommandTarget(Target):
             last = words.decode("utf-8", "replace").strip().splitlines()[-1:]
             message = f": {shown(last[0]).rstrip('.')}" if last else ""
             raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{message}.")
-        with self.naming_itself():
-            value = read_text(out.decode("utf-8", "replace"))
-            if isinstance(value, str) and len(pieces_at) > 1:  # only a text can come in pieces
-                watch.first = pieces_at[0]
-            return reply_of(value)
+        value = read_text(out.decode("utf-8", "replace"))
+        if isinstance(value, str) and len(pieces_at) > 1:  # only a text can come in pieces
+            watch.first = pieces_at[0]
+        return value
 
 
 def _name_of(words: Sequence[str]) -> str:

@@ -13,12 +13,11 @@ from ragassay.base.score import Reason
 from ragassay.pipelines.mcp_servers import McpServer, first_of, needs_mcp, started
 from ragassay.pipelines.pipeline_tools import REQUIRED, ServerError, Tool
 from ragassay.pipelines.server_address import ServerAddress, of_command
-from ragassay.targets.reply_shapes import read_text, reply_of
+from ragassay.targets.reply_shapes import read_text
 from ragassay.targets.target import (
     PASSAGES,
     Request,
     Stopwatch,
-    SystemReply,
     Target,
     question_among,
     without_secrets,
@@ -27,18 +26,8 @@ from ragassay.transport.endpoints import EndpointError
 
 
 class McpTarget(Target):
-    """A tool of a server that is started here, or runs elsewhere.
-
-    The query is its argument ``query`` or ``question``, or the only one without a default.
-
-    Args:
-        where: ``COMMAND#tool`` or ``URL#tool``.
-        timeout: seconds that a call may take.
-        name: the system's name; the tool's where left out.
-
-    Raises:
-        UsageError: the packages for MCP are not installed, or no tool or program is named.
-    """
+    """A tool of a server that is started here (``COMMAND#tool``) or runs elsewhere (``URL#tool``).
+    The query is its argument ``query`` or ``question``, or the only one without a default."""
 
     def __init__(self, where: str, timeout: float, name: str | None = None) -> None:
         needs_mcp()
@@ -90,18 +79,17 @@ class McpTarget(Target):
         with suppress(RagassayError, BaseExceptionGroup):
             await self._stack.aclose()
 
-    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+    async def call(self, request: Request, watch: Stopwatch) -> Any:
         """Calls the tool."""
         assert self._server is not None and self._tool is not None
-        with self.naming_itself():
-            try:
-                result = await self._server.call_tool(
-                    self._tool, self._arguments(request), self._timeout, None
-                )
-            except ServerError as error:
-                reason = Reason.TIMEOUT if "no answer within" in str(error) else Reason.FAILED
-                raise EndpointError(reason, str(error)) from error
-            return reply_of(_value(result))
+        try:
+            result = await self._server.call_tool(
+                self._tool, self._arguments(request), self._timeout, None
+            )
+        except ServerError as error:
+            reason = Reason.TIMEOUT if "no answer within" in str(error) else Reason.FAILED
+            raise EndpointError(reason, str(error)) from error
+        return _value(result)
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         assert self._tool is not None

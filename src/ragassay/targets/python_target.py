@@ -13,14 +13,12 @@ from typing import Any
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Reason
-from ragassay.targets.reply_shapes import ANSWERS, kind_of, reply_of
+from ragassay.targets.reply_shapes import ANSWERS, SystemReply, foreign, kind_of, reply_of
 from ragassay.targets.target import (
     PASSAGES,
     Request,
     Stopwatch,
-    SystemReply,
     Target,
-    foreign,
     question_among,
     refuse_endless,
 )
@@ -37,21 +35,11 @@ _SAMPLE = (Sample, "Sample", "ragassay.Sample")
 _OBJECT = 64
 """Bytes of an object in memory, at least."""
 
-_STREAM = (
-    "Give the pieces of the answer as texts, then, where there is more (passages, usage), one "
-    "mapping as the last piece; or give mappings alone."
-)
-
 
 @dataclass(frozen=True)
 class Call:
-    """How an object is called.
-
-    Attributes:
-        with_request: calls it with a request.
-        is_async: whether that is to be done on the event loop; else it runs in a thread.
-        takes_passages: whether it can answer from passages that it is given.
-    """
+    """How an object is called with a request: on the event loop, or in a thread; and whether it can
+    answer from passages that it is given."""
 
     with_request: Callable[[Request], Any]
     is_async: bool
@@ -59,21 +47,10 @@ class Call:
 
 
 class PythonTarget(Target):
-    """A Python object that answers.
-
-    A function takes the query (or, where its first parameter is called ``sample`` or annotated
-    `Sample`, the sample), and ``history`` and ``metadata`` where it has parameters of these names.
-    It may be a coroutine function, or a generator of the answer's pieces. Functions that are no
-    coroutines run in threads.
-
-    Args:
-        system: the object.
-        name: the system's name; where left out, as ``where`` calls the object, else its own.
-        where: ``module:function``; the object's own name where left out.
-
-    Raises:
-        UsageError: the object cannot be asked.
-    """
+    """A Python object that answers. A function takes the query (or, where its first parameter is
+    called ``sample`` or annotated `Sample`, the sample), and ``history`` and ``metadata`` where it
+    has parameters of these names. It may be a coroutine function, or a generator of the answer's
+    pieces. Functions that are no coroutines run in threads."""
 
     def __init__(self, system: Any, name: str | None = None, where: str | None = None) -> None:
         own = (getattr(system, "__name__", None) or type(system).__name__).strip("<>")
@@ -93,11 +70,10 @@ class PythonTarget(Target):
         """Where the object is, and the hash of the user's own code that it runs."""
         return {"kind": "python", "where": self.url, "source": self._source}
 
-    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+    async def call(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Calls the object."""
         try:
-            with self.naming_itself():
-                return reply_of(await _finished(self._call, request, watch))
+            return reply_of(await _finished(self._call, request, watch))
         except EndpointError:
             raise
         except BaseException as error:  # a system's own sys.exit or cancelled task ends only this
@@ -207,33 +183,35 @@ async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
     if call.is_async:
         value = call.with_request(request)
     else:
-        value = await in_thread(lambda: _of_iterator(call.with_request(request), watch))
+        value = await in_thread(lambda: _whole(call.with_request(request), watch))
     if inspect.isawaitable(value):
         value = await value
-    if isinstance(value, AsyncIterator):
-        value = await _of_async_iterator(value, watch)
+    value = await _whole_async(value, watch)
     for name in ("async_response_gen", "response_gen"):  # LlamaIndex, streaming
         stream = getattr(value, name, None)
         if stream is None or getattr(value, "response", None):
             continue
-        nodes = list(getattr(value, "source_nodes", ()) or ())
         pieces = stream() if callable(stream) else stream
         if isinstance(pieces, AsyncIterator):
-            text = await _of_async_iterator(pieces, watch)
+            text = await _whole_async(pieces, watch)
         else:
-            text = await in_thread(partial(_of_iterator, iter(pieces), watch))
-        return {"answer": text, "passages": nodes}
+            text = await in_thread(partial(_whole, iter(pieces), watch))
+        return {"answer": text, "passages": list(getattr(value, "source_nodes", ()) or ())}
     return value
 
 
-async def _of_async_iterator(value: AsyncIterator[Any], watch: Stopwatch) -> Any:
+async def _whole_async(value: Any, watch: Stopwatch) -> Any:
+    """The pieces of an asynchronous stream as one value; anything else unchanged."""
+    if not isinstance(value, AsyncIterator):
+        return value
     stream = _Pieces(watch)
     async for piece in value:
         stream.add(piece)
     return _joined(stream.pieces)
 
 
-def _of_iterator(value: Any, watch: Stopwatch) -> Any:
+def _whole(value: Any, watch: Stopwatch) -> Any:
+    """The pieces of a stream as one value; anything else unchanged."""
     if not isinstance(value, Iterator):
         return value
     stream = _Pieces(watch)
@@ -250,7 +228,11 @@ class _Pieces:
         self._watch, self._size = watch, 0
 
     def add(self, piece: Any) -> None:
-        if _has_words(piece):
+        if isinstance(piece, Mapping):
+            has_words = any(piece.get(key) for key in _STREAMED)
+        else:
+            has_words = bool(getattr(piece, "content", piece))
+        if has_words:
             self._watch.words_came()
         self.pieces.append(piece)
         # About how many bytes they take at least.
@@ -258,34 +240,17 @@ class _Pieces:
         refuse_endless(self._size)
 
 
-def _has_words(piece: Any) -> bool:
-    if isinstance(piece, Mapping):
-        return any(piece.get(key) for key in _STREAMED)
-    return bool(getattr(piece, "content", piece))
-
-
-def _with_last(pieces: list[Any]) -> Any:
-    """A stream of texts with a mapping at its end as one value; the answer of the mapping, where it
-    has one, counts."""
-    *texts, last = pieces
-    if not isinstance(last, Mapping) or not all(isinstance(one, str) for one in texts):
-        at, odd = next((at, one) for at, one in enumerate(pieces, 1) if not isinstance(one, str))
-        raise foreign(
-            f"it gave {kind_of(odd)} as piece {at} of {len(pieces)} of a stream of texts. {_STREAM}"
-        )
-    has_answer = not last.keys().isdisjoint(ANSWERS) or "reply" in last
-    return last if has_answer else {"answer": "".join(texts), **last}
-
-
 def _joined(pieces: list[Any]) -> Any:
-    """A stream as one value: texts are joined (a mapping may be the last piece), mappings merged,
-    messages added."""
+    """A stream as one value: texts are joined (a mapping may be the last piece, and its answer,
+    where it has one, counts), mappings merged, messages added."""
     if not pieces:
         return None
     if all(isinstance(one, str) for one in pieces):
         return "".join(pieces)
-    if isinstance(pieces[0], str):
-        return _with_last(pieces)
+    *texts, last = pieces
+    if texts and isinstance(last, Mapping) and all(isinstance(one, str) for one in texts):
+        has_answer = not last.keys().isdisjoint(ANSWERS) or "reply" in last
+        return last if has_answer else {"answer": "".join(texts), **last}
     if all(isinstance(one, Mapping) for one in pieces):
         merged: dict[str, Any] = {}
         for piece in pieces:
@@ -296,5 +261,9 @@ def _joined(pieces: list[Any]) -> Any:
         return merged
     if any(isinstance(one, str | Mapping) for one in pieces):
         names = ", ".join(dict.fromkeys(kind_of(one) for one in pieces))
-        raise foreign(f"it gave a stream of pieces of several kinds ({names}). {_STREAM}")
+        raise foreign(
+            f"it gave a stream of pieces of several kinds ({names}). Give the pieces of the answer "
+            "as texts, then, where there is more (passages, usage), one mapping as the last piece; "
+            "or give mappings alone."
+        )
     return reduce(operator.add, pieces)

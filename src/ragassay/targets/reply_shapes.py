@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
@@ -18,8 +18,7 @@ from ragassay import formats
 from ragassay.base.errors import InputError, did_you_mean
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
-from ragassay.targets.target import SystemReply, foreign, shown
-from ragassay.transport.endpoints import EndpointError
+from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import counted
 
 _T = TypeVar("_T")
@@ -45,12 +44,56 @@ NAMES = (*ANSWERS, *_PASSAGES, "citations", "usage", "version")
 """Keys of a mapping that a person may have meant with another one."""
 _OBJECT = re.compile(r'^[ \t]*(?=\{\s*")', re.MULTILINE)
 """A line on which a JSON object may begin."""
-_DECODER = json.JSONDecoder()
 PASSAGE_SCORES = "the scores of passages"
 """What `SystemReply.unread` calls these."""
 _ALIKE = 0.8
 """Names that are so much alike may be one, mistyped."""
 _HOW = "Return a text, or a mapping with 'answer' and 'passages'."
+
+
+SHOWN = 200
+"""Characters of a system's own words that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemReply(Completion):
+    """What a system answered.
+
+    Attributes:
+        text: JSON that it was asked for, where it gave that; ``None`` for an answer.
+        answer: the answer; an empty text where the system says that it has none.
+        passages: what it retrieved, best first; ``None`` where it does not say.
+        latency: seconds from the request to the end of the reply.
+        first_token: seconds until the first words of the answer; ``None`` where it came at once.
+        cost: US dollars, where the reply gives it or the price of the model is known.
+        version: of the system, as it says; may be empty.
+        unread: tokens, cost and scores of passages that should be numbers and are not, by name: the
+            ``place`` in the reply, and what is ``found`` there. These are not measured.
+        not_read: unknown keys of what it returned, where they may hold a part of the reply.
+        not_found: paths to measurements that found nothing in the reply, as messages name them, and
+            where each of them is written.
+    """
+
+    answer: Answer = field(default_factory=lambda: Answer(""))
+    passages: tuple[Passage, ...] | None = None
+    latency: float = 0.0
+    first_token: float | None = None
+    cost: float | None = None
+    version: str = ""
+    unread: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    not_read: tuple[str, ...] = ()
+    not_found: Mapping[str, str] = field(default_factory=dict)
+
+
+def foreign(detail: str) -> EndpointError:
+    """The failure of a reply without an answer; the sentence says what came, and what to do."""
+    return EndpointError(Reason.UNPARSABLE, detail)
+
+
+def shown(text: str) -> str:
+    """The beginning of a text on one line, as messages show it."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
 
 
 def reply_of(value: Any) -> SystemReply:
@@ -65,10 +108,8 @@ def reply_of(value: Any) -> SystemReply:
     Raises:
         EndpointError: it is none of these, or says that the system failed.
     """
-    if isinstance(value, str):
-        return SystemReply(None, answer=Answer(value))
-    if isinstance(value, Answer):
-        return SystemReply(None, answer=value)
+    if isinstance(value, str | Answer):
+        return SystemReply(None, answer=Answer(value) if isinstance(value, str) else value)
     if isinstance(value, Sample):
         if value.failure or value.answer is None:
             raise EndpointError(Reason.FAILED, f"it says: {value.failure or 'no answer'}")
@@ -96,17 +137,15 @@ def reply_of(value: Any) -> SystemReply:
 def read_text(text: str) -> Any:
     """What a system wrote: the JSON object where the text is one, else the text.
 
-    Args:
-        text: that a program or a tool wrote.
-
     Raises:
         EndpointError: the text begins as a JSON object and breaks off, or holds a whole reply with
             other words before or after it.
     """
     try:
         value = json.loads(text)
-    except json.JSONDecodeError as error:
-        if re.match(r'\s*\{\s*"', text) and error.msg != "Extra data":
+    except ValueError as error:
+        why = getattr(error, "msg", "Extra data")  # a number of too many digits has none
+        if re.match(r'\s*\{\s*"', text) and why != "Extra data":
             raise foreign(
                 f"it wrote what begins as a JSON object and is none: {shown(text)!r}. Write the "
                 "whole object, or the answer alone."
@@ -116,22 +155,16 @@ def read_text(text: str) -> Any:
                 f"it wrote other words beside the JSON object with the answer: {shown(other)!r}. "
                 "Write the object alone; of a command, let logs go to standard error."
             ) from error
-        return text.strip()
-    except ValueError:  # a number of too many digits
-        return text.strip()
+        value = None
     return value if isinstance(value, dict) else text.strip()
 
 
 def _beside_reply(text: str) -> str:
-    """What a text holds before or after a JSON object that is a whole reply; empty where it holds
-    none. An answer may end in JSON: a reply has an ``answer``, or passages beside its text.
-
-    Args:
-        text: that is no JSON itself.
-    """
+    """What a text, no JSON itself, holds before or after a JSON object that is a whole reply. An
+    answer may end in JSON: a reply has an ``answer``, or passages beside its text."""
     for at in (one.end() for one in _OBJECT.finditer(text)):
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = json.JSONDecoder().raw_decode(text, at)
         except ValueError:
             continue
         names = value.keys()
@@ -169,11 +202,7 @@ def made_reply(
         usage: ``input_tokens``, ``output_tokens`` and ``cost``, where the system gives them.
         places: where these were found, for messages; their names where left out.
         version: of the system.
-        how: what to do where the ``answer`` or the ``passages`` cannot be read; left out, how to
-            return them.
-
-    Raises:
-        EndpointError: a part has a shape that nobody knows.
+        how: what to do where the ``answer`` or the ``passages`` cannot be read.
     """
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
@@ -346,6 +375,4 @@ def _number(value: Any) -> float | None:
 
 def _text(content: str | list[Any]) -> str:
     """The text of a message, which may come in parts."""
-    if isinstance(content, str):
-        return content
     return "".join(one if isinstance(one, str) else str(one.get("text") or "") for one in content)

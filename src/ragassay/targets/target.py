@@ -9,16 +9,16 @@ import hashlib
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 import orjson
 
-from ragassay.base.sample import Answer, Passage, Turn
+from ragassay.base.sample import Turn
 from ragassay.base.score import Reason
+from ragassay.targets.reply_shapes import SystemReply, foreign, reply_of
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
@@ -34,9 +34,6 @@ _HISTORIES = ("chat_history", "history", "messages")
 
 MOST_BYTES = 64 * 1024**2
 """Bytes of a reply that are read: a system that gives more does not end."""
-
-SHOWN = 200
-"""Characters of a system's own words that a message shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +87,8 @@ class Request:
         return [*before, {"role": "user", "content": words}]
 
     def arguments(self, names: Collection[str], question: str, history: Any) -> dict[str, Any]:
-        """What a system is called with that takes arguments by name.
-
-        Args:
-            names: of its arguments.
-            question: the name of the one that is the query; see `question_among`.
-            history: the earlier turns as the system takes them.
-        """
+        """What a system is called with that takes arguments by name: the query under the name that
+        is the ``question``, the ``history`` and the passages under those that they have."""
         values: dict[str, Any] = {question: self.query}
         earlier = next((one for one in _HISTORIES if one in names and one != question), None)
         if earlier is not None:
@@ -104,64 +96,21 @@ class Request:
         return values | self.passages_under(names)
 
     def passages_under(self, names: Collection[str]) -> dict[str, list[str]]:
-        """The passages, where there are any, under each name by which a system takes them.
-
-        Args:
-            names: of its arguments.
-        """
+        """The passages, where there are any, under each name by which a system takes them."""
         if self.passages is None:
             return {}
         return {name: list(self.passages) for name in PASSAGES.intersection(names)}
 
 
 def question_among(names: Collection[str], needed: Sequence[str]) -> str | None:
-    """The name of the argument that is the query: a usual one, else the only one that is needed;
-    ``None`` where neither tells.
-
-    Args:
-        names: of all arguments.
-        needed: of those without a default.
-    """
+    """The name of the argument that is the query: a usual one, else the only one that is needed
+    (has no default); ``None`` where neither tells."""
     usual = next((one for one in _QUESTIONS if one in names), None)
     return needed[0] if usual is None and len(needed) == 1 else usual
 
 
-@dataclass(frozen=True, slots=True)
-class SystemReply(Completion):
-    """What a system answered.
-
-    Attributes:
-        text: JSON that it was asked for, where it gave that; ``None`` for an answer.
-        answer: the answer; an empty text where the system says that it has none.
-        passages: what it retrieved, best first; ``None`` where it does not say.
-        latency: seconds from the request to the end of the reply.
-        first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        cost: US dollars, where the reply gives it or the price of the model is known.
-        version: of the system, as it says; may be empty.
-        unread: tokens, cost and scores of passages that should be numbers and are not, by name: the
-            ``place`` in the reply, and what is ``found`` there. These are not measured.
-        not_read: unknown keys of what it returned, where they may hold a part of the reply.
-        not_found: paths to measurements that found nothing in the reply, as messages name them, and
-            where each of them is written.
-    """
-
-    answer: Answer = field(default_factory=lambda: Answer(""))
-    passages: tuple[Passage, ...] | None = None
-    latency: float = 0.0
-    first_token: float | None = None
-    cost: float | None = None
-    version: str = ""
-    unread: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    not_read: tuple[str, ...] = ()
-    not_found: Mapping[str, str] = field(default_factory=dict)
-
-
 class Stopwatch:
-    """Measures one request.
-
-    Attributes:
-        first: seconds until the first words came; ``None`` while there are none.
-    """
+    """Measures one request; ``first`` is the seconds until the first words came."""
 
     def __init__(self) -> None:
         self._begun = time.perf_counter()
@@ -184,16 +133,13 @@ class Target(ABC):
     Attributes:
         name: the system's name in the answers.
         url: what it is called in messages; never holds a secret.
-        key: is blanked out in messages.
+        key: a secret that requests hold; is blanked out in messages.
         price: of its model, where that has a list price.
-
-    Args:
-        name: the system's name.
-        url: what it is called in messages.
-        key: a secret that requests hold.
+        secrets: that no message may hold.
     """
 
     price: Price | None = None
+    secrets: Sequence[Secret] = ()
 
     def __init__(self, name: str, url: str, key: Secret = NO_KEY) -> None:
         self.name, self.url, self.key = name, url, key
@@ -224,45 +170,34 @@ class Target(ABC):
         return False
 
     async def open(self) -> None:
-        """Makes what the first request needs.
-
-        Raises:
-            RagassayError: the system cannot be asked at all; the message says why.
-        """
+        """Makes what the first request needs, or raises a `RagassayError` that says why not."""
 
     async def close(self) -> None:
         """Ends what `open` made."""
 
     @abstractmethod
-    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
-        """Asks once.
-
-        Args:
-            request: that the system is sent.
-            watch: is told when the first words come.
+    async def call(self, request: Request, watch: Stopwatch) -> Any:
+        """Asks once, and gives what the system returns: a `SystemReply`, or what `reply_of` reads.
+        The watch is told when the first words come.
 
         Raises:
             EndpointError: there is no answer.
         """
 
-    @contextmanager
-    def naming_itself(self) -> Iterator[None]:
-        """Puts what the target is called before what an `EndpointError` from within says."""
+    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+        """Asks once, and reads the reply. A failure names the system, and holds no secret."""
         try:
-            yield
+            value = await self.call(request, watch)
+            return value if isinstance(value, SystemReply) else reply_of(value)
         except EndpointError as error:
-            error.detail = f"{self.url}: {error.detail}"
+            if not error.detail.startswith((f"{self.url} ", f"{self.url}:")):
+                error.detail = f"{self.url}: {error.detail}"
+            for secret in self.secrets:
+                error.detail = secret.hidden_in(error.detail)
             raise
 
     async def send(self, body: bytes) -> Completion:
-        """Asks once, and measures how long that takes.
-
-        Args:
-            body: of a `Request`.
-
-        Raises:
-            EndpointError: there is no answer.
-        """
+        """Asks once with the body of a `Request`, and measures how long that takes."""
         watch = Stopwatch()
         reply = await self.answer(Request.of_body(body), watch)
         return replace(reply, latency=watch.seconds, first_token=watch.first)
@@ -277,11 +212,7 @@ class RefusedKeyError(RefusedAddressError):
 
 
 class CutReplyError(EndpointError):
-    """A reply broke off before its end: the system runs.
-
-    Args:
-        detail: a sentence.
-    """
+    """A reply broke off before its end: the system runs."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(Reason.CONNECTION, detail, again=True)
@@ -292,35 +223,12 @@ def _digits(values: Mapping[str, Any]) -> str:
     return hashlib.sha256(body).hexdigest()[:16]
 
 
-def foreign(detail: str) -> EndpointError:
-    """The failure of a reply that holds no answer where one was agreed on.
-
-    Args:
-        detail: a sentence: what came, and what to do.
-    """
-    return EndpointError(Reason.UNPARSABLE, detail)
-
-
 def without_secrets(url: str) -> str:
     """A URL without its user, password and query, as messages show it."""
     return re.sub(r"(?<=://)[^/]*@", "", url.partition("?")[0])
 
 
 def refuse_endless(size: int, where: str = "it") -> None:
-    """Refuses a reply that goes on and on, before it fills the memory.
-
-    Args:
-        size: bytes or characters so far.
-        where: whose it is.
-
-    Raises:
-        EndpointError: there are more than `MOST_BYTES`.
-    """
+    """Refuses a reply of more than `MOST_BYTES` (so far), before it fills the memory."""
     if size > MOST_BYTES:
         raise foreign(f"{where} gave more than {MOST_BYTES >> 20} MB, and no end was in sight")
-
-
-def shown(text: str) -> str:
-    """The beginning of a text on one line, as messages show it."""
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

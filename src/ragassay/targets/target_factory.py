@@ -30,7 +30,7 @@ from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 from ragassay.transport.limits import MOST
 from ragassay.transport.prices import price_of
-from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.transport.providers import aliases, providers
 from ragassay.user_code.object_loading import is_python_word, object_hint
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
@@ -89,12 +89,8 @@ class AskOptions:
 
 
 def make_targets(target: Any, options: AskOptions) -> list[Target]:
-    """The targets that are named.
-
-    Args:
-        target: words (see the module), Python objects, targets, or a list of these; a mapping
-            names them.
-        options: how they are asked.
+    """The targets that are named: by words (see the module), Python objects, targets, a list of
+    these, or a mapping that names them.
 
     Raises:
         UsageError: none is named, one cannot be made, or two have one name.
@@ -148,16 +144,15 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
         return McpTarget(rest, options.timeout, name)
     if kind == "vectara":
         return _vectara(rest, name)
-    if re.match(r"https?://", word, re.IGNORECASE):
-        if "#" not in word:
-            raise UsageError(
-                f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL; any other endpoint "
-                "is described by a mapping file (docs/ask.md)."
-            )
-        return _chat(word, options, name)
-    if word.casefold().endswith((".yaml", ".yml")):
+    is_url = re.match(r"https?://", word, re.IGNORECASE) is not None
+    if is_url and "#" not in word:
+        raise UsageError(
+            f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL; any other endpoint is "
+            "described by a mapping file (docs/ask.md)."
+        )
+    if not is_url and word.casefold().endswith((".yaml", ".yml")):
         return _of_file(Path(word), name)
-    if kind.casefold() in {*providers(), *aliases()} and rest:
+    if is_url or (kind.casefold() in {*providers(), *aliases()} and rest):
         return _chat(word, options, name)
     if is_python_word(word):
         from ragassay.targets.python_target import PythonTarget
@@ -201,12 +196,10 @@ def _chat(word: str, options: AskOptions, name: str | None) -> Target:
             f"The target {word} speaks the protocol {address.protocol}; a target speaks OpenAI's. "
             "Name its compatible endpoint as URL#MODEL, or write a mapping file."
         )
-    mapping = preset(
-        "openai-stream" if options.stream else "openai", url=address.url, model=address.model
-    )
+    api = "openai-stream" if options.stream else "openai"
     return HttpTarget(
         name or address.model,
-        mapping,
+        preset(api, url=address.url, model=address.model),
         f"--target {address.label}",
         key=address.key,
         # What runs at an address of one's own may pay for more than its model: nobody knows.

@@ -1,1 +1,1 @@
-from .provider_table import Provider as Provider
+from .providers import Provider as Provider

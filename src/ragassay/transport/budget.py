@@ -1,4 +1,5 @@
-"""What a run may spend: dollars, calls, tokens.
+"""What a run may spend (dollars, calls, tokens), and the account that pays for the requests of one
+model or system.
 
 A request reserves its largest plausible price before it is sent and settles for what it really
 took, or for all that it reserved where the endpoint does not say what it took. So a budget is not
@@ -15,6 +16,9 @@ from dataclasses import dataclass
 
 from ragassay.base.counts import plural, share
 from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
+from ragassay.transport.endpoints.endpoint import Completion, Stopped
+from ragassay.transport.prices import Price
 
 _AMOUNT = re.compile(
     r"(?P<dollar>\$)?\s*(?P<number>(?:\d[\d,_]*)?\.?\d+(?:e\+?\d+)?)\s*(?P<scale>[kKmM](?![a-zA-Z]))?"
@@ -22,6 +26,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _SCALES = {"": 1.0, "k": 1e3, "m": 1e6}
+_UNITS = {"dollar": "dollars", "usd": "dollars", "call": "calls", "token": "tokens"}
 _HOW = "Write dollars ('5.00'), calls ('200 calls') or tokens ('2M tokens')."
 
 
@@ -34,16 +39,8 @@ class Reservation:
 
 
 class Budget:
-    """What may be spent, what was, and what is reserved. Used on one event loop.
-
-    Args:
-        dollars: US dollars at most.
-        calls: requests at most.
-        tokens: tokens at most, in and out.
-
-    Raises:
-        UsageError: a limit is negative or not a number.
-    """
+    """What may be spent (dollars, requests, tokens in and out), what was, and what is reserved.
+    Used on one event loop."""
 
     def __init__(
         self,
@@ -59,37 +56,24 @@ class Budget:
         self.spent_dollars, self.spent_calls, self.spent_tokens = 0.0, 0, 0
         self._open: set[Reservation] = set()
         self._settled = asyncio.Event()
-        self.exhausted = False
-        """Whether something was refused."""
-        self.estimated = False
-        """Whether something of what was spent is an estimate."""
+        self.exhausted = False  # whether something was refused
+        self.estimated = False  # whether something of what was spent is an estimate
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """``5.00``, ``$5``, ``200 calls``, ``2M tokens``, ``1e6 tokens``; ``5.00, 200 calls``.
-
-        Raises:
-            UsageError: it is none of these.
-        """
+        """``5.00``, ``$5``, ``200 calls``, ``2M tokens``, ``1e6 tokens``; ``5.00, 200 calls``."""
         limits: dict[str, float] = {}
         for piece in re.split(r",\s", text):
             match = _AMOUNT.fullmatch(piece.strip())
-            if match is None:
-                raise UsageError(f"{text!r} is not a budget. {_HOW}")
-            unit = (match["unit"] or "dollars").casefold().rstrip("s")
-            unit = "dollars" if unit in ("dollar", "usd") else f"{unit}s"
-            if unit in limits or (match["dollar"] and unit != "dollars"):
+            unit = _UNITS[(match["unit"] or "dollars").casefold().rstrip("s")] if match else ""
+            if match is None or unit in limits or (match["dollar"] and unit != "dollars"):
                 raise UsageError(f"{text!r} is not a budget. {_HOW}")
             number = float(match["number"].replace(",", "").replace("_", ""))
             limits[unit] = number * _SCALES[(match["scale"] or "").casefold()]
         integers = {unit: int(limits[unit]) for unit in ("calls", "tokens") if unit in limits}
         if any(limits[unit] != integers[unit] for unit in integers):
             raise UsageError(f"{text!r}: calls and tokens are whole numbers. {_HOW}")
-        return cls(
-            dollars=limits.get("dollars"),
-            calls=integers.get("calls"),
-            tokens=integers.get("tokens"),
-        )
+        return cls(dollars=limits.get("dollars"), **integers)
 
     @property
     def needs_prices(self) -> bool:
@@ -97,15 +81,7 @@ class Budget:
         return self.dollars is not None
 
     def fits(self, dollars: float | None, tokens: int) -> bool:
-        """Whether a request would fit if nothing else were in flight; sets `exhausted` where it
-        does not.
-
-        Args:
-            dollars, tokens: as of `reserve`.
-
-        Raises:
-            UsageError: as of `reserve`.
-        """
+        """Whether a request would fit if nothing were in flight; sets `exhausted` where not."""
         fits = self._fits(dollars, tokens, ())
         self.exhausted = self.exhausted or not fits
         return fits
@@ -127,15 +103,7 @@ class Budget:
         return reservation
 
     async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
-        """Reserves for a request; waits while a request in flight may still leave enough.
-
-        Args:
-            dollars: that the request may cost at most; ``None`` where the price is not known.
-            tokens: that it may take at most.
-
-        Returns:
-            ``None`` where the budget is spent.
-        """
+        """As `reserve`, but waits while a request in flight may still leave enough."""
         while (reservation := self.reserve(dollars, tokens)) is None:
             if not self.fits(dollars, tokens):
                 return None
@@ -145,14 +113,8 @@ class Budget:
     def settle(
         self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1
     ) -> None:
-        """Ends a reservation with what the request really took.
-
-        Args:
-            reservation: of the request.
-            dollars: that it cost; ``None`` where the price is not known.
-            tokens: that it took.
-            calls: requests that were really sent; 0 for none.
-        """
+        """Ends a reservation with what the request really took: dollars where a price is known,
+        tokens, and the calls that were really sent."""
         if reservation not in self._open:
             raise ValueError("the reservation is not open: it was settled before")
         self._open.remove(reservation)
@@ -163,9 +125,7 @@ class Budget:
         self._settled = asyncio.Event()
 
     def forfeit(self, reservation: Reservation) -> None:
-        """Ends a reservation where it is not known what the request took: all of the reservation
-        counts.
-        """
+        """Counts all of a reservation, because it is not known what the request took."""
         self.settle(reservation, reservation.dollars, reservation.tokens)
         self.estimated = True
 
@@ -199,6 +159,77 @@ class Budget:
         if self.tokens is None:
             return True
         return self.spent_tokens + sum(one.tokens for one in beside) + tokens <= self.tokens
+
+
+class Account:
+    """Pays for the requests of one model, each attempt by itself. Used on one event loop.
+
+    Args:
+        budget: of the run; without limits where left out.
+        price: of the model, or ``None`` where it is not known.
+    """
+
+    def __init__(self, budget: Budget | None = None, price: Price | None = None) -> None:
+        self.budget, self.price = budget or Budget(), price
+
+    def check(self, body: bytes, input_tokens: float, output_tokens: float) -> None:
+        """Refuses a request that could not be paid even if nothing else were in flight.
+
+        Args:
+            body: of the request.
+            input_tokens, output_tokens: that it plausibly takes.
+
+        Raises:
+            Stopped: the budget is spent.
+        """
+        likely = self.likely(body, input_tokens, output_tokens)
+        if not self.budget.fits(*likely):
+            raise self.spent(*likely)
+
+    async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
+        """Reserves for one attempt; waits while one in flight may leave enough, and raises as
+        `check`."""
+        while True:
+            self.check(body, input_tokens, output_tokens)
+            likely = self.likely(body, input_tokens, output_tokens)
+            if (reservation := await self.budget.claim(*likely)) is not None:
+                return reservation
+
+    def settle(
+        self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
+    ) -> str | None:
+        """Ends the reservation of an attempt.
+
+        Args:
+            pay: the reservation.
+            completion: that came; ``None`` for a failure.
+            free: whether the attempt cost nothing for sure.
+            sent: whether it may have reached the endpoint.
+
+        Returns:
+            A sentence where nothing more can be paid for, because it is not known what that takes.
+        """
+        if free:
+            self.budget.settle(pay, None, 0, int(sent))
+        elif completion is None or not completion.counted:
+            self.budget.forfeit(pay)
+        else:
+            read, written = completion.input_tokens, completion.output_tokens
+            dollars = None if self.price is None else self.price.cost(read, written)
+            self.budget.settle(pay, dollars, read + written)
+        return None
+
+    def likely(
+        self, body: bytes, input_tokens: float, output_tokens: float
+    ) -> tuple[float | None, int]:
+        """The dollars and tokens that a request plausibly takes."""
+        price = self.price
+        dollars = None if price is None else price.cost(input_tokens, output_tokens)
+        return dollars, int(input_tokens + output_tokens)
+
+    def spent(self, dollars: float | None, tokens: int) -> Stopped:
+        """Why a request that may take so much is not sent any more."""
+        return Stopped(Reason.BUDGET, f"the budget is spent ({self.budget.describe()})")
 
 
 def _money(dollars: float) -> str:

@@ -1,9 +1,13 @@
-"""How fast an endpoint may be asked: adaptive concurrency, requests and tokens a minute, pauses.
+"""How fast an endpoint may be asked (`Limiter`: adaptive concurrency, requests and tokens a minute,
+pauses), and when to stop asking it altogether (`Breaker`).
 
 Concurrency starts at a healthy endpoint's pace (reached within an eighth of a second) and doubles
 with each wave of answers until the first sign of trouble; from then on it grows by a fixed amount a
 wave and is halved by a wave that is turned away. Single failures (a 500, a connection that was
 dropped) take a little each, so an endpoint that fails one request in ten keeps its pace.
+
+A wrong key or model name fails the first request, and would fail ten thousand. An endpoint that is
+down lets a run wait a little, and then says so once.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 
 from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 
 MOST = 64
 """Requests in flight to one endpoint, unless ``-j`` says otherwise."""
@@ -26,8 +32,8 @@ START = 64
 
 _SPREAD_S = 0.0005
 """Seconds between the first requests; with the time that a timer comes late, about a millisecond.
-Requests that are sent at one moment are answered at one
-moment, and all of them then wait until the last answer is processed, again and again."""
+Requests that are sent at one moment are answered at one moment, and all of them then wait until
+the last answer is processed, again and again."""
 
 _WAVES_TO_MOST = 32
 """Waves that it takes, after trouble, to grow from nothing to the most that is allowed."""
@@ -39,6 +45,34 @@ _LESS_AFTER_FAILURE = 0.25
 _BURST_S = 5.0
 """Requests (or tokens) of so many seconds may go out together."""
 
+IN_A_ROW = 8
+"""Fewest failures in a row, over the time of the endpoint's patience, that end a run."""
+
+ALIKE_IN_A_ROW = 16
+"""Failures in a row with the same message that end a run: the cause is the endpoint and not what is
+asked. Counted are failures that would come again, and of an endpoint that has not answered yet also
+its own errors."""
+
+UNUSABLE_IN_A_ROW = 16
+"""Questions without a usable reply that end a run, where none had a usable one before."""
+
+AUTH_IN_A_ROW = 3
+"""Rejections of the key in a row that end a run in which the key was accepted before."""
+
+NEVER_ANSWERED_S = {
+    Reason.CONNECTION: 5.0,
+    Reason.SERVER_ERROR: 20.0,
+    Reason.JUDGE_ERROR: 20.0,
+    Reason.TIMEOUT: 0.0,
+}
+"""Patience with an endpoint that has never answered, in seconds, by the reason of the failure."""
+
+ANSWERED_BEFORE_S = 60.0
+"""Patience with an endpoint that has answered in this run, or is known to have answered before."""
+
+TURNED_AWAY_S = 300.0
+"""Patience with an endpoint that turns every request away for its rate."""
+
 _numbers = itertools.count(1)
 _sent: ContextVar[tuple[int, bool]] = ContextVar("ragassay_sent", default=(0, False))
 """Number of the request that the running task sent last, which tells the waves apart, and whether
@@ -46,20 +80,8 @@ another was sent for the same purpose before it."""
 
 
 class Limiter:
-    """The pace of one endpoint. Used on one event loop.
-
-    Attributes:
-        active: requests in flight.
-
-    Args:
-        most: requests in flight at most.
-        rpm: requests a minute at most.
-        tpm: tokens a minute at most, by the caller's estimates.
-        clock: seconds; for tests.
-
-    Raises:
-        UsageError: a limit is not positive.
-    """
+    """The pace of one endpoint: requests in flight at most, requests and tokens (by the caller's
+    estimates) a minute at most, pauses. ``active`` are in flight. Used on one event loop."""
 
     def __init__(
         self,
@@ -75,11 +97,11 @@ class Limiter:
         self.most = most
         self._limit = float(min(most, START))
         self._clock = clock
-        self._buckets: list[tuple[_Bucket, Callable[[int], float]]] = []
-        if rpm is not None:
-            self._buckets.append((_Bucket(rpm, clock(), least=1.0), lambda _: 1.0))
-        if tpm is not None:
-            self._buckets.append((_Bucket(tpm, clock()), float))
+        self._buckets = [
+            _Bucket(limit, clock(), counts_requests=name == "rpm")
+            for name, limit in (("rpm", rpm), ("tpm", tpm))
+            if limit is not None
+        ]
         self._paused_until = 0.0
         self.active = 0
         self._opened = 0
@@ -97,7 +119,7 @@ class Limiter:
     @asynccontextmanager
     async def slot(self, tokens: int = 0, *, begun: bool = False) -> AsyncIterator[None]:
         """A place for one request: ``async with limiter.slot(tokens): ...``. Requests come in the
-        order of asking, but those of questions that were begun come before new ones.
+        order of asking, but those for what was begun before come first.
 
         Args:
             tokens: about how many the request will use, its answer included.
@@ -118,15 +140,9 @@ class Limiter:
 
     def throttled(self, retry_after: float | None = None) -> None:
         """Notes that the endpoint rejected the running task's request because there are too many at
-        once, or because it is overloaded.
-
-        A whole wave that is rejected halves the concurrency once. Where the endpoint says when to
-        come back, the limiter pauses until then; the concurrency is halved only if a request that
-        waited is rejected again.
-
-        Args:
-            retry_after: seconds for which it wants no request at all.
-        """
+        once, or because it is overloaded. A whole wave that is rejected halves the concurrency
+        once. Where the endpoint says when to come back, the limiter pauses until then; the
+        concurrency is halved only if a request that waited is rejected again."""
         pauses = retry_after is not None and retry_after > 0
         if pauses:
             self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
@@ -141,9 +157,7 @@ class Limiter:
         self._limit = max(1.0, min(self._limit, max(1, self.active)) * _HALF)
 
     def failed(self) -> None:
-        """Notes a failure that the pace may or may not have caused (a 500, a dropped connection):
-        lowers the concurrency by a little.
-        """
+        """Lowers the concurrency a little for a failure that the pace may have caused (a 500)."""
         self._doubling = False
         self._limit = max(1.0, self._limit - _LESS_AFTER_FAILURE)
 
@@ -155,12 +169,7 @@ class Limiter:
                 place.set_exception(error())
 
     async def enter(self, tokens: int, begun: bool = False) -> None:
-        """Waits for a place for a request; see `slot`.
-
-        Args:
-            tokens: that the request may take.
-            begun: whether it belongs to a question that was begun before; such requests come first.
-        """
+        """Waits for a place; see `slot`."""
         mine = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (not begun, next(_numbers), mine, tokens))
         self._serve()
@@ -190,7 +199,7 @@ class Limiter:
             if self.active == self._opened and self._opening is not None:
                 return
             now, loop = self._clock(), asyncio.get_running_loop()
-            delays = [bucket.delay(takes(tokens), now) for bucket, takes in self._buckets]
+            delays = [bucket.delay(tokens, now) for bucket in self._buckets]
             wait = max(self._paused_until - now, *delays, 0.0)
             if wait > 0:
                 if self._timer is not None:
@@ -198,8 +207,8 @@ class Limiter:
                 self._timer = loop.call_later(wait, self._serve)
                 return
             heapq.heappop(self._waiting)
-            for bucket, takes in self._buckets:
-                bucket.take(takes(tokens))
+            for bucket in self._buckets:
+                bucket.take(tokens)
             self.active += 1
             if self.active > self._opened:
                 self._opened += 1
@@ -216,27 +225,151 @@ class _Bucket:
     """An amount a minute: no minute, wherever it begins, gets more than ``limit``.
 
     (A single request of more tokens than a burst holds waits for a full bucket and leaves a debt.)
-
-    Args:
-        limit: amount a minute.
-        now: the clock.
-        least: the smallest burst that makes sense: one request.
     """
 
-    def __init__(self, limit: float, now: float, least: float = 0.0) -> None:
+    def __init__(self, limit: float, now: float, *, counts_requests: bool) -> None:
+        self._counts_requests = counts_requests
+        least = 1.0 if counts_requests else 0.0  # the smallest burst that makes sense
         self._size = max(least, limit * _BURST_S / 60)
         self._rate = (limit - self._size + least) / 60
         self._level = self._size
         self._seen = now
 
-    def delay(self, amount: float, now: float) -> float:
-        """Seconds until ``amount`` may be taken."""
+    def delay(self, tokens: int, now: float) -> float:
+        """Seconds until a request of so many tokens may be sent."""
         self._level = min(self._size, self._level + (now - self._seen) * self._rate)
         self._seen = now
-        lacking = min(amount, self._size) - self._level
+        lacking = min(self._amount(tokens), self._size) - self._level
         # What rounding takes away must not make a waiter wait for ever smaller times.
         return lacking / self._rate if lacking > 1e-9 * self._size else 0.0
 
-    def take(self, amount: float) -> None:
-        """Takes an amount; the level becomes negative if that is more than a burst."""
-        self._level -= amount
+    def take(self, tokens: int) -> None:
+        """Counts a request; the level becomes negative if that is more than a burst."""
+        self._level -= self._amount(tokens)
+
+    def _amount(self, tokens: int) -> float:
+        return 1.0 if self._counts_requests else float(tokens)
+
+
+def _no_usable_reply(details: Sequence[str]) -> str:
+    return (
+        f"{details[-1].rstrip('. ')} (the model gave no usable reply to {len(details)} questions, "
+        "and to none before, so no more are sent). Check the model and its parameters."
+    )
+
+
+class Breaker:
+    """Counts an endpoint's failures in a row. ``tripped`` has reason and sentence, once nothing
+    more is to be sent in this run; ``on_trip`` is called then. Used on one event loop."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.tripped: tuple[Reason, str] | None = None
+        self.on_trip: Callable[[], None] = lambda: None
+        self._clock = clock
+        self._answered = False
+        self._failures = 0
+        self._rejected = 0
+        self._alike = 0
+        self._last_message = ""
+        self._since = 0.0
+        self._usable = False
+        self._unusable: list[str] = []
+        self._kind: tuple[Reason, object] | None = None
+
+    def succeeded(self) -> None:
+        """Notes that the endpoint answered (also in an earlier run): failures before this were
+        passing."""
+        self._answered = True
+        self._failures = self._rejected = self._alike = 0
+
+    def usable(self) -> None:
+        """Notes that a reply held an answer: the model can give answers."""
+        self._usable = True
+
+    def unusable(
+        self,
+        detail: str,
+        reason: Reason = Reason.UNPARSABLE,
+        *,
+        kind: object = None,
+        most: int = UNUSABLE_IN_A_ROW,
+        told: Callable[[Sequence[str]], str] = _no_usable_reply,
+    ) -> None:
+        """Notes that a question has no usable answer, where none had one before.
+
+        Args:
+            detail: what is wrong with the last reply.
+            reason, kind: questions that differ in these are not one row.
+            most: so many in a row end the run.
+            told: makes a sentence of their details.
+        """
+        if self._usable or self.tripped is not None:
+            return
+        if self._kind != (reason, kind):
+            self._unusable, self._kind = [], (reason, kind)
+        self._unusable.append(detail)
+        if len(self._unusable) >= most:
+            self._trip(reason, told(self._unusable))
+
+    def failed(
+        self, reason: Reason, detail: str, *, permanent: bool = False, overloaded: bool = False
+    ) -> None:
+        """A request failed.
+
+        Args:
+            reason: only reasons that concern the endpoint are counted: a refusal or a reply that
+                cannot be parsed is an answer.
+            detail: what the endpoint said, one sentence without secrets.
+            permanent: whether the same request would fail again.
+            overloaded: whether the endpoint says that it is asked too much, or not ready yet.
+        """
+        if self.tripped is not None or reason not in _COUNTED:
+            return
+        now = self._clock()
+        if self._failures == 0:
+            self._since = now
+        self._failures += 1
+        message = _NUMBERED.sub("", detail)
+        own = reason in (Reason.SERVER_ERROR, Reason.JUDGE_ERROR)
+        broken = own and not overloaded and not self._answered
+        if not (permanent or broken):
+            self._alike = 0
+        elif message == self._last_message:
+            self._alike += 1
+        else:
+            self._alike, self._last_message = 1, message
+        if reason is Reason.AUTH:
+            self._rejected += 1
+            if not self._answered or self._rejected >= AUTH_IN_A_ROW:
+                self._trip(reason, detail)
+        elif self._alike >= ALIKE_IN_A_ROW:
+            # The sentence about a judge in Python says what to look into.
+            check = "Check the address, the model and its parameters, then try again"
+            advice = "Try again" if reason is Reason.JUDGE_ERROR else check
+            alike = f"{self._alike} requests in a row failed in the same way"
+            self._trip(reason, _in_a_row(detail, alike, advice))
+        elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
+            over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
+            failures = f"{self._failures} requests in a row failed{over}"
+            advice = "Try again when the endpoint is back"
+            self._trip(reason, _in_a_row(detail, failures, advice))
+
+    def _patience(self, reason: Reason) -> float:
+        if reason is Reason.RATE_LIMITED:
+            return TURNED_AWAY_S
+        return ANSWERED_BEFORE_S if self._answered else NEVER_ANSWERED_S[reason]
+
+    def _trip(self, reason: Reason, sentence: str) -> None:
+        self.tripped = (reason, sentence)
+        self.on_trip()
+
+
+def _in_a_row(detail: str, failures: str, advice: str) -> str:
+    sentence = f"{detail.rstrip('. ')} ({failures}, so no more are sent). {advice}"
+    return f"{sentence}: nothing that was answered is asked again."
+
+
+_NUMBERED = re.compile(r"\S*\d\S*")
+"""Words that may differ between failures that are alike: numbers, times, identifiers."""
+
+_COUNTED = frozenset({*NEVER_ANSWERED_S, Reason.AUTH, Reason.RATE_LIMITED})

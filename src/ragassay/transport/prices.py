@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 from ragassay.base import package_files
@@ -44,12 +45,7 @@ class Price:
             ) from None
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
-        """The cost in US dollars.
-
-        Args:
-            input_tokens: of the request.
-            output_tokens: of the reply.
-        """
+        """The cost in US dollars of the tokens of a request and its reply."""
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
     def __str__(self) -> str:
@@ -108,9 +104,8 @@ def as_of() -> str:
 
 
 @cache
-def _table() -> Mapping[str, object]:
-    body: Mapping[str, object] = package_files.table("ragassay.transport", "prices.yaml")
-    return body
+def _table() -> Any:
+    return package_files.table("ragassay.transport", "prices.yaml")
 
 
 _MAKERS = "openai|anthropic|google|gemini|vertex_ai|models"

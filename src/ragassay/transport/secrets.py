@@ -18,7 +18,6 @@ HIDDEN = "[key]"
 _SHORTEST = 6
 """Keys of local servers are words such as ``none``: to blank those out would garble every text."""
 
-
 _SENDABLE = re.compile(r"[\x21-\x7e]*")
 """What a header may hold. It is checked here, because clients whose header cannot be sent quote it
 in their errors, with the key in it."""
@@ -91,21 +90,12 @@ NO_KEY = Secret("", "")
 
 
 def no_key(names: Iterable[str], flag: str) -> Secret:
-    """An empty key. Its advice says where a key can be given.
-
-    Args:
-        names: of environment variables that may hold a key.
-        flag: that may name a file with a key.
-    """
+    """An empty key, whose advice names the environment variables and the flag of a file."""
     return Secret("", f"{' or '.join(names)}, or name a file with {flag}")
 
 
 def from_file(path: str | Path) -> Secret:
-    """The key that a file holds: its only line.
-
-    Raises:
-        InputError: the file cannot be read, or does not hold one line that can be sent.
-    """
+    """The key that a file holds, its only line; an `InputError` where it holds something else."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -121,20 +111,9 @@ def from_file(path: str | Path) -> Secret:
 
 
 def from_environment(names: Iterable[str], environment: Mapping[str, str]) -> Secret | None:
-    """The key in the first variable that is set, or ``None``.
-
-    Args:
-        names: of the variables, in order.
-        environment: values by name.
-
-    Raises:
-        UsageError: what it holds cannot be sent.
-    """
-    for name in names:
-        value = environment.get(name, "").strip()
-        if value:
-            return Secret(value, name)
-    return None
+    """The key in the first variable that is set, or ``None``."""
+    found = ((name, environment.get(name, "").strip()) for name in names)
+    return next((Secret(value, name) for name, value in found if value), None)
 
 
 def _forms(value: str) -> tuple[str, ...]:

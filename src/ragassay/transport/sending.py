@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ragassay.base.score import Reason
-from ragassay.transport.accounts import Account, PricedAccount, Stopped
-from ragassay.transport.breaker import Breaker
-from ragassay.transport.budget import Reservation
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError
-from ragassay.transport.limits import Limiter
+from ragassay.transport.budget import Account, Reservation
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError, Stopped
+from ragassay.transport.limits import Breaker, Limiter
 from ragassay.transport.secrets import Secret
 
 ATTEMPTS = 10
@@ -34,25 +32,16 @@ LONGEST_PAUSE_S = 600.0
 
 HEAD_START_S = 1.0
 """Seconds for which the very first request is the only one, at most: it shows whether the key is
-wrong or a parameter is rejected before many requests are sent. Errors come within a second; a judge
-that takes longer to answer costs a run this one second."""
+wrong or a parameter is rejected before many requests are sent. Errors come within a second."""
 
 INTERRUPTED = "interrupted before it was answered; run the same command again to go on"
 
 
 @dataclass
 class Tally:
-    """Attempts, tokens and money for the answer to one question so far.
-
-    Attributes:
-        attempts: requests sent; those that found no connection never were.
-        seconds: that they were on their way.
-        waited: seconds between attempts.
-        input_tokens, output_tokens: as the endpoint counted them.
-        counted: whether it counted them for every reply.
-        replies: requests that were answered.
-        model: who answered last.
-    """
+    """Attempts, seconds on their way, seconds waited between them, and tokens for the answer to one
+    question so far. Requests that found no connection were never sent; ``replies`` were answered,
+    the last one by ``model``, and ``counted`` says whether all came with their tokens."""
 
     attempts: int = 0
     seconds: float = 0.0
@@ -77,18 +66,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SendRequest(Generic[T]):
-    """A request to be sent, and what to do with its reply.
-
-    Attributes:
-        body: what is sent.
-        input_tokens, output_tokens: what it plausibly takes, for limits and budget.
-        tally: is added to.
-        receive: takes the reply while the request still has its place. Where it waits for the
-            ledger, the request stays in flight until its reply is stored, so that a crash loses no
-            more replies than may be in flight. What it raises is raised by `Sender.send`.
-        current: whether the request is still to be sent; called right before that, because a
-            request that waited for a place may be outdated.
-    """
+    """A request to be sent, with the tokens that it plausibly takes, and what to do with its reply.
+    ``receive`` takes the reply while the request still has its place: where it waits for the
+    ledger, a crash loses no more replies than may be in flight. ``current``, called right before
+    the sending, says whether a request that waited for a place is still to be sent."""
 
     body: bytes
     input_tokens: float
@@ -103,11 +84,7 @@ class _Woken(Exception):  # noqa: N818 - it is a signal
 
 
 class Receiver(Protocol):
-    """Who is sent requests: an endpoint, a system under test.
-
-    Attributes:
-        key: is blanked out in messages.
-    """
+    """Who is sent requests (an endpoint, a system under test); its key shows in no message."""
 
     key: Secret
 
@@ -117,11 +94,7 @@ class Receiver(Protocol):
         ...
 
     async def send(self, body: bytes) -> Completion:
-        """Sends a body once.
-
-        Raises:
-            EndpointError: there is no reply.
-        """
+        """Sends a body once, or raises an `EndpointError`."""
         ...
 
 
@@ -154,7 +127,7 @@ class Sender:
         self.endpoint = endpoint
         self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
         self.breaker.on_trip = self._wake
-        self.account = account or PricedAccount()
+        self.account = account or Account()
         self.timeout, self.backoff, self.attempts = timeout, backoff, attempts
         self._stopped: tuple[Reason, str] | None = None
         self._stop = asyncio.Event()
@@ -173,12 +146,7 @@ class Sender:
         self._stop = asyncio.Event()
 
     def stop(self, reason: Reason, detail: str) -> None:
-        """Sends nothing new from now on. Requests that wait for a place fail at once.
-
-        Args:
-            reason: of the failures that follow.
-            detail: of the failures that follow; a sentence.
-        """
+        """Sends nothing new from now on. Requests that wait for a place fail at once."""
         self._stopped = self._stopped or (reason, detail)
         self._wake()
 
@@ -282,9 +250,10 @@ class Sender:
             raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail)) from error
 
     def _late(self) -> EndpointError:
-        detail = f"{self.endpoint.shown} did not answer within {self.timeout:g} "
-        detail += "second" if self.timeout == 1 else "seconds"
-        return EndpointError(Reason.TIMEOUT, detail)
+        seconds = "1 second" if self.timeout == 1 else f"{self.timeout:g} seconds"
+        return EndpointError(
+            Reason.TIMEOUT, f"{self.endpoint.shown} did not answer within {seconds}"
+        )
 
     def _learn(self, failure: EndpointError) -> None:
         """What an error says about the endpoint."""
@@ -293,10 +262,12 @@ class Sender:
             return
         pause = failure.retry_after
         if pause is not None and pause > LONGEST_PAUSE_S:
+            minutes, hours = f"{pause / 60:.0f} minutes", f"{pause / 3600:.0f} hours"
             failure.again = False
-            detail = f"{failure.detail} It asks to be left alone for {_duration(pause)}."
-            failure.detail = detail
-            self.stop(failure.reason, detail)
+            failure.detail += (
+                f" It asks to be left alone for {hours if pause >= 7200 else minutes}."
+            )
+            self.stop(failure.reason, failure.detail)
             return
         if failure.overloaded:
             self.limiter.throttled(pause)
@@ -317,9 +288,3 @@ class Sender:
         self._ahead.set()
         self._stop.set()
         self.limiter.dismiss(_Woken)
-
-
-def _duration(seconds: float) -> str:
-    if seconds >= 7200:
-        return f"{seconds / 3600:.0f} hours"
-    return f"{seconds / 60:.0f} minutes"

@@ -21,20 +21,19 @@ from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.transport.accounts import PricedAccount, Stopped
-from ragassay.transport.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
-from ragassay.transport.budget import Budget
+from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints.endpoint import (
     MOST_TOKENS,
     Completion,
     Endpoint,
     EndpointError,
     Prompt,
+    Stopped,
     counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
-from ragassay.transport.limits import Limiter
+from ragassay.transport.limits import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker, Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.transport.sending import Sender, SendRequest, Tally
@@ -237,7 +236,7 @@ def test_waiting_for_a_place_is_not_part_of_the_deadline() -> None:
 def test_what_the_budget_does_not_pay_for_waits_for_no_place() -> None:
     async def work(loop: VirtualLoop) -> None:
         limiter = Limiter(2, rpm=1, clock=loop.time)
-        account = PricedAccount(Budget(calls=1), None)
+        account = Account(Budget(calls=1), None)
         sender = Sender(Slow((1.0, "yes")), limiter, Breaker(), account)
         assert await sender.send(parcel(Tally())) == "yes"
         begin = loop.time()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +13,6 @@ from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 
 SUITE = "mtrag"
-NOT_OF_A_STEP = ("--metrics", "-m", "--limit", "-n", "--columns")
-"""Options of a run that a step, which adds fields to every record, does not have."""
 VLLM = "http://localhost:8001/v1"
 """Where the published scripts look for a vLLM server."""
 
@@ -127,41 +124,6 @@ def mtrag(
     return show.exit_code((), summary)
 
 
-def published_form(words: Sequence[str]) -> list[str] | None:
-    """The words of this command for those of the published form ``run --step STEP`` or ``mtrag
-    --step STEP``; ``None`` where they are not of that form.
-
-    Raises:
-        UsageError: a step is not named, or another suite is.
-    """
-    if not any(word.partition("=")[0] == "--step" for word in words[1:]):
-        return None
-    if words[0] not in ("run", SUITE):
-        return None
-    rest = [*words[1:]]
-    step = _taken(rest, "--step")
-    suite = _taken(rest, "--suite", "-s")
-    if not step:
-        raise UsageError("--step needs the name of a step: --step idk.")
-    if suite not in (None, SUITE):
-        raise UsageError(f"--step belongs to the suite {SUITE}, not to {suite}.")
-    if cut := [word for word in rest if word.partition("=")[0] in NOT_OF_A_STEP]:
-        raise UsageError(
-            f"A step writes every record with its published fields: {cut[0]} does not go with it."
-        )
-    return [SUITE, step, *rest]
-
-
-def _taken(words: list[str], *flags: str) -> str | None:
-    """Takes a flag and its value out of words; the value."""
-    for at, word in enumerate(words):
-        flag, equals, value = word.partition("=")
-        if flag in flags:
-            del words[at]
-            return value if equals else words.pop(at) if at < len(words) else None
-    return None
-
-
 def judge_words(
     provider: str | None,
     judge_model: str | None = None,
@@ -169,17 +131,7 @@ def judge_words(
     azure_host: str | None = None,
 ) -> str | None:
     """The value of ``--judge`` for the judge that the published flags name; ``None`` where they
-    name none.
-
-    Args:
-        provider: as the published scripts name it.
-        judge_model: of the provider.
-        openai_key: refused.
-        azure_host: refused.
-
-    Raises:
-        UsageError: a provider that asks for something else, or a key on the command line.
-    """
+    name none. A key on the command line and an address of Azure are refused."""
     if openai_key is not None:
         raise UsageError(
             "A key on the command line stays in the shell's history and in the list of processes. "

@@ -57,16 +57,9 @@ def run_pipeline(
 ) -> int:
     """Runs a pipeline and prints what its evaluations found.
 
-    Args:
-        path: of the pipeline.
-        run_options: those on the command line. Of a pipeline ``from_timestamp`` (``--from``) is
-            the step to begin with, and ``output`` the folder for what its steps give.
-        param: its parameter file.
-        dry_run: check it and list its steps, but run none.
-        json: print what its evaluations found as JSON.
-
-    Raises:
-        UsageError: an option that a pipeline does not take.
+    Of the options on the command line ``from_timestamp`` (``--from``) is the step to begin with,
+    and ``output`` the folder for what its steps give; it takes no others. ``param`` is its
+    parameter file; with ``dry_run`` its steps are listed and not run.
     """
     from ragassay import pipelines
 

@@ -222,29 +222,27 @@ def _compare(
     from ragassay.reports.views.comparison_view import comparison_report
     from ragassay.texts.conversation_names import CONVERSATION_KEYS, conversations_of_ids
 
-    measures = [
-        m
-        for m in run_measures
-        if m.metric is not None and m.summary and m.metric.aggregate == "mean"
+    of_means = [
+        (one, one.metric)
+        for one in run_measures
+        if one.metric is not None and one.summary and one.metric.aggregate == "mean"
     ]
-    if not measures:
+    if not of_means:
         raise UsageError("None of these measures has a mean that could be compared.")
-    results = [score(run, measures, complete=True) for run in runs]
+    results = [score(run, [one for one, _ in of_means], complete=True) for run in runs]
     matrices = [np.array(scores.columns, np.float64) for scores in results]
     names = _names(runs, [scores.tag for scores in results])
     conversations = conversations_of_ids(results[-1].queries)
-    clusters = None
-    if conversations is not None:
-        clusters = np.unique(np.array(conversations), return_inverse=True)[1]
+    clusters = None if conversations is None else np.unique(conversations, return_inverse=True)[1]
     comparisons = [
         compare_arrays(
-            [measure.label for measure in measures],
+            [measure.label for measure, _ in of_means],
             matrix,
             matrices[-1],
             a_name=name,
             b_name=names[-1],
-            higher_is_better=[m.metric.higher_is_better for m in measures if m.metric],
-            spans=[(m.metric.low, m.metric.high) for m in measures if m.metric],
+            higher_is_better=[metric.higher_is_better for _, metric in of_means],
+            spans=[(metric.low, metric.high) for _, metric in of_means],
             clusters=clusters,
             clustered_by=CONVERSATION_KEYS[1],
             **test,

@@ -1,4 +1,5 @@
-"""``ragassay serve`` and ``ragassay worker``: the service, and workers beside it."""
+"""``ragassay serve``, ``worker`` and ``backup``: the service, workers beside it, a copy of its
+store; and ``ragassay mcp``: tools for agents, over standard input and output."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ragassay.base.errors import OptionError, UsageError
-from ragassay.cli.flags import Repeated, Switch
+from ragassay.cli.flags import Repeated, Switch, takes_options
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
@@ -156,12 +157,63 @@ def worker(
         job_worker.run(until_idle=until_idle)
 
 
-def _days(text: str) -> int:
-    """The number of days in ``90d``.
+def backup(store: str, target: Path | None = None, /) -> None:
+    """Copy the store of a service into a new folder, while it is served.
 
-    Raises:
-        OptionError: there is none.
+    The copy is a store itself: 'ragassay serve TARGET' serves it, and to restore it is to put it in
+    the place of the folder that was lost (docs/operating.md). A PostgreSQL database is backed up by
+    its own pg_dump.
+
+    ```sh
+    ragassay backup data
+    ragassay backup data /backups/monday
+    ```
+
+    Args:
+        store: The folder of 'ragassay serve'.
+        target: A new folder (default: one beside the store, named by the time).
     """
+    needs_service()
+    if "://" in store:
+        raise UsageError(
+            "A PostgreSQL database is backed up by its own tool, also while it is served: "
+            "pg_dump --format=custom --file=FILE postgresql://USER@HOST/DATABASE"
+        )
+    from ragassay.service.operation.backup import back_up
+
+    show.lines(f"backup: {back_up(Path(store), target)}")
+
+
+@takes_options("Judging", "Neural models", without=("data", "replay", "nuggets", "rubric"))
+def mcp(folders: list[Path] | None = None, /, **run_options: Any) -> None:
+    """Serve ragassay's tools to an agent, by MCP over standard input and output.
+
+    The tools validate a file, run a suite, compare runs, explain a score and list metrics;
+    UltraRAG's evaluate, evaluate_trec, evaluate_trec_pvalue, get_data and build are among them.
+    They read and write below FOLDERS only. Who judges and what it may cost is said here, not by the
+    agent. 'ragassay serve --mcp FOLDER' offers the same over HTTP.
+
+    ```sh
+    ragassay mcp
+    ragassay mcp data runs --judge openai:gpt-4o --budget 5.00
+    ```
+
+    Args:
+        folders: What the tools may read and write (default: the working directory).
+    """
+    from ragassay.pipelines.mcp_servers import needs_mcp
+
+    needs_mcp()
+    for folder in folders or ():
+        if not folder.is_dir():
+            raise UsageError(f"There is no folder {folder}.")
+    from ragassay.mcp.mcp_server import McpOptions, create_server
+
+    create_server(McpOptions(tuple(folders or [Path.cwd()]), run_options)).run("stdio")
+
+
+def _days(text: str) -> int:
+    """The number of days in ``90d``, or an `OptionError`."""
     match = re.fullmatch(r"([1-9]\d{0,4})d", text.strip())
     if match is None:
         raise OptionError("keep", f"{text!r} is no number of days; write 90d")
@@ -186,11 +238,7 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens.
-
-    Args:
-        host: address.
-        port: number; 0 for any.
+    """A socket that listens; port 0 is any.
 
     Raises:
         OptionError: the port is none, or is in use, or the address is not this machine's.
@@ -208,13 +256,8 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = False) -> None:
-    """Serves an application until Ctrl-C.
-
-    Args:
-        app: of ASGI.
-        open_socket: see `listening`.
-        behind_proxy: believe what headers say of the scheme and the client.
-    """
+    """Serves an application of ASGI at a socket until Ctrl-C; behind a proxy it believes what
+    headers say of the scheme and the client."""
     import uvicorn
 
     from ragassay.service.http_protocol import TimedProtocol
@@ -253,11 +296,7 @@ def _opened(
 
 
 def open_store(address: str | Path | None, *, must_exist: bool = False) -> Store:
-    """The store of a service.
-
-    Args:
-        address: a folder or the URL of a database; the default folder where left out.
-        must_exist: refuse a folder that holds no store, in place of making one.
+    """The store of a service: a folder, made where it need not exist, or the URL of a database.
 
     Raises:
         UsageError: there is no store in the folder; the packages of the service are not installed.
@@ -272,11 +311,7 @@ def open_store(address: str | Path | None, *, must_exist: bool = False) -> Store
 
 
 def needs_service() -> None:
-    """Says at once that the packages of the service are not installed.
-
-    Raises:
-        UsageError: they are not.
-    """
+    """Says at once, with a `UsageError`, that the packages of the service are not installed."""
     from importlib.util import find_spec
 
     if any(find_spec(name) is None for name in ("fastapi", "sqlalchemy", "uvicorn")):

@@ -107,8 +107,7 @@ def judge_keywords(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
             f"{type(model).__name__} has no method call(prompt, model_kwargs=None) that returns "
             "the reply as a text; parse alone cannot answer our questions."
         )
-    from ragassay.transport.protocol_registry import providers
-    from ragassay.transport.provider_table import OWN_KEY, OWN_URL
+    from ragassay.transport.providers import OWN_KEY, OWN_URL, providers
     from ragassay.transport.secrets import Secret, from_environment
 
     if model.api_key is None:

@@ -80,7 +80,7 @@ def address_for(
         return None
     from ragassay.judges.judge_factory import address_of
     from ragassay.transport import secrets
-    from ragassay.transport.protocol_registry import protocols
+    from ragassay.transport.providers import protocols
 
     places = os.environ if environment is None else environment
     # No key is asked for where the address cannot be used.
@@ -109,7 +109,7 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    from ragassay.transport.protocol_registry import aliases, providers
+    from ragassay.transport.providers import aliases, providers
 
     if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")

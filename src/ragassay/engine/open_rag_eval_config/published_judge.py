@@ -13,8 +13,7 @@ from ragassay.base.errors import did_you_mean
 from ragassay.base.yaml_files import Place
 from ragassay.engine.config.config_file import ConfigFile
 from ragassay.engine.config.environment import variable_of
-from ragassay.transport.protocol_registry import aliases, providers
-from ragassay.transport.provider_table import OWN_KEY
+from ragassay.transport.providers import OWN_KEY, aliases, providers
 
 Cutoff = Annotated[int, Field(ge=1)]
 

@@ -34,7 +34,7 @@ from ragassay.judges.ledger.paid import (
     unreadable,
 )
 from ragassay.judges.ledger.store import Ledger
-from ragassay.transport.protocol_registry import providers
+from ragassay.transport.providers import providers
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,9 @@ from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.transport.accounts import PricedAccount, Stopped
-from ragassay.transport.budget import Budget
+from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
@@ -106,7 +105,7 @@ class LLMJudge(Judge):
         self._sender = Sender(
             endpoint,
             limiter,
-            account=PricedAccount(budget, price),
+            account=Account(budget, price),
             timeout=timeout,
             backoff=backoff,
         )

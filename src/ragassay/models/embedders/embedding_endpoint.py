@@ -26,8 +26,7 @@ from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.vectors import VectorStore
 from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
-from ragassay.transport.accounts import PricedAccount
-from ragassay.transport.budget import Budget
+from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
@@ -105,7 +104,7 @@ class EndpointEmbedder(Embedder):
         self._sender = Sender(
             endpoint,
             limiter,
-            account=PricedAccount(budget, price),
+            account=Account(budget, price),
             timeout=timeout,
             backoff=backoff,
         )

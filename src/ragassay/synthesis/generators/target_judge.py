@@ -19,7 +19,7 @@ from ragassay.transport.endpoints import Completion, Endpoint, Prompt
 from ragassay.transport.endpoints.endpoint import SAMPLING
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
-from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.transport.providers import aliases, providers
 
 _KINDS = ("command", "mcp", "vectara")
 _FILE = re.compile(r"(?:[\w.-]+=)?\S+\.ya?ml", re.IGNORECASE)

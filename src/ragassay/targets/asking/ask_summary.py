@@ -1,36 +1,29 @@
-"""What came of asking a system, in numbers."""
+"""What came of asking a system, in numbers, and what is to be said beside them."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ragassay.base.counts import either, plural
+from ragassay.base.counts import grouped
 from ragassay.base.errors import did_you_mean
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
-from ragassay.targets.asking.measurements import (
+from ragassay.targets.asking.asked_query import (
     ASKED,
     FAILED_BEFORE,
     NO_ANSWER,
     NOT_ASKED,
     STOPPED,
 )
+from ragassay.targets.asking.system import distinct_failures
 from ragassay.targets.reply_shapes import NAMES, PASSAGE_SCORES
+from ragassay.targets.target import Target
 
 PERCENTILES = (50, 90, 95, 99)
-
-MOST_WAYS = 5
-"""Different failures that are listed one by one; the others are counted."""
-
-_VARYING = re.compile(
-    r"""(?<!\w)'(?:[^'\\]|\\.)*' | (?<!\w)"(?:[^"\\]|\\.)*" | (?<!status[ ])\b[\w-]*\d[\w-]*""",
-    re.VERBOSE,
-)
-"""What may differ between failures of one way: words that are quoted, numbers, identifiers."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +48,9 @@ class AskSummary:
         input_tokens, output_tokens: of the answers that tell them; ``None`` where none does.
         cost: US dollars, likewise.
         versions: that the system named.
-        notes: sentences about measurements that are missing, because what the system gave for them
-            is no number or its paths found nothing, about keys of its replies that were not read,
-            and about queries that had failed before.
+        notes: of measurements that are missing, because what the system gave for them is no number
+            or its paths found nothing, of keys of its replies that were not read, and of queries
+            that had failed before.
     """
 
     system: str
@@ -75,7 +68,7 @@ class AskSummary:
     output_tokens: int | None
     cost: float | None
     versions: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     ledger_dates: tuple[str, ...] = ()
 
     @property
@@ -85,40 +78,31 @@ class AskSummary:
 
     def to_json(self) -> dict[str, Any]:
         """The summary as JSON."""
-        return {**asdict(self), "details": self.details}
+        notes = [str(note) for note in self.notes]
+        return {**asdict(self), "notes": notes, "details": self.details}
 
 
 def summarise(
-    system: str, fingerprint: str, samples: Sequence[Sample], from_ledger: Sequence[float]
+    target: Target, samples: Sequence[Sample], from_ledger: Sequence[float]
 ) -> AskSummary:
-    """The summary of a system's samples.
-
-    Args:
-        system: its name.
-        fingerprint: of the target.
-        samples: as it answered them.
-        from_ledger: when those of the answers were asked that an earlier run got, in seconds since
-            1970.
-    """
+    """The summary of a system's samples. Of the answers that an earlier run got, ``from_ledger``
+    holds when they were asked, in seconds since 1970."""
     asked = [sample.metadata[ASKED] for sample in samples]
-    failures: dict[str, list[str]] = defaultdict(list)
-    for sample in samples:
-        if kind := sample.metadata[ASKED].get("failure"):
-            reason = (sample.failure or "").partition(": ")[2]
-            failures[kind].append(f"query {sample.id!r}: {reason}")
+    failures = grouped(
+        (one["failure"], f"query {sample.id!r}: {(sample.failure or '').partition(': ')[2]}")
+        for sample, one in zip(samples, asked, strict=True)
+        if "failure" in one
+    )
     counts = {kind: len(sentences) for kind, sentences in failures.items()}
+    days = [datetime.fromtimestamp(at, UTC).date().isoformat() for at in from_ledger]
     return AskSummary(
-        system=system,
-        fingerprint=fingerprint,
+        system=target.name,
+        fingerprint=target.fingerprint,
         asked=len(samples),
         answered=sum(sample.answer is not None for sample in samples),
         no_answer=sum(NO_ANSWER in sample.metadata for sample in samples),
         from_ledger=len(from_ledger),
-        ledger_dates=tuple(
-            datetime.fromtimestamp(at(from_ledger), UTC).date().isoformat() for at in (min, max)
-        )
-        if from_ledger
-        else (),
+        ledger_dates=(min(days), max(days)) if days else (),
         failed=dict(sorted(counts.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
         ways={kind: tuple(distinct_failures(one)) for kind, one in failures.items()},
         retries=sum(max(0, one.get("attempts", 1) - 1) for one in asked),
@@ -132,85 +116,38 @@ def summarise(
     )
 
 
-def distinct_failures(details: Iterable[str]) -> list[tuple[str, int]]:
-    """The different ways in which something failed, the most frequent first.
-
-    Args:
-        details: a sentence of each failure.
-
-    Returns:
-        The first sentence of each way, and how many there are.
-    """
-    first: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    for detail in details:
-        way = _VARYING.sub("", detail)
-        first.setdefault(way, detail)
-        counts[way] = counts.get(way, 0) + 1
-    return sorted(((first[way], n) for way, n in counts.items()), key=lambda one: -one[1])
-
-
-def _notes(samples: Sequence[Sample]) -> Iterator[str]:
-    """A sentence for each place of the replies that should hold a measurement and does not."""
-    unread: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for sample in samples:
-        for name, one in sample.metadata[ASKED].get("unread", {}).items():
-            unread[name, one["place"]].append(f"{one['found']} (query {sample.id!r})")
-    for (name, place), held in unread.items():
-        number, pronoun = "number of 0 or more", "it is"
-        if name == PASSAGE_SCORES:
-            number, pronoun = "finite number", "they are"
-        yield (
-            f"{plural(len(held), 'answer')} {either(len(held), 'gives', 'give')} no {number} "
-            f"for {name} at {place}, but {held[0]}: {pronoun} not measured there."
-        )
-    yield from _keys_not_read(samples)
-    yield from _paths_without_effect(samples)
-    yield from _failed_before(samples)
-
-
-def _failed_before(samples: Sequence[Sample]) -> Iterator[str]:
-    """What the failures of earlier runs mean for the numbers of this one."""
+def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
+    """What measurements are missing, which keys were not read, what had failed before."""
     asked = [sample.metadata[ASKED] for sample in samples]
-    noun = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
-    if n := len(_values(asked, FAILED_BEFORE)):
-        yield (
-            f"{n:,} of {len(samples):,} {noun} had failed before and {either(n, 'was', 'were')} "
-            "asked again; error_rate counts the last time only (--refresh asks all anew)."
-        )
-    if reasons := _values(asked, NOT_ASKED):
-        yield (
-            f"{len(reasons):,} of {len(samples):,} {noun} failed in an earlier run and "
-            f"{either(len(reasons), 'was', 'were')} not asked again; that failure counts. The "
-            f"asking was stopped: {reasons[0]}"
-        )
-
-
-def _paths_without_effect(samples: Sequence[Sample]) -> Iterator[str]:
-    """A sentence for each path to a measurement that found nothing in any reply."""
-    asked = [one.metadata[ASKED] for one in samples if one.answer is not None]
+    places = grouped(
+        ((name, one["place"]), f"{one['found']} (query {sample.id!r})")
+        for sample in samples
+        for name, one in sample.metadata[ASKED].get("unread", {}).items()
+    )
+    for (name, place), found in places.items():
+        kind = "ask_unread_scores" if name == PASSAGE_SCORES else "ask_unread"
+        yield Note(kind, {"n": len(found), "what": name, "place": place, "found": found[0]})
+    keys = grouped((tuple(one.metadata[ASKED].get("not_read", ())), one.id) for one in samples)
+    for unknown, ids in keys.items():
+        hints = [f"{one!r}: {hint} " for one in unknown if (hint := did_you_mean(one, NAMES))]
+        if unknown:
+            yield Note(
+                "ask_keys_not_read",
+                {"n": len(ids), "keys": ", ".join(map(repr, unknown)), "query": repr(ids[0]),
+                 "hints": "".join(hints), "known": ", ".join(NAMES)},
+            )  # fmt: skip
+    n_answered = sum(one.answer is not None for one in samples)
     missing = Counter(path for one in asked for path in one.get("not_found", {}).items())
     for (path, file), n in missing.items():
-        if n == len(asked):
-            yield (
-                f"the path {path} found nothing in {n:,} of {plural(n, 'reply')}; correct it in "
-                f"{file}, or end it in ? if it may be missing."
-            )
-
-
-def _keys_not_read(samples: Sequence[Sample]) -> Iterator[str]:
-    """A sentence for each set of keys that were returned and not read."""
-    ids: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for sample in samples:
-        if keys := tuple(sample.metadata[ASKED].get("not_read", ())):
-            ids[keys].append(sample.id)
-    known = f"Known are {', '.join(NAMES)}."
-    for keys, having in ids.items():
-        names = ", ".join(map(repr, keys))
-        hints = [f"{name!r}: {hint}" for name in keys if (hint := did_you_mean(name, NAMES))]
-        yield (
-            f"{plural(len(having), 'answer')} {either(len(having), 'has', 'have')} keys that are "
-            f"not read: {names} (query {having[0]!r}). {' '.join((*hints, known))}"
+        if n == n_answered:
+            yield Note("ask_path_never_fits", {"n": n, "path": path, "file": file})
+    what = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
+    if n := len(_values(asked, FAILED_BEFORE)):
+        yield Note("ask_failed_before", {"n": n, "total": len(samples), "what": what})
+    if reasons := _values(asked, NOT_ASKED):
+        yield Note(
+            "ask_not_asked_again",
+            {"n": len(reasons), "total": len(samples), "what": what, "why": reasons[0].rstrip(".")},
         )
 
 

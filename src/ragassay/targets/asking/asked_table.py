@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragassay.base.counts import plural
+from ragassay.base.counts import either, plural
 from ragassay.reports.model import Column, Report, lines, table
-from ragassay.targets.asking.ask_summary import MOST_WAYS, AskSummary
+from ragassay.targets.asking.ask_summary import AskSummary
+from ragassay.targets.asking.system import MOST_WAYS
 
 _COLUMNS = {
     "asked": 2, "answered": 0, "no answer": 3, "from ledger": 5, "failed": 0, "retries": 5,
@@ -34,55 +35,36 @@ def asked_report(summaries: Sequence[AskSummary]) -> Report:
     return Report("", (table(columns, rows), lines(lines_below(summaries), "text")))
 
 
-def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """Why answers are missing: a line for each system and different failure, by type.
-
-    Args:
-        summaries: of the systems.
-    """
-    return [line for one in summaries for kind in one.failed for line in _of_type(one, kind)]
-
-
-def _of_type(one: AskSummary, kind: str) -> Iterator[str]:
-    """The different failures of one type."""
-    n, ways = one.failed[kind], one.ways[kind]
-    for sentence, of in ways[:MOST_WAYS]:
-        yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {sentence}"
-    if others := ways[MOST_WAYS:]:
-        left = sum(of for _, of in others)
-        yield f"{one.system}: {left:,} of {n:,} {kind}: in {plural(len(others), 'further way')}."
+def failure_lines(summaries: Sequence[AskSummary]) -> Iterator[str]:
+    """Why answers are missing: a line for each system and different failure, by type."""
+    for one, kind in ((each, kind) for each in summaries for kind in each.failed):
+        n, ways = one.failed[kind], one.ways[kind]
+        for sentence, of in ways[:MOST_WAYS]:
+            yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {sentence}"
+        if others := ways[MOST_WAYS:]:
+            left, further = sum(of for _, of in others), plural(len(others), "further way")
+            yield f"{one.system}: {left:,} of {n:,} {kind}: in {further}."
 
 
 def lines_below(summaries: Sequence[AskSummary]) -> list[str]:
-    """What stands below the table: answers from the ledger, failures and notes.
-
-    Args:
-        summaries: of the systems.
-    """
-    return [*_ledger_lines(summaries), *failure_lines(summaries), *note_lines(summaries)]
-
-
-def _ledger_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """Which answers were not asked for now: a line for each system that has some."""
-    return [
+    """What stands below the table: answers from the ledger, failures and notes."""
+    from_ledger = (
         f"{one.system}: {one.from_ledger:,} of {plural(one.answered, 'answer')} "
-        f"{'is' if one.from_ledger == 1 else 'are'} from the ledger (asked "
+        f"{either(one.from_ledger, 'is', 'are')} from the ledger (asked "
         f"{' to '.join(dict.fromkeys(one.ledger_dates))}); --refresh asks the system again."
         for one in summaries
         if one.ledger_dates
-    ]
+    )
+    return [*from_ledger, *failure_lines(summaries), *note_lines(summaries)]
 
 
 def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """The notes of all systems: measurements that are missing, and so on.
-
-    Args:
-        summaries: of the systems.
-    """
+    """The notes of all systems: measurements that are missing, and so on."""
     return [f"{one.system}: {note}" for one in summaries for note in one.notes]
 
 
 def _row(one: AskSummary) -> list[str]:
+    """The row of a system, a cell for each column."""
     read, written = one.input_tokens, one.output_tokens
     tokens = "-" if read is None or written is None else _count(read + written)
     counts = (one.asked, one.answered, one.no_answer, one.from_ledger, sum(one.failed.values()))

@@ -1,46 +1,60 @@
-"""Asks systems: every query, as often as wanted, of one system or of several side by side."""
+"""Asks systems while something else is done: every query, as often as wanted, of one system or of
+several side by side; with the samples as they come."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future, TimeoutError as FutureTimeout
+from contextlib import AsyncExitStack, ExitStack, suppress
 from functools import partial
-from typing import Any
+from itertools import chain, product
+from pathlib import Path
+from typing import IO, Any
 
 import orjson
 
 from ragassay import __version__
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import UsageError
+from ragassay.base.files import atomic
 from ragassay.base.sample import Sample, Turn
 from ragassay.base.score import Reason
 from ragassay.formats import native
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
-from ragassay.targets.asking.asked_queries import request_of
-from ragassay.targets.asking.asked_system import AskedQuery, AskedSystem, Key, advice
-from ragassay.targets.asking.asking_budget import AskingBudget
-from ragassay.targets.asking.measurements import (
-    FAILED_BEFORE,
-    NOT_ASKED,
-    STOPPED,
-    failed,
-    read,
-    stored_answer,
-)
-from ragassay.targets.target import SystemReply, Target, foreign
+from ragassay.targets.asking.answers import LOOK_EVERY_S, Answers, Arriving
+from ragassay.targets.asking.ask_summary import summarise
+from ragassay.targets.asking.asked_query import NOT_ASKED, STOPPED, AskedQuery, read, request_of
+from ragassay.targets.asking.system import System, SystemAccount, told
+from ragassay.targets.reply_shapes import SystemReply
+from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions
-from ragassay.transport.accounts import Stopped
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, EndpointError
+from ragassay.transport.endpoints.endpoint import Stopped
 from ragassay.transport.limits import Limiter
 from ragassay.transport.sending import INTERRUPTED, Sender, SendRequest, Tally
+from ragassay.user_code import background_loop
+
+_Key = tuple[int, str, int]
+"""Number of a system, id of a query, repeat."""
+
+_Unit = tuple[Sample, int, list[int]]
+"""A query, its repeat, and the numbers of the systems in the order in which they are asked."""
+
+
+class _Interrupted(Exception):  # noqa: N818 - it is a signal
+    """The asking was stopped; no file is written."""
 
 
 class SystemsRun:
-    """Asks every query of every system, and makes a sample of each answer.
+    """Asks every query of every system in a thread of its own while the block runs, and makes a
+    sample of each answer.
+
+    The end of the block waits for the last answer; an error in it stops the asking, and waits for
+    what is in flight, because that is paid for. The files appear when all is asked.
 
     For each query and repeat the systems are asked one right after the other, in turns first, so
     that load and drift hit them alike. What the ledger holds is not asked.
@@ -49,17 +63,17 @@ class SystemsRun:
     systems do. There are never more answers that are not kept yet than twice the concurrency.
 
     Attributes:
-        targets: who is asked.
+        arriving: the samples of each system.
+        files: that are written, by system.
         done: samples that are finished.
-        stopped: whether it was told to stop.
-        from_ledger: for each system when those of its answers were asked that were there before, in
-            seconds since 1970.
+        total: samples that there will be.
 
     Args:
         queries: what is asked; ids are distinct.
         targets: who is asked.
         options: how.
         ledger: where answers are kept, each before it is used.
+        files: to write, by system.
     """
 
     def __init__(
@@ -68,110 +82,156 @@ class SystemsRun:
         targets: Sequence[Target],
         options: AskOptions,
         ledger: Ledger,
+        files: Mapping[str, Path],
     ) -> None:
-        self._queries, self._options, self._ledger = queries, options, ledger
-        self.targets = targets
-        self._systems: list[AskedSystem] = []
+        self._queries, self._targets, self.files = queries, targets, files
+        self._options, self._ledger = options, ledger
+        self.arriving = {one.name: Arriving() for one in targets}
+        self.done, self.total = 0, len(queries) * len(targets) * options.repeat
+        self._systems: list[System] = []
         # Samples that may still be to come.
-        self._samples: defaultdict[Key, asyncio.Future[Sample]]
+        self._samples: defaultdict[_Key, asyncio.Future[Sample]]
         self._samples = defaultdict(lambda: asyncio.get_running_loop().create_future())
-        self._begun: set[Key] = set()
+        self._begun: set[_Key] = set()
         self._ids = {one.id for one in queries}
         self._by_turns = {_user_turns(one): one for one in reversed(queries)}
-        self.done = 0
-        self.stopped = False
-        self.from_ledger: defaultdict[str, list[float]] = defaultdict(list)
+        # When those answers were asked that an earlier run got, by system.
+        self._from_ledger: defaultdict[str, list[float]] = defaultdict(list)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped = False
+        self._asked: Future[None] | None = None
 
-    @property
-    def total(self) -> int:
-        """Samples that there will be."""
-        return len(self._queries) * len(self.targets) * self._options.repeat
+    def __enter__(self) -> SystemsRun:
+        self._asked = background_loop.run(self._ask_all())
+        return self
 
-    def stop(self) -> None:
-        """Asks nothing new; what is in flight is waited for. From any thread."""
-        self.stopped = True
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self.wait()
+            return
+        assert self._asked is not None
+        self._stopped = True
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop has ended, and all is stopped
                 self._loop.call_soon_threadsafe(self._stop)
+        with suppress(Exception):
+            self._asked.result()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the asking itself has ended with an error."""
+        return self._asked is not None and self._asked.done() and bool(self._asked.exception())
+
+    def wait(self, progress: Callable[[int], None] | None = None) -> Answers:
+        """Waits until all is asked.
+
+        Args:
+            progress: called with the number of samples done.
+
+        Raises:
+            RagassayError: a system cannot be asked at all, or the ledger or a file cannot be
+                written.
+        """
+        assert self._asked is not None
+        tell = progress or (lambda n: None)
+        while not self._asked.done():
+            tell(self.done)
+            with suppress(FutureTimeout):
+                self._asked.exception(LOOK_EVERY_S)
+        self._asked.result()
+        tell(self.done)
+        samples = {name: one.samples for name, one in self.arriving.items()}
+        summaries = {
+            one.name: summarise(one, samples[one.name], self._from_ledger[one.name])
+            for one in self._targets
+        }
+        return Answers(tuple(chain.from_iterable(samples.values())), summaries, self.files)
 
     def _stop(self) -> None:
+        """Asks nothing new; what is in flight is waited for."""
         for system in self._systems:
             system.sender.stop(Reason.CONNECTION, INTERRUPTED)
 
-    async def run(self, take: Callable[[Sample], None]) -> None:
-        """Asks.
-
-        Args:
-            take: is given each system's samples in the order of repeats and queries, as soon as
-                those before are there.
-
-        Raises:
-            RagassayError: a system cannot be asked at all, or the ledger cannot be written.
-        """
+    async def _ask_all(self) -> None:
         self._loop = asyncio.get_running_loop()
+        error: BaseException | None = None
+        try:
+            with ExitStack() as files:
+                streams = {
+                    name: files.enter_context(
+                        native.packed(files.enter_context(atomic(path)), path)
+                    )
+                    for name, path in self.files.items()
+                }
+                async with AsyncExitStack() as stack:
+                    await self._open(stack)
+                    units = self._units()
+                    workers = min(self._options.concurrency, self.total)
+                    await _all(
+                        *(self._work(units) for _ in range(workers)),
+                        *(self._hand_over(at, streams) for at in range(len(self._systems))),
+                    )
+                if self._stopped:
+                    raise _Interrupted
+        except BaseException as caught:
+            error = caught
+            raise
+        finally:
+            for place in self.arriving.values():
+                place.end(error)
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        """Opens the systems, and warms them up."""
         options = self._options
         budget = None if options.budget is None else Budget.parse(options.budget)
-        async with AsyncExitStack() as stack:
-            self._systems = [self._system(target, budget) for target in self.targets]
-            if self.stopped:
-                self._stop()
-            await self._open(stack)
-            units = self._units()
-            workers = min(options.concurrency, self.total)
-            await _all(
-                *(self._work(units) for _ in range(workers)),
-                *(self._hand_over(at, take) for at in range(len(self._systems))),
-            )
+        self._systems = [self._system(target, budget) for target in self._targets]
+        if self._stopped:
+            self._stop()
+        for system in self._systems:
+            # Also where opening fails halfway: what was started ends.
+            stack.push_async_callback(system.target.close)
+            await system.target.open()
+            if options.gold_passages and not system.target.takes_passages:
+                raise UsageError(
+                    f"The target {system.target.url} takes no passages, so it cannot be given the "
+                    "gold ones. Give it a place for them ({{passages}} in a mapping file, a "
+                    "parameter called passages)."
+                )
+        for query, system in product(self._queries[: options.warm_up], self._systems):
+            await self._warm_up(system, query)
 
-    def _system(self, target: Target, budget: Budget | None) -> AskedSystem:
+    def _system(self, target: Target, budget: Budget | None) -> System:
         options = self._options
-        own = None if budget is None else AskingBudget(budget, target.price)
+        account = None if budget is None else SystemAccount(budget, target.price)
         sender = Sender(
             target,
             # A limiter's own pace is for endpoints that serve many; -j is what is wanted here.
             Limiter(options.concurrency, rpm=options.rpm),
-            account=own,
+            account=account,
             timeout=options.timeout,
             attempts=options.retries + 1,
         )
         answers = SystemAnswers(self._ledger, target.name, target.fingerprint)
         if answers.has_answered:
             sender.breaker.succeeded()  # by an answer of an earlier run
-        asked = {"fingerprint": target.fingerprint, "ragassay": __version__}
+        facts = {"fingerprint": target.fingerprint, "ragassay": __version__}
         if options.gold_passages:
-            asked["passages"] = "gold"
-        return AskedSystem(target, sender, answers, asked, own)
+            facts["passages"] = "gold"
+        return System(target, sender, answers, facts, account)
 
-    async def _open(self, stack: AsyncExitStack) -> None:
-        """Opens the systems, and warms them up."""
-        for system in self._systems:
-            # Also where opening fails halfway: what was started ends.
-            stack.push_async_callback(system.target.close)
-            await system.target.open()
-            if self._options.gold_passages and not system.target.takes_passages:
-                raise UsageError(
-                    f"The target {system.target.url} takes no passages, so it cannot be given the "
-                    "gold ones. Give it a place for them ({{passages}} in a mapping file, a "
-                    "parameter called passages)."
-                )
-        for query in self._queries[: self._options.warm_up]:
-            body = request_of(query, query.history, 0, self._options).body()
-            for system in self._systems:
-                await self._warm_up(system, body)
-
-    async def _warm_up(self, system: AskedSystem, body: bytes) -> None:
+    async def _warm_up(self, system: System, query: Sample) -> None:
         """Asks once. The answer counts nowhere; what it takes is spent of the budget."""
 
         async def ignore(completion: Completion) -> None: ...
 
-        account, timeout = system.budget, self._options.timeout
+        request = request_of(query, query.history, 0, gold=self._options.gold_passages)
+        account, timeout = system.account, self._options.timeout
         sender = Sender(system.target, account=account, timeout=timeout, attempts=1)
         with suppress(EndpointError):  # the same shows when the query is asked
-            await sender.send(SendRequest(body, 0, 0, Tally(), ignore))
+            await sender.send(SendRequest(request.body(), 0, 0, Tally(), ignore))
 
-    def _units(self) -> Iterator[tuple[Sample, int, list[int]]]:
-        """What one worker takes at a time: a query, its repeat, and the systems in their order.
+    def _units(self) -> Iterator[_Unit]:
+        """What one worker takes at a time.
 
         Queries that failed in earlier runs come last, those that failed more often after the
         others: failures in a row may end a run, and each run is to get further than the last.
@@ -179,16 +239,16 @@ class SystemsRun:
         order = list(range(len(self._systems)))
         units = [(query, at) for at in range(self._options.repeat) for query in self._queries]
         if not self._options.refresh:
-            units.sort(key=lambda unit: self._times_failed(unit[0].id, unit[1]))
+            units.sort(
+                key=lambda unit: sum(
+                    one.answers.times_failed(unit[0].id, unit[1]) for one in self._systems
+                )
+            )
         for query, repeat in units:
             yield query, repeat, list(order)
             order.append(order.pop(0))
 
-    def _times_failed(self, query: str, repeat: int) -> int:
-        """How often a query failed in earlier runs and was not answered since, over all systems."""
-        return sum(one.answers.times_failed(query, repeat) for one in self._systems)
-
-    async def _work(self, units: Iterator[tuple[Sample, int, list[int]]]) -> None:
+    async def _work(self, units: Iterator[_Unit]) -> None:
         previous: asyncio.Future[Sample] | None = None
         for query, repeat, order in units:
             for at in order:
@@ -197,16 +257,16 @@ class SystemsRun:
                     await previous  # a ledger that is slow slows the asking down
                 previous = sample
 
-    async def _hand_over(self, at: int, take: Callable[[Sample], None]) -> None:
-        """Gives the samples of a system away, in the order of repeats and queries."""
-        for repeat in range(self._options.repeat):
-            for query in self._queries:
-                take(await self._samples[at, query.id, repeat])
-
-    def _settle(self, key: Key, sample: Sample) -> None:
-        """Gives a sample to those who wait for it."""
-        self.done += key[1] in self._ids
-        self._samples[key].set_result(sample)
+    async def _hand_over(self, at: int, streams: Mapping[str, IO[bytes]]) -> None:
+        """Gives the samples of a system away, in the order of repeats and queries. Their files are
+        written on the loop, which waits for replies most of the time: later it would cost extra."""
+        name = self._targets[at].name
+        stream = streams.get(name)
+        for repeat, query in product(range(self._options.repeat), self._queries):
+            sample = await self._samples[at, query.id, repeat]
+            if stream is not None:
+                stream.write(native.dump(sample))
+            self.arriving[name].samples.append(sample)
 
     async def _ask(self, at: int, query: Sample, repeat: int) -> asyncio.Future[Sample]:
         """Asks a system, unless that was begun before.
@@ -218,100 +278,91 @@ class SystemsRun:
         if key in self._begun:
             return self._samples[key]
         self._begun.add(key)
-        asked = system.asked
-        if self._options.history == "own" and query.history:
-            asked = {**asked, "history": "own"}
-        one = AskedQuery(key, query, system, asked)
+        own = self._options.history == "own" and bool(query.history)
+        asked = AskedQuery(
+            query, repeat, system, {**system.facts, "history": "own"} if own else system.facts
+        )
         try:
-            history = await self._history(at, query, repeat)
-            one.request = request_of(query, history, repeat, self._options)
-            one.body = one.request.body()
-            record = None if self._options.refresh else await self._kept(one)
-            if record is None:
-                await self._send(one)
-            else:
-                stored = read(record)
-                if query.id in self._ids:
-                    self.from_ledger[system.target.name].append(stored.metadata["at"])
-                if system.budget is not None:
-                    system.budget.learn(stored.metadata)
-                self._settle(key, one.answered(stored))
-                await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
+            history = await self._history(at, query, repeat) if own else query.history
+            gold = self._options.gold_passages
+            asked.request = request_of(query, history, repeat, gold=gold)
+            asked.body = asked.request.body()
+            if not self._options.refresh:
+                asked.before = system.answers.failure(asked.body) or KeptFailure(0, "")
+                if (record := await self._kept(key, asked)) is not None:
+                    self._take_kept(key, asked, read(record))
+                    await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
+                    return self._samples[key]
+            await self._send(key, asked)
         except EndpointError as error:
-            self._fail(one, error)
+            self._fail(key, asked, error)
         return self._samples[key]
 
-    async def _kept(self, one: AskedQuery) -> str | None:
+    async def _kept(self, key: _Key, asked: AskedQuery) -> str | None:
         """The record of a query's answer that the ledger holds. Where it holds none, no other
         process asks the query until its answer here is kept."""
-        answers = one.system.answers
-        record = answers.find(one.body)
+        answers = asked.system.answers
+        record = answers.find(asked.body)
         if record is None:
-            record = await answers.claim(one.body, lambda: self.stopped)
-            self._samples[one.key].add_done_callback(lambda _: answers.release(one.body))
+            record = await answers.claim(asked.body, lambda: self._stopped)
+            self._samples[key].add_done_callback(lambda _: answers.release(asked.body))
         return record
 
-    def _fail(self, one: AskedQuery, error: EndpointError) -> None:
-        """Makes a sample of a failure. The failure of a request that was asked is kept; that of an
-        earlier run stands for a request that is not asked again."""
-        detail = " ".join(filter(None, (f"{error.detail.rstrip('.')}.", advice(error))))
-        detail = detail.encode("utf-8", "replace").decode()  # it may quote anything
-        reason = STOPPED if isinstance(error, Stopped) else str(error.reason)
-        measured: dict[str, Any] = {
-            "attempts": one.tally.attempts,
-            "seconds": round(one.tally.seconds, 3),
-        }
-        before = self._failed_before(one)
-        times = before.times
-        if isinstance(error, Stopped) and times:
-            measured, times = {**orjson.loads(before.record), NOT_ASKED: detail}, 0
-            reason, detail = measured.pop("failure"), measured.pop("detail")
-        again = {FAILED_BEFORE: times} if times else {}
-        _, query, repeat = one.key
-        name, asked = one.system.target.name, {**measured, **one.asked, **again}
-        sample = failed(one.query, name, repeat, reason, detail, asked)
-        if one.request is None or isinstance(error, Stopped):
-            self._settle(one.key, sample)
-            return
-        record = orjson.dumps({"failure": reason, "detail": detail, **measured}).decode()
-        stored = KeptFailure(times + 1, record)
-        keeping = one.system.answers.keep_failure(one.body, query, repeat, stored)
-        keeping.add_done_callback(partial(self._deliver, one.key, sample))
+    def _take_kept(self, key: _Key, asked: AskedQuery, stored: Sample) -> None:
+        """Takes an answer of the ledger, and notes what it took."""
+        if asked.query.id in self._ids:
+            self._from_ledger[asked.system.target.name].append(stored.metadata["at"])
+        if asked.system.account is not None:
+            asked.system.account.learn(stored.metadata)
+        self._settle(key, asked.answered(stored))
 
-    def _failed_before(self, one: AskedQuery) -> KeptFailure:
-        """How a request failed in earlier runs: 0 times where all is asked anew."""
-        is_new = self._options.refresh or one.request is None
-        failure = None if is_new else one.system.answers.failure(one.body)
-        return failure or KeptFailure(0, "")
-
-    async def _send(self, one: AskedQuery) -> None:
+    async def _send(self, key: _Key, asked: AskedQuery) -> None:
         """Sends a request until it is answered. The sample is there as soon as the ledger has the
         answer, which may be later."""
-        system, (_, query, repeat) = one.system, one.key
-        times_failed = self._failed_before(one).times
+        system = asked.system
 
         async def receive(completion: Completion) -> None:
             assert isinstance(completion, SystemReply)
-            stored = stored_answer(completion, one.tally, time.time(), times_failed)
-            try:
-                record = native.dump(stored).decode()
-            except InputError as error:
-                raise foreign(
-                    f"{system.target.url}: the reply cannot be kept, because a text in it is no "
-                    "Unicode (half a pair of surrogates). Correct how the system cuts or decodes "
-                    "its texts."
-                ) from error
-            keeping = system.answers.keep(one.body, query, repeat, record)
-            keeping.add_done_callback(partial(self._deliver, one.key, one.answered(stored)))
+            stored = asked.stored(completion, time.time())
+            record = asked.record(stored)
+            keeping = system.answers.keep(asked.body, asked.query.id, asked.repeat, record)
+            keeping.add_done_callback(partial(self._deliver, key, asked.answered(stored)))
 
         try:
-            await system.sender.send(SendRequest(one.body, 0, 0, one.tally, receive))
+            await system.sender.send(SendRequest(asked.body, 0, 0, asked.tally, receive))
         except EndpointError as error:
             system.learn(error)
             raise
         system.learn(None)
 
-    def _deliver(self, key: Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
+    def _fail(self, key: _Key, asked: AskedQuery, error: EndpointError) -> None:
+        """Makes a sample of a failure. The failure of a request that was asked is kept; that of an
+        earlier run stands for a request that is not asked again."""
+        is_stopped, detail = isinstance(error, Stopped), told(error)
+        reason = STOPPED if is_stopped else str(error.reason)
+        measured: dict[str, Any] = {
+            "attempts": asked.tally.attempts,
+            "seconds": round(asked.tally.seconds, 3),
+        }
+        if is_stopped and asked.before.times:
+            measured = {**orjson.loads(asked.before.record), NOT_ASKED: detail}
+            reason, detail = measured.pop("failure"), measured.pop("detail")
+        sample = asked.failed(reason, detail, measured)
+        if asked.request is None or is_stopped:
+            self._settle(key, sample)
+            return
+        record = orjson.dumps({"failure": reason, "detail": detail, **measured}).decode()
+        failure = KeptFailure(asked.before.times + 1, record)
+        answers = asked.system.answers
+        keeping = answers.keep_failure(asked.body, asked.query.id, asked.repeat, failure)
+        keeping.add_done_callback(partial(self._deliver, key, sample))
+
+    def _settle(self, key: _Key, sample: Sample) -> None:
+        """Gives a sample to those who wait for it."""
+        self.done += key[1] in self._ids
+        self._samples[key].set_result(sample)
+
+    def _deliver(self, key: _Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
         """Settles a sample once the ledger has its answer, or could not keep it."""
         waiting, error = self._samples[key], keeping.exception()
         if waiting.cancelled():
@@ -323,9 +374,9 @@ class SystemsRun:
             waiting.exception()  # the first error ends all, and nobody asks for the others
 
     async def _history(self, at: int, query: Sample, repeat: int) -> tuple[Turn, ...]:
-        """The earlier turns that a system is given."""
+        """The earlier turns with the system's own answers."""
         users = [place for place, turn in enumerate(query.history) if turn.speaker == "user"]
-        if self._options.history == "given" or not users:
+        if not users:
             return query.history
         last = users[-1]
         earlier = self._by_turns.get(tuple(query.history[place].text for place in users))

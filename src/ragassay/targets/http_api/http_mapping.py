@@ -5,20 +5,21 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote, urlsplit
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from ragassay.base.errors import InputError
+from ragassay.base.json_paths import EVERY, NOTHING, JsonPath, PathError
 from ragassay.base.yaml_files import marked, text_of, value_of
 from ragassay.base.yaml_positions import validated
-from ragassay.targets.http_api.http_stream import EndMark
-from ragassay.targets.http_api.mapping_paths import Paths
 from ragassay.targets.target import Request, without_secrets
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
@@ -28,13 +29,85 @@ _SLOTS = (
     "metadata.NAME",
 )
 
-_FILLED = ("url", "params", "body")
-"""Keys of a mapping whose slots are filled in."""
+DONE = "[DONE]"
+"""The event that ends a stream of OpenAI's protocol, and of many others."""
 
-_QUERIES = {"query", "messages"}
-"""Slots that hold the query. A system that is sent neither is not asked the query."""
+_BY_NAME = "event:"
+"""Begins an end mark that is the name of an event."""
 
-_ASKING = '`body: {question: "{{query}}"}`'
+
+def _each(paths: str | list[str] | None) -> list[JsonPath]:
+    """The paths, parsed; a `ValueError` where one is none."""
+    return [JsonPath.parse(one) for one in ([paths] if isinstance(paths, str) else paths or ())]
+
+
+def _checked(paths: str | list[str] | None) -> str | list[str] | None:
+    _each(paths)
+    return paths
+
+
+Paths = Annotated[str | list[str] | None, AfterValidator(_checked)]
+"""A path as `JsonPath` reads it, or several: the first that finds something counts."""
+
+
+def paths_text(paths: Paths) -> str:
+    """The paths as messages show them."""
+    return paths if isinstance(paths, str) else ", ".join(paths or ())
+
+
+def find_first(values: Iterable[Any], paths: Paths) -> Any:
+    """What the first of the paths that leads somewhere finds, in the first value where one does;
+    `NOTHING` where they find nothing and one of them is optional.
+
+    Raises:
+        PathError: they find nothing.
+    """
+    problem: PathError | None = None
+    parsed = _each(paths)
+    for value, path in product(values, parsed):
+        try:
+            if (part := path.find(value)) is not NOTHING:
+                return part
+        except PathError as error:
+            problem = problem or error
+    if problem is not None and not any(path.optional for path in parsed):
+        raise problem
+    return NOTHING
+
+
+def value_at(value: Any, paths: Paths) -> Any:
+    """What the paths find in a value; ``None`` for nothing."""
+    found = (path.reach(value) for path in _each(paths))
+    return next((one for one in found if one is not NOTHING), None)
+
+
+def texts_joined(value: Any, paths: Paths) -> Any:
+    """The text whose pieces a path with ``[*]`` finds; anything else unchanged."""
+    is_pieces = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if is_pieces and any(EVERY in one.steps for one in _each(paths)):
+        return "".join(value)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class EndMark:
+    """What marks the end of a stream, beside `DONE`: names of server-sent events that are the last,
+    and paths to what only an event at the end holds, neither null nor false nor empty."""
+
+    names: frozenset[str]
+    paths: tuple[str, ...]
+
+    @classmethod
+    def of(cls, written: str | Sequence[str]) -> EndMark:
+        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or several."""
+        marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
+        names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
+        paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
+        return cls(frozenset(names), tuple(one.text for one in _each(paths)))
+
+    def is_in(self, value: Any) -> bool:
+        """Whether the value of an event holds the mark at one of the paths."""
+        return any(value_at(value, path) for path in self.paths)
 
 
 class _Part(BaseModel):
@@ -132,28 +205,29 @@ def read_mapping(path: Path) -> HttpMapping:
             "is not a mapping of keys", path=path, hint="It takes url, body, answer and more."
         )
     mapping = validated(content, content.value, HttpMapping)
-    for place, slot in _slots_in(mapping):
+    for place, slot in slots_in(mapping):
         if slot not in _SLOTS[:-1] and not slot.startswith("metadata."):
             raise content.wrong(
                 place,
                 f"there is nothing to fill in for '{{{{{slot}}}}}'",
                 f"There are {', '.join(_SLOTS)}.",
             )
-    if not slots_of(mapping) & _QUERIES:
-        way = '`params: {q: "{{query}}"}`' if mapping.method == "GET" else _ASKING
+    if not any(slot in ("query", "messages") for _, slot in slots_in(mapping)):
+        is_get = mapping.method == "GET"
+        way = 'params: {q: "{{query}}"}' if is_get else 'body: {question: "{{query}}"}'
         raise InputError(
             "does not send the query: neither url nor params nor body contains {{query}} or "
             "{{messages}}",
             path=path,
-            hint=f"Write {{{{query}}}} where the endpoint takes the question, such as {way}.",
+            hint=f"Write {{{{query}}}} where the endpoint takes the question, such as `{way}`.",
         )
     if mapping.end_mark is not None and mapping.stream is None:
         raise content.wrong(
             ("end_mark",), "is for streams only", "Add `stream: sse` or `stream: lines`."
         )
     for name, value in {"url": mapping.url, **mapping.headers}.items():
-        place = ("url",) if name == "url" else ("headers", name)
         for variable in unset(value):
+            place = ("url",) if name == "url" else ("headers", name)
             raise content.wrong(place, f"names the variable {variable}, which is not set")
     try:
         urlsplit(with_environment(mapping.url))
@@ -162,23 +236,18 @@ def read_mapping(path: Path) -> HttpMapping:
     return mapping
 
 
-def slots_of(mapping: HttpMapping) -> set[str]:
-    """The names of the slots that a mapping fills in in a request: ``query``, ``metadata.NAME``."""
-    return {slot for _, slot in _slots_in(mapping)}
+def slots_in(mapping: HttpMapping) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The name of each slot that is filled in (``query``, ``metadata.NAME``), its place before
+    it."""
+    yield from _slots({"url": mapping.url, "params": mapping.params, "body": mapping.body}, ())
 
 
-def _slots_in(mapping: HttpMapping) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each slot, with its place in the mapping before it."""
-    for key in _FILLED:
-        yield from _slots_below(getattr(mapping, key), (key,))
-
-
-def _slots_below(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _slots(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     if isinstance(value, str):
         yield from ((place, slot) for slot in _SLOT.findall(value))
     elif isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _slots_below(item, (*place, str(key)))
+            yield from _slots(item, (*place, str(key)))
 
 
 def unset(text: str) -> Iterator[str]:
@@ -195,21 +264,13 @@ def with_environment(text: str) -> str:
 
 def shown_url(template: str) -> str:
     """A URL as messages show it: without its user, password and query, and with the names of the
-    variables of its path in place of their values, any of which may be a secret.
-
-    Args:
-        template: of a mapping file.
-    """
+    variables of its path in place of their values, any of which may be a secret."""
     return without_secrets(_divided(template)[0])
 
 
 def secrets_in_url(template: str) -> list[str]:
     """What of a URL no message may hold: the values of the variables of its path and query, and the
-    password, as it is written and as it is sent.
-
-    Args:
-        template: of a mapping file.
-    """
+    password, as it is written and as it is sent."""
     user = urlsplit(with_environment(template).partition("?")[0]).netloc.rpartition("@")[0]
     _, colon, password = user.partition(":")
     basic = base64.b64encode(unquote(user).encode()).decode()
@@ -235,14 +296,10 @@ def secrets_in(text: str) -> list[str]:
 
 
 def filled(value: Any, request: Request) -> Any:
-    """A template with a request's parts in it.
+    """A template (a text, list or mapping) with a request's parts in it.
 
     A text that is one slot becomes the part itself (a list, a number); within a longer text a part
     is written as text. What a query lacks (``{{metadata.NAME}}``) is null.
-
-    Args:
-        value: of the mapping file: a text, list or mapping.
-        request: to be sent.
     """
     if isinstance(value, dict):
         return {key: filled(item, request) for key, item in value.items()}
@@ -267,46 +324,6 @@ def _part(name: str, request: Request) -> Any:
     return list(part) if isinstance(part, tuple) else part
 
 
-def filled_url(url: str, request: Request) -> str:
-    """A URL with a request's parts in it, each in the form that a URL can hold.
-
-    Args:
-        url: of the mapping file.
-        request: to be sent.
-    """
-    return re.sub(r"\{\{.*?\}\}", lambda one: quote(str(filled(one[0], request)), safe=""), url)
-
-
-def filled_params(params: Mapping[str, Any], request: Request) -> dict[str, str]:
-    """The parameters of a URL with a request's parts in them: texts, or JSON.
-
-    Args:
-        params: of the mapping file.
-        request: to be sent.
-    """
-    return {name: _as_parameter(filled(value, request)) for name, value in params.items()}
-
-
-def _as_parameter(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def preset(name: str, **words: str) -> HttpMapping:
-    """The mapping of a known API.
-
-    Args:
-        name: of a file in ``presets/``.
-        **words: take the place of ``<NAME>`` in it.
-    """
-    file = resources.files("ragassay.targets.http_api") / "presets" / f"{name}.yaml"
-    text = file.read_text("utf-8")
-    for key, value in words.items():
-        text = text.replace(f"<{key}>", value)
-    return HttpMapping.model_validate(value_of(text, file))
-
-
 def _as_text(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(
@@ -314,3 +331,26 @@ def _as_text(value: Any) -> str:
             for one in value
         )
     return "" if value is None else str(value)
+
+
+def filled_url(url: str, request: Request) -> str:
+    """A URL with a request's parts in it, each in the form that a URL can hold."""
+    return re.sub(r"\{\{.*?\}\}", lambda one: quote(str(filled(one[0], request)), safe=""), url)
+
+
+def filled_params(params: Mapping[str, Any], request: Request) -> dict[str, str]:
+    """The parameters of a URL with a request's parts in them: texts, or JSON."""
+    parts = {name: filled(value, request) for name, value in params.items()}
+    return {
+        name: "" if one is None else one if isinstance(one, str) else orjson.dumps(one).decode()
+        for name, one in parts.items()
+    }
+
+
+def preset(name: str, **words: str) -> HttpMapping:
+    """The mapping of a known API: of a file in ``presets/``, with words in place of ``<NAME>``."""
+    file = resources.files("ragassay.targets.http_api") / "presets" / f"{name}.yaml"
+    text = file.read_text("utf-8")
+    for key, value in words.items():
+        text = text.replace(f"<{key}>", value)
+    return HttpMapping.model_validate(value_of(text, file))

@@ -1,4 +1,4 @@
-"""Connections to a system under test.
+"""Connections to a system under test, and the events of its replies as they come.
 
 The client is aiohttp: with 64 requests in flight it takes a quarter of httpx2's time for each, and
 that time is what limits how fast a system can be asked (``benchmarks/ask.py``).
@@ -9,11 +9,11 @@ from __future__ import annotations
 import ssl
 import urllib.request
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.targets.target import RefusedAddressError, refuse_endless
 from ragassay.transport.endpoints.endpoint import CONNECT_S
@@ -23,32 +23,13 @@ if TYPE_CHECKING:
     import aiohttp
 
 
-def needs_session() -> None:
-    """Says at once, and clearly, that the package is not installed.
-
-    Raises:
-        UsageError: it is not.
-    """
-    if find_spec("aiohttp") is None:
-        raise UsageError(
-            "A target over HTTP needs the aiohttp package: pip install 'ragassay[llm]'."
-        )
-
-
 def open_session(
     url: str, shown: str, headers: Mapping[str, str], method: str
 ) -> aiohttp.ClientSession:
     """A session that talks to one origin only. The caller has the deadlines and the limits.
 
-    Args:
-        url: of the system; a redirect to another origin is an `EndpointError`.
-        shown: what the system is called in messages.
-        headers: of every request.
-        method: of every request; a redirect that takes another one, and so leaves the body of the
-            request out, is an `EndpointError`.
-
-    Raises:
-        ValueError: the URL is none of HTTP.
+    A redirect to another origin is an `EndpointError`, and so is one that takes another method and
+    leaves the body of the request out. A URL that is none of HTTP is a `ValueError`.
     """
     import aiohttp
     from yarl import URL
@@ -100,24 +81,46 @@ def _proxy(scheme: str, host: str) -> str | None:
     return proxies.get(scheme) or proxies.get("all")
 
 
-async def content_of(response: aiohttp.ClientResponse, shown: str) -> bytes:
-    """The body of a reply.
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of a stream: its data, empty where it has none, its name where server-sent events
+    name it, and whether its end came (the blank line, the end of the line)."""
 
-    Args:
-        response: whose body is read.
-        shown: what the system is called in messages.
-
-    Raises:
-        EndpointError: it does not end.
-    """
-    return b"".join([piece async for piece in _pieces_of(response, shown)])
+    text: str
+    name: str = ""
+    is_complete: bool = True
 
 
-async def lines_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterator[tuple[str, bool]]:
-    """The lines of a reply as they come, of any length, without their ends; with each whether its
-    end came. Arguments and errors: as of `content_of`."""
+async def events_of(
+    response: aiohttp.ClientResponse, shown: str, *, server_sent: bool
+) -> AsyncIterator[Event]:
+    """The events of a stream as they come: server-sent ones, or each line one."""
+    data: list[str] = []
+    name = ""
+    async for line, is_complete in _lines_of(response, shown):
+        if not server_sent:
+            if line.strip():
+                yield Event(line, is_complete=is_complete)
+        elif line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif line.startswith("event:"):
+            name = line[6:].strip()
+        elif not line.strip():
+            if data or name:
+                yield Event("\n".join(data), name)
+            data, name = [], ""
+        elif line.lstrip().startswith(("<", "{")):
+            yield Event(line)  # no stream, but a page of HTML or JSON
+    if data:
+        yield Event("\n".join(data), name, is_complete=False)
+
+
+async def _lines_of(
+    response: aiohttp.ClientResponse, shown: str
+) -> AsyncIterator[tuple[str, bool]]:
+    """The lines of a reply, of any length, without their ends; with each whether its end came."""
     line: list[bytes] = []
-    async for piece in _pieces_of(response, shown):
+    async for piece in pieces_of(response, shown):
         rest_of_line, *next_lines = piece.split(b"\n")
         line.append(rest_of_line)
         for one in next_lines:
@@ -127,7 +130,8 @@ async def lines_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterato
         yield rest.decode("utf-8", "replace"), False
 
 
-async def _pieces_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterator[bytes]:
+async def pieces_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterator[bytes]:
+    """The body of a reply as it comes; an `EndpointError` where it does not end."""
     size = 0
     async for piece in response.content.iter_any():
         size += len(piece)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -16,40 +17,36 @@ from ragassay.base.errors import UsageError
 from ragassay.base.json_paths import NOTHING, PathError
 from ragassay.base.score import Reason
 from ragassay.targets.http_api.http_mapping import (
+    DONE,
+    EndMark,
     HttpMapping,
     PassagePaths,
+    Paths,
     filled,
     filled_params,
     filled_url,
+    find_first,
+    paths_text,
     secrets_in,
     secrets_in_url,
     shown_url,
-    slots_of,
-    with_environment,
-)
-from ragassay.targets.http_api.http_session import content_of, needs_session, open_session
-from ragassay.targets.http_api.http_stream import DONE, EndMark, Event, events_of
-from ragassay.targets.http_api.mapping_paths import (
-    Paths,
-    find_first,
-    paths_text,
+    slots_in,
     texts_joined,
     value_at,
+    with_environment,
 )
-from ragassay.targets.reply_shapes import made_reply
+from ragassay.targets.http_api.http_session import Event, events_of, open_session, pieces_of
+from ragassay.targets.reply_shapes import SystemReply, foreign, made_reply, shown
 from ragassay.targets.target import (
     CutReplyError,
     RefusedAddressError,
     RefusedKeyError,
     Request,
     Stopwatch,
-    SystemReply,
     Target,
-    foreign,
-    shown,
 )
 from ragassay.transport.endpoints import EndpointError
-from ragassay.transport.endpoints.endpoint_errors import retry_after, unreached
+from ragassay.transport.endpoints.endpoint_errors import may_pass, passing, unreached
 from ragassay.transport.endpoints.http_endpoint import parsed
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret, from_environment
@@ -62,10 +59,6 @@ _SECRET = re.compile("authorization|cookie|key|token|secret|password", re.IGNORE
 _IS_KEY = re.compile(r"[\x21-\x7e]+")
 """What a key may be; the name of an index may have a blank."""
 _TAG = re.compile(r"<[^>]*>")
-_OVERLOADED = frozenset({429, 503, 529})
-_PASSING = frozenset({408, 409, 425, 429})
-_REASONS = {408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED, 504: Reason.TIMEOUT}
-"""Why requests with these statuses failed; those with others for an error of the server."""
 _NO_ACCESS = frozenset({401, 403, 407})
 _REFUSALS = dict.fromkeys((403, 404, 405, 407), RefusedAddressError) | {401: RefusedKeyError}
 """Statuses whose cause is most often the address or the key, and not what is asked."""
@@ -94,7 +87,10 @@ class HttpTarget(Target):
         key: Secret = NO_KEY,
         price: Price | None = None,
     ) -> None:
-        needs_session()
+        if find_spec("aiohttp") is None:
+            raise UsageError(
+                "A target over HTTP needs the aiohttp package: pip install 'ragassay[llm]'."
+            )
         variables = {one for value in mapping.headers.values() for one in secrets_in(value)}
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]
@@ -112,9 +108,8 @@ class HttpTarget(Target):
             if _SECRET.search(one) and value.strip()
         ]
         # An answer may hold such a word, the name of an index, for another reason.
-        self._url_secrets = [
-            Secret(one, "the URL") for one in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(one)
-        ]
+        in_url = [one for one in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(one)]
+        self.secrets = [*self._secrets, *(Secret(one, "the URL") for one in in_url)]
         self._usage_paths = mapping.usage.model_dump(exclude_none=True)
         self._passage_paths = (mapping.passage or PassagePaths()).model_dump(exclude_none=True)
         self._session: aiohttp.ClientSession | None = None
@@ -130,7 +125,7 @@ class HttpTarget(Target):
     @property
     def takes_passages(self) -> bool:
         """Whether the mapping has a place for them."""
-        return not slots_of(self.mapping).isdisjoint({"passages", "messages"})
+        return any(slot in ("passages", "messages") for _, slot in slots_in(self.mapping))
 
     async def open(self) -> None:
         """Makes the session."""
@@ -151,16 +146,8 @@ class HttpTarget(Target):
             await self._session.close()
             self._session = None
 
-    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+    async def call(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Sends one request, and reads the reply as the mapping says."""
-        try:
-            return await self._answer(request, watch)
-        except EndpointError as error:
-            for secret in (*self._secrets, *self._url_secrets):
-                error.detail = secret.hidden_in(error.detail)
-            raise
-
-    async def _answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         import aiohttp
 
         assert self._session is not None
@@ -175,7 +162,8 @@ class HttpTarget(Target):
             async with sending as response:
                 if mapping.stream is not None and response.status < 400:
                     return await self._read_stream(response, watch)
-                content = self._hidden(await content_of(response, self.url))
+                pieces = [piece async for piece in pieces_of(response, self.url)]
+                content = self._hidden(b"".join(pieces))
         except aiohttp.ClientPayloadError:
             raise self._cut("it closed the connection") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -193,48 +181,48 @@ class HttpTarget(Target):
 
         values: list[Any] = []
         pieces: list[str] = []
-        raw = ""
-        ended = False
-        stream = events_of(response, self.mapping.stream == "sse", self.url)
-        while True:
-            try:
-                event = await anext(stream, None)
-            except aiohttp.ClientPayloadError:
-                if ended:
-                    break  # what is missing comes after the mark of the end
+        raw, ended = "", False
+        try:
+            async for event in events_of(
+                response, self.url, server_sent=self.mapping.stream == "sse"
+            ):
+                if event.text.strip() == DONE:
+                    self._ends_in_done = ended = True
+                    break
+                last = event.name in self._end.names
+                if event.name == "error" and not last:
+                    raise self._failure(event.text)
+                raw = raw or event.text
+                value = self._event(event, last)
+                ended = ended or last or self._end.is_in(value)
+                self._refuse_failure(value)
+                piece = texts_joined(value_at(value, self.mapping.answer), self.mapping.answer)
+                if isinstance(piece, str):
+                    if piece:
+                        watch.words_came()
+                    pieces.append(piece)
+                values.append(value)
+        except aiohttp.ClientPayloadError:
+            if not ended:  # else what is missing comes after the mark of the end
                 raise
-            if event is None:
-                break
-            if event.is_done:
-                self._ends_in_done = ended = True
-                break
-            if event.name == "error" and event.name not in self._end.names:
-                raise self._failure(event.text)
-            raw = raw or event.text
-            last = event.name in self._end.names
-            value = self._event(event, last)
-            ended = ended or last or self._end.is_in(value)
-            self._refuse_failure(value)
-            piece = texts_joined(value_at(value, self.mapping.answer), self.mapping.answer)
-            if isinstance(piece, str):
-                if piece:
-                    watch.words_came()
-                pieces.append(piece)
-            values.append(value)
         if not ended:
             self._refuse_cut()
-        if not pieces:
-            events = f"its first is {shown(raw)!r}" if raw else "there are none"
-            path = paths_text(self.mapping.answer)
-            raise foreign(
-                f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
-                f"'answer' or 'stream' in {self._origin}.{'' if ended else self._may_be_cut()}"
-            )
         try:
+            if not pieces:
+                events = f"its first is {shown(raw)!r}" if raw else "there are none"
+                path = paths_text(self.mapping.answer)
+                raise foreign(
+                    f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
+                    f"'answer' or 'stream' in {self._origin}."
+                )
             return self._made("".join(pieces), values)
         except EndpointError as error:
             if not ended:
-                error.detail += self._may_be_cut()
+                error.detail += (
+                    " Or the stream was cut: nothing marked its end. Name what ends streams of "
+                    f"this system ('end_mark') in {self._origin}; then a cut one is told, and "
+                    "asked again."
+                )
             raise
 
     def _event(self, event: Event, last: bool) -> Any:
@@ -261,18 +249,12 @@ class HttpTarget(Target):
         if self._ends_in_done:
             raise self._cut(f"{DONE} did not come, with which its other streams ended")
 
-    def _may_be_cut(self) -> str:
-        """What to think of where something is missing from a stream that had no mark of its end."""
-        return (
-            " Or the stream was cut: nothing marked its end. Name what ends streams of this system "
-            f"('end_mark') in {self._origin}; then a cut one is told, and asked again."
-        )
-
     def _cut(self, why: str) -> EndpointError:
         """The failure of a reply of which only a part came."""
         return CutReplyError(f"{self.url} broke its reply off before the end: {why}.")
 
     def _made(self, answer: Any, values: list[Any]) -> SystemReply:
+        """The reply: its answer, and what the paths find in the last value that has it."""
         mapping = self.mapping
         not_found: dict[str, str] = {}
 
@@ -301,31 +283,27 @@ class HttpTarget(Target):
                     f"{self.url} has no list at the path {name}, but {shown(str(value))!r}. "
                     f"Correct '{name}' in {self._origin}."
                 )
-        with self.naming_itself():
-            reply = made_reply(
-                answer,
-                passages,
-                citations=citations,
-                usage=usage,
-                places={part: paths_text(path) for part, path in self._usage_paths.items()},
-                version=str(version or ""),
-                how={
-                    "answer": f"Correct 'answer' ({paths_text(mapping.answer)}) in {self._origin}: "
-                    f"the path finds {formats.kind(answer)}.",
-                    "passages": f"Correct 'passages' or 'passage' in {self._origin}.",
-                },
-            )
+        reply = made_reply(
+            answer,
+            passages,
+            citations=citations,
+            usage=usage,
+            places={part: paths_text(path) for part, path in self._usage_paths.items()},
+            version=str(version or ""),
+            how={
+                "answer": f"Correct 'answer' ({paths_text(mapping.answer)}) in {self._origin}: "
+                f"the path finds {formats.kind(answer)}.",
+                "passages": f"Correct 'passages' or 'passage' in {self._origin}.",
+            },
+        )
         if reply.cost is None and self.price is not None and reply.counted:
             cost = self.price.cost(reply.input_tokens, reply.output_tokens)
             reply = replace(reply, cost=cost)
         return replace(reply, not_found=not_found) if not_found else reply
 
     def _last(self, values: list[Any], name: str, paths: Paths) -> Any:
-        """What a path finds in the last value that has it; ``None`` where there is no path, or one
-        that may find nothing."""
-        if paths is None:
-            return None
-        part = self._find(values[::-1], name, paths)
+        """What a path finds in the last value that has it; ``None`` for nothing."""
+        part = NOTHING if paths is None else self._find(values[::-1], name, paths)
         return None if part is NOTHING else part
 
     def _find(self, values: list[Any], name: str, paths: Paths) -> Any:
@@ -363,17 +341,10 @@ class HttpTarget(Target):
     def _status(self, status: int, headers: Mapping[str, str], content: bytes) -> EndpointError:
         message = shown(_TAG.sub(" ", content.decode("utf-8", "replace"))) or "it gave no reason"
         detail = f"{self.url} answered with status {status}: {message}"
-        if 400 <= status < 500 and status not in _PASSING:
-            detail = f"{detail.rstrip('.')}. {self._advice(status)}"
-            return _REFUSALS.get(status, EndpointError)(Reason.REFUSED, detail)
-        overloaded = status in _OVERLOADED
-        return EndpointError(
-            _REASONS.get(status, Reason.SERVER_ERROR),
-            detail,
-            again=True,
-            overloaded=overloaded,
-            retry_after=retry_after(headers, content) if overloaded else None,
-        )
+        if may_pass(status):
+            return passing(status, detail, headers, content)
+        detail = f"{detail.rstrip('.')}. {self._advice(status)}"
+        return _REFUSALS.get(status, EndpointError)(Reason.REFUSED, detail)
 
     def _advice(self, status: int) -> str:
         """What to do where the system takes no such request."""

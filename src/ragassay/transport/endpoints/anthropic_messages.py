@@ -9,11 +9,13 @@ from ragassay.transport.endpoints.endpoint import (
     MOST_TOKENS,
     ApiProtocol,
     Completion,
+    Finish,
     Prompt,
+    completed,
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import speakers
+from ragassay.transport.providers import speakers
 
 LONGEST = 4096
 """Tokens of a reply where the user does not say: this API wants a number."""
@@ -66,17 +68,11 @@ class AnthropicMessages(HttpEndpoint):
         """The texts of the reply, as one."""
         text = "".join(part["text"] for part in reply["content"] if part["type"] == "text")
         usage, stop = usage_of(reply), reply.get("stop_reason")
-        read = sum(counted(usage.get(name)) or 0 for name in _READ)
-        written = counted(usage.get("output_tokens"))
-        return Completion(
-            text,
-            "length" if stop in _CUT else "stop",
-            (text or "stopped by the model's safety rules") if stop == "refusal" else None,
-            str(reply.get("model") or ""),
-            min(read, MOST_TOKENS),
-            written or 0,
-            read > 0 and written is not None,
-        )
+        read = min(sum(counted(usage.get(name)) or 0 for name in _READ), MOST_TOKENS)
+        tokens = read, counted(usage.get("output_tokens"))
+        refusal = text or "stopped by the model's safety rules" if stop == "refusal" else None
+        finish: Finish = "length" if stop in _CUT else "stop"
+        return completed(text, finish, reply.get("model"), *tokens, refusal=refusal)
 
 
 def _simple(node: Any) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragassay.base.score import Reason
-from ragassay.transport.provider_table import Provider
 from ragassay.transport.secrets import Secret
+
+if TYPE_CHECKING:
+    from ragassay.transport.providers import Provider
 
 Mode = Literal["json_schema", "json_object", "text"]
 """How the form of the answer is asked for: structured output, JSON mode, in words only."""
@@ -86,6 +88,17 @@ class Completion:
     counted: bool = False
 
 
+def completed(
+    text: str | None, finish: Finish, model: object, *tokens: int | None, refusal: Any = None
+) -> Completion:
+    """A reply with the tokens that an endpoint counted, read and written; ``None`` for no count."""
+    read, written = tokens
+    # No prompt has nothing in it: some proxies send zeros.
+    is_counted = bool(read) and written is not None
+    name = str(model or "")
+    return Completion(text, finish, refusal or None, name, read or 0, written or 0, is_counted)
+
+
 @dataclass(eq=False)
 class EndpointError(Exception):
     """A request without a reply.
@@ -113,6 +126,10 @@ class EndpointError(Exception):
 
     def __str__(self) -> str:
         return self.detail
+
+
+class Stopped(EndpointError):  # noqa: N818 - it is a decision
+    """Nothing more is sent in this run; the detail says why."""
 
 
 class Endpoint(ABC):

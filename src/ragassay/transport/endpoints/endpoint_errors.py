@@ -40,6 +40,12 @@ FORMS = ("json_schema", "json_object")
 """The modes that ask for the answer's form by a parameter."""
 
 _OVERLOADED = frozenset({429, 503, 529})
+_REASONS = {408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED, 504: Reason.TIMEOUT}
+_SAYS = {
+    408: "ran out of time (408)",
+    429: "turned the request away for its rate (429)",
+    504: "ran out of time (504)",
+}
 _NEVER_SENT = frozenset(
     {
         *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
@@ -86,39 +92,36 @@ def from_status(
             words = {"url": url, "status": status, "model": model, "shown": shown, "role": role}
             detail = sentence.format(**words, advice=key.advice, source=key.source)
             return EndpointError(Reason(one["reason"]), detail)
-    if status == 429:
-        never = _says("never_fits", all_text)
-        return EndpointError(
-            Reason.RATE_LIMITED,
-            f"{url} turned the request away for its rate (429): {shown}",
-            again=not never,
-            overloaded=not never,
-            retry_after=retry_after(headers, body),
-        )
-    if status in (408, 504):
-        detail = f"{url} ran out of time ({status}): {shown}"
-        return EndpointError(Reason.TIMEOUT, detail, again=True)
     if status in (400, 422):
         detail = f"{url} rejects the request ({status}): {shown}"
         parameters = frozenset(rejected(message, param, body, sent))
         return EndpointError(Reason.SERVER_ERROR, detail, rejected=parameters)
+    says = _SAYS.get(status, f"failed ({status})")
+    error = passing(status, f"{url} {says}: {shown}", headers, body)
+    if status == 429 and _says("never_fits", all_text):
+        error.again = error.overloaded = False
+    return error
+
+
+def may_pass(status: int) -> bool:
+    """Whether the same request may be answered a little later."""
+    return status >= 500 or status in (408, 409, 425, 429)
+
+
+def passing(status: int, detail: str, headers: Mapping[str, str], body: bytes) -> EndpointError:
+    """The error for a status that may pass, with the time that the endpoint asks to wait."""
+    overloaded = status in _OVERLOADED
     return EndpointError(
-        Reason.SERVER_ERROR,
-        f"{url} failed ({status}): {shown}",
-        again=status >= 500 or status in (409, 425),
-        overloaded=status in _OVERLOADED,
-        retry_after=retry_after(headers, body) if status in _OVERLOADED else None,
+        _REASONS.get(status, Reason.SERVER_ERROR),
+        detail,
+        again=may_pass(status),
+        overloaded=overloaded,
+        retry_after=retry_after(headers, body) if overloaded else None,
     )
 
 
 def redirected(url: str, origin: object, role: str) -> EndpointError:
-    """The error for a redirect to another origin: prompt and key are not sent there.
-
-    Args:
-        url: the endpoint's.
-        there: the origin that it names.
-        role: what the endpoint is for, as the user calls it.
-    """
+    """The error for a redirect to another origin: prompt and key are not sent there."""
     there = f", {origin}," if _quoted else ","
     detail = (
         f"{url} redirects to another server{there} and nothing was sent there. If that is the "
@@ -128,27 +131,15 @@ def redirected(url: str, origin: object, role: str) -> EndpointError:
 
 
 def foreign(content: bytes, url: str, expected: str, why: str = "") -> EndpointError:
-    """The error for a reply with status 200 that is not of the protocol (a login page).
-
-    Args:
-        content: the reply, with the key blanked out.
-        url: the endpoint's, for the sentence.
-        expected: what the reply should have been, ``chat completion``.
-        why: what is wrong with it; its beginning is shown where left out.
-    """
+    """The error for a reply with status 200 that is not of the protocol (a login page): what was
+    expected (``chat completion``), and what is wrong, or how the reply begins."""
     shown = why or (repr(content[:120].decode("utf-8", "replace")) if _quoted else "not shown here")
     detail = f"{url} answered with something that is no {expected}: {shown}"
     return EndpointError(Reason.SERVER_ERROR, detail, again=True)
 
 
 def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
-    """The error for a request that the client could not send, or whose reply never came.
-
-    Args:
-        error: the client's.
-        url: the endpoint's, for the sentence.
-        key: is blanked out.
-    """
+    """The error for a request that the client could not send, or whose reply never came."""
     chain = list(causes(error))
     if any(isinstance(one, UnicodeError) or _ILLEGAL.search(str(one)) for one in chain):
         # These quote the header; and what cannot be sent now cannot be sent later.
@@ -170,16 +161,9 @@ _SYSTEM_ROLE = re.compile(r"\brole\b.{0,80}\bsystem\b|\bsystem\b.{0,20}\brole\b"
 
 
 def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> set[str]:
-    """Which of what was sent the server does not take, as far as it says so.
-
-    Where it names nothing at all: both ways to ask for the answer's form.
-
-    Args:
-        message: the server's sentence.
-        param: what it names as the cause; may be empty.
-        body: the whole reply, for the places that FastAPI lists.
-        sent: names of parameters and the mode (``json_schema``, ``json_object``) that were sent.
-    """
+    """Which of the parameters and modes that were sent the server does not take, as far as its
+    sentence, the cause that it names (``param``) and the places that FastAPI lists in the body say
+    so; where it names nothing at all, both ways to ask for the answer's form."""
     if SYSTEM in sent and _SYSTEM_ROLE.search(message[:_READ]):
         return {SYSTEM}
     form = {name for name in sent if name in FORMS}
@@ -203,12 +187,8 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
 
 
 def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
-    """Seconds that the endpoint asks to wait, or ``None``.
-
-    Args:
-        headers: may hold ``retry-after-ms`` or ``retry-after`` (seconds, or a date).
-        body: where Google says it (``retryDelay``).
-    """
+    """Seconds that the endpoint asks to wait, or ``None``: by ``retry-after-ms`` or ``retry-after``
+    (seconds, or a date) of the headers, or ``retryDelay`` of a body of Google's."""
     by_name = {name.lower(): value for name, value in headers.items()}
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = by_name.get(name, "")

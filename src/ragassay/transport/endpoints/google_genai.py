@@ -15,10 +15,11 @@ from ragassay.transport.endpoints.endpoint import (
     Completion,
     Finish,
     Prompt,
+    completed,
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import speakers
+from ragassay.transport.providers import speakers
 
 _NAMES = {"max_tokens": "max_output_tokens"}
 
@@ -93,8 +94,7 @@ class GoogleGenAI(HttpEndpoint):
             parts = (candidate.get("content") or {}).get("parts") or []
             text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
             finish = _FINISH.get(candidate.get("finishReason"), "stop")
-        model = str(reply.get("modelVersion") or "")
-        return Completion(text, finish, None, model, read, written, read > 0)
+        return completed(text, finish, reply.get("modelVersion"), read, written)
 
 
 _ROLES = {"user": "user", "assistant": "model"}

@@ -54,28 +54,16 @@ class HttpEndpoint(Endpoint):
 
     @abstractmethod
     def rejectable(self, body: Mapping[str, Any]) -> Iterable[str]:
-        """What of a request may be rejected: its parameters, and the mode.
-
-        Args:
-            body: of the request.
-        """
+        """What of a request may be rejected: its parameters, and the mode."""
 
     @abstractmethod
     def read(self, reply: Any, sent: bytes) -> Completion:
-        """What a reply says. An error such as `KeyError` means that it is not of this protocol.
-
-        Args:
-            reply: the parsed JSON.
-            sent: the body of the request.
-        """
+        """What a reply (parsed JSON) to the body of a request says. An error such as `KeyError`
+        means that it is not of this protocol."""
 
     def wire(self, body: bytes) -> tuple[str, bytes]:
         """Path and content of the request for a body: as they are, unless a protocol has the
-        model's name in its path.
-
-        Args:
-            body: the JSON of what `body` gave.
-        """
+        model's name in its path."""
         return self.path, body
 
     async def open(self) -> None:
@@ -144,11 +132,7 @@ class Unsound(ValueError):  # noqa: N818 - it says what is the case
 
 
 def parsed(content: bytes) -> Any:
-    """The value of a reply in JSON.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
+    """The value of a reply in JSON, or a `ValueError`."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
@@ -156,13 +140,8 @@ def parsed(content: bytes) -> Any:
 
 
 def http_client(url: str, role: str, shown: str) -> httpx2.AsyncClient:
-    """A client with several pools of connections that take turns.
-
-    Args:
-        url: the endpoint's; a redirect to another origin is an `EndpointError`.
-        role: what the endpoint is for, as the user calls it.
-        shown: what errors call it.
-    """
+    """A client with several pools of connections that take turns; a redirect to another origin is
+    an `EndpointError`."""
     import httpx2
 
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
@@ -205,21 +184,12 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
 
 
 def usage_of(reply: Mapping[str, Any], name: str = "usage") -> Mapping[str, Any]:
-    """What a reply says about tokens; empty where it says nothing.
-
-    Args:
-        reply: of an endpoint.
-        name: of the field.
-    """
+    """What a reply says about tokens, under the name; empty where it says nothing."""
     usage = reply.get(name)
     return usage if isinstance(usage, Mapping) else {}
 
 
 def needs_client() -> None:
-    """Says at once, and clearly, that the package is not installed.
-
-    Raises:
-        UsageError: it is not.
-    """
+    """Says at once, with a `UsageError`, that the package is not installed."""
     if find_spec("httpx2") is None:
         raise UsageError("An endpoint needs the httpx2 package: pip install 'ragassay[llm]'.")

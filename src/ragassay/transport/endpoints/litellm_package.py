@@ -19,7 +19,7 @@ from ragassay.transport.endpoints.endpoint import (
 from ragassay.transport.endpoints.endpoint_errors import foreign
 from ragassay.transport.endpoints.openai_chat import chat_body, chat_completion
 from ragassay.transport.endpoints.python_chat import raised
-from ragassay.transport.provider_table import speakers
+from ragassay.transport.providers import speakers
 from ragassay.transport.secrets import Secret
 
 _FOUND = Secret("-", "the environment variable from which LiteLLM reads the key")

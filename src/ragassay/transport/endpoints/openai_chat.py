@@ -12,10 +12,11 @@ from ragassay.transport.endpoints.endpoint import (
     Completion,
     Finish,
     Prompt,
+    completed,
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import speakers
+from ragassay.transport.providers import speakers
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -75,17 +76,10 @@ def chat_completion(reply: Any) -> Completion:
     """
     choice, usage = reply["choices"][0], usage_of(reply)
     message = choice["message"]
-    read, written = counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))
-    return Completion(
-        text_of(message.get("content")),
-        _FINISH.get(choice.get("finish_reason"), "stop"),
-        message.get("refusal") or None,
-        str(reply.get("model") or ""),
-        read or 0,
-        written or 0,
-        # No prompt has nothing in it: some proxies send zeros.
-        bool(read) and written is not None,
-    )
+    tokens = counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))
+    text, refusal = text_of(message.get("content")), message.get("refusal")
+    finish = _FINISH.get(choice.get("finish_reason"), "stop")
+    return completed(text, finish, reply.get("model"), *tokens, refusal=refusal)
 
 
 _FINISH: Mapping[Any, Finish] = {"length": "length", "content_filter": "filtered"}

@@ -21,12 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VectorReply(Completion):
-    """A reply that holds vectors.
-
-    Attributes:
-        vectors: one for each text, in the order in which the texts were sent; all of one length.
-            A component may be NaN or infinite: so it came.
-    """
+    """A reply that holds vectors of one length, one for each text, in the order in which the texts
+    were sent. A component may be NaN or infinite: so it came."""
 
     vectors: tuple[NDArray[np.float32], ...] = ()
 
@@ -42,15 +38,8 @@ class OpenAIEmbeddings(OpenAIChat):
     def texts(
         self, model: str, texts: Sequence[str], dimensions: int | None, encoding: str | None
     ) -> dict[str, Any]:
-        """The request's body.
-
-        Args:
-            model: the model's name.
-            texts: at least one, none of them blank.
-            dimensions: components of each vector, where the model lets one choose.
-            encoding: ``base64`` (a third of the bytes, and exact), ``float``, or ``None`` for
-                servers that do not know the parameter.
-        """
+        """The request's body for texts, none of them blank. The encoding is ``base64`` (a third of
+        the bytes, and exact), ``float``, or ``None`` for servers that do not know the parameter."""
         body: dict[str, Any] = {"model": model, "input": list(texts)}
         if dimensions is not None:
             body["dimensions"] = dimensions

@@ -23,6 +23,7 @@ from ragassay.transport.endpoints.endpoint import (
     Finish,
     Message,
     Prompt,
+    completed,
     counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
@@ -113,21 +114,18 @@ class PythonChat(Endpoint):
     def _read(self, value: Any, asked: str) -> Completion:
         text = _text(value)
         if text is None:
-            problem = f"{self.url} returned {_kind(value)} when it was asked {asked}."
-            raise EndpointError(Reason.JUDGE_ERROR, f"{problem} {_WANTED} {_look(self._name)}")
-        read, written = _tokens(value)
+            detail = (
+                f"{self.url} returned {_kind(value)} when it was asked {asked}. A judge in Python "
+                f"takes a text and returns the reply as a text (str). {_look(self._name)}"
+            )
+            raise EndpointError(Reason.JUDGE_ERROR, detail)
         metadata = getattr(value, "response_metadata", None)
         metadata = metadata if isinstance(metadata, Mapping) else {}
         ended = metadata.get("finish_reason") or metadata.get("stop_reason")
         ended = ended or getattr(value, "stop_reason", None)
-        return Completion(
-            text,
-            _CUT.get(ended if isinstance(ended, str) else None, "stop"),
-            model=str(metadata.get("model_name") or metadata.get("model") or ""),
-            input_tokens=read or 0,
-            output_tokens=written or 0,
-            counted=bool(read) and written is not None,
-        )
+        finish = _CUT.get(ended if isinstance(ended, str) else None, "stop")
+        model = metadata.get("model_name") or metadata.get("model")
+        return completed(text, finish, model, *_tokens(value))
 
 
 def _tokens(value: Any) -> tuple[int | None, int | None]:
@@ -145,9 +143,6 @@ def _tokens(value: Any) -> tuple[int | None, int | None]:
     return None, None
 
 
-_WANTED = "A judge in Python takes a text and returns the reply as a text (str)."
-
-
 def raised(
     error: BaseException,
     where: str,
@@ -161,15 +156,13 @@ def raised(
     """The error for an exception of a user's function or of a client in Python.
 
     Clients' exceptions carry the status of the server that they asked: it is read as for any
-    endpoint, so that a rate limit is waited for.
+    endpoint (see `from_status`), so that a rate limit is waited for.
 
     Args:
         error: what was raised.
         where: names the endpoint in the sentence.
         asked: kind of the question, for the sentence.
-        model: that was asked for.
-        sent: names of parameters and modes that were sent, which may be what is rejected.
-        key: that was sent; the sentence says where it comes from.
+        model, sent, key: as of `from_status`.
         code: name of the user's function or object that raised; empty for a package's client.
     """
     status = getattr(error, "status_code", None)
@@ -187,10 +180,9 @@ def raised(
         )
     question = f" It was asked {asked}." if asked else ""
     detail = f"{where} raised {described(error, place=True)}{question}"
-    if isinstance(error, TimeoutError):
-        return EndpointError(Reason.TIMEOUT, detail, again=True)
-    if isinstance(error, ConnectionError):
-        return EndpointError(Reason.CONNECTION, detail, again=True)
+    if isinstance(error, TimeoutError | ConnectionError):
+        reason = Reason.TIMEOUT if isinstance(error, TimeoutError) else Reason.CONNECTION
+        return EndpointError(reason, detail, again=True)
     if code:
         return EndpointError(Reason.JUDGE_ERROR, f"{detail} {_look(code)}")
     return EndpointError(Reason.SERVER_ERROR, detail)
@@ -272,9 +264,7 @@ def _text(value: Any) -> str | None:
 
 
 def _kind(value: Any) -> str:
-    if value is None:
-        return "None (is a 'return' missing?)"
     name = type(value).__name__
-    if name == "bytes":
-        return "bytes"
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    article = "an" if name[0] in "aeiou" else "a"
+    names = {"NoneType": "None (is a 'return' missing?)", "bytes": "bytes"}
+    return names.get(name, f"{article} {name}")

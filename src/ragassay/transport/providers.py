@@ -1,15 +1,17 @@
-"""Where the providers of models are, and which environment variable holds their key
-(``providers.yaml``)."""
+"""Who speaks which protocol, where providers of models are, and which environment variable holds
+their key (``providers.yaml``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragassay.base import package_files
+from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError
+from ragassay.transport.endpoints.endpoint import ApiProtocol
 from ragassay.transport.secrets import Secret, from_environment
 
 
@@ -24,7 +26,7 @@ class Provider:
         url_variable: environment variable that moves the endpoint elsewhere.
         suffix: what is added to the variable's URL where it is not there.
         key_needed: whether asking without a key is pointless.
-        protocol: what is spoken there, a name of `ragassay.transport.protocol_registry`.
+        protocol: what is spoken there, a name of `protocols`.
         moved_protocol: what is spoken where ``url_variable`` moves the endpoint to, if that is
             another protocol.
         default: what goes before a suite's published default model where only the provider is
@@ -42,17 +44,37 @@ class Provider:
 
 
 def speakers(protocol: str) -> dict[str, Any]:
-    """Who speaks a protocol of ours: ``providers`` and ``aliases``, by name.
-
-    Args:
-        protocol: ``openai``.
-    """
+    """Who speaks a protocol of ours: ``providers`` and ``aliases``, by name."""
     listed = package_files.table("ragassay.transport", "providers.yaml")[protocol]
     every = {
         name: Provider(**{**one, "keys": tuple(one["keys"])}, protocol=protocol)
         for name, one in listed["providers"].items()
     }
     return {"providers": every, "aliases": listed["aliases"]}
+
+
+@cache
+def protocols() -> Mapping[str, ApiProtocol]:
+    """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
+    ours = [
+        getattr(one, "PROTOCOL", None) for one in package_files.modules(f"{__package__}.endpoints")
+    ]
+    every = [*ours, *plugins.added("endpoints").values()]
+    by_name = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
+    return plugins.by_name("protocol", by_name)
+
+
+@cache
+def providers() -> Mapping[str, Provider]:
+    """Every provider by name."""
+    every = (item for each in protocols().values() for item in each.providers.items())
+    return plugins.by_name("provider", every)
+
+
+@cache
+def aliases() -> Mapping[str, str]:
+    """Other names of providers, with the name that each stands for."""
+    return {alias: name for each in protocols().values() for alias, name in each.aliases.items()}
 
 
 OWN_KEY = "RAGASSAY_API_KEY"
