@@ -20,7 +20,7 @@ from ragassay.review.label_log import LABELS, answered
 from ragassay.review.review_editing import REVIEWS
 from ragassay.review.review_folder import ReviewFolder
 from ragassay.review.review_log import Entry
-from ragassay.stats.categorical.label_agreement import (
+from ragassay.stats.categorical import (
     agreement_interval,
     cohen_kappa,
     fleiss_kappa,
