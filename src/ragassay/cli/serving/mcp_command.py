@@ -26,7 +26,7 @@ def mcp(folders: list[Path] | None = None, /, **run_options: Any) -> None:
     Args:
         folders: What the tools may read and write (default: the working directory).
     """
-    from ragassay.pipelines.mcp_servers import needs_mcp
+    from ragassay.compat.ultrarag.mcp_servers import needs_mcp
 
     needs_mcp()
     for folder in folders or ():

@@ -177,8 +177,8 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
     for folder in folders:
         if not folder.is_dir():
             raise OptionError("mcp", f"there is no folder {folder}")
+    from ragassay.compat.ultrarag.mcp_servers import needs_mcp
     from ragassay.mcp.mcp_server import McpOptions
-    from ragassay.pipelines.mcp_servers import needs_mcp
 
     needs_mcp()
     options = {"judge": None if judge is None else [judge], "budget": budget}
