@@ -16,8 +16,8 @@ import time
 from contextlib import chdir
 from pathlib import Path
 
-from ragassay import pipelines
 from ragassay.compat import ultrarag
+from ragassay.compat.ultrarag import pipelines
 
 ROWS = 1000
 EVALUATION = Path(__file__).resolve().parents[1] / "examples" / "ultrarag" / "evaluation"

@@ -26,7 +26,7 @@ LAYERS = [
         "golden",
         "engine",
     ),
-    *("reports", "compat", "pipelines", "targets", "synthesis", "mcp", "client"),
+    *("reports", "compat", "targets", "synthesis", "mcp", "client"),
     *("testing", "service", "review", "cli"),
 ]
 BESIDE = {

@@ -9,7 +9,6 @@ from . import (
     mcp as mcp,
     metrics as metrics,
     models as models,
-    pipelines as pipelines,
     reports as reports,
     stats as stats,
     suites as suites,
@@ -59,6 +58,7 @@ from .compat.open_rag_eval.metric_classes import (
     UMBRELAMetric as UMBRELAMetric,
 )
 from .compat.open_rag_eval.query_data import RAGResultsLoader as RAGResultsLoader
+from .compat.ultrarag import pipelines as pipelines
 from .engine.comparison.compare_runs import compare as compare
 from .engine.diagnosis.diagnosing import diagnose as diagnose
 from .engine.plan.data_preview import plan as plan

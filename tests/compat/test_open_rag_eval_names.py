@@ -27,7 +27,7 @@ from ragassay import (
     suites,
 )
 from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
-from ragassay.engine.config.config_reading import read_config
+from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.judges.question import Question
 from ragassay.reports.tables.ore_values import COLUMNS
 from scripted_judge import Scripted

@@ -67,7 +67,7 @@ def test_no_answer_is_in_no_mean_and_no_gold_answer_counts_0_as_published() -> N
         (["London is rainy"], ["Paris"], ["acc"], "gt_ls[0] is 'Paris', and not a list"),
         (["a"], [[1]], ["acc"], "gt_ls[0] holds 1, which is no text"),
         ([3], [["a"]], ["acc"], "pred_ls[0] is no text but int"),
-        ("a", [["a"]], ["acc"], "pred_ls is a text"),
+        ("a", [["a"]], ["acc"], "pred_ls is 'a', and no list"),
         (["a"], [["a"]], ["bogus"], "metrics names 'bogus', which is unknown"),
         (["a"], [["a"]], [], "metrics is empty"),
         (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),

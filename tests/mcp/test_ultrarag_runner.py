@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ragassay.compat.ultrarag.ultrarag_servers import FLOWS, PARAMETERS
+from ragassay.compat.ultrarag.pipeline_tools import FLOWS, PARAMETERS
 
 mcp = pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 

@@ -20,14 +20,13 @@ from approved import check, number, result
 from ragassay.stats import distributions
 from ragassay.stats.bounded import is_crowded, range_bounds, skewed_bounds
 from ragassay.stats.components import icc1, variance_components
-from ragassay.stats.corrections import benjamini_hochberg, decision_levels, holm
+from ragassay.stats.corrections import adjusted_p, decision_levels, max_t
 from ragassay.stats.dispersion import spread
 from ragassay.stats.intervals import METHODS, alpha_of, mean_interval, one_sided
 from ragassay.stats.overlap import jaccard, rank_biased_overlap
 from ragassay.stats.paired import CORRECTIONS, compare_pairs
 from ragassay.stats.power import detectable
 from ragassay.stats.sign_flip import sign_flips
-from ragassay.stats.step_down import max_t
 from ragassay.stats.units import Units
 
 APPROVED = Path(__file__).parent / "approved"
@@ -225,7 +224,7 @@ def densities() -> Iterator[str]:
     for x in points:
         yield f"normal {x}: {shown(distributions.normal_cdf, x)}"
         for df in (0.5, 1, 2, 3, 30, 199, 200, 201, 1e7):
-            below = shown(distributions.t_cdf, x, df)
+            below = shown(distributions.t_sf, -x, df)
             yield f"  t {df}: {below} {shown(distributions.t_sf, x, df)}"
     chances = (0.0, 1e-100, 1e-9, 0.025, 0.2499, 0.25, 0.3, 0.5, 0.75, 0.975, 1.0)
     for p in chances:
@@ -257,7 +256,8 @@ def families() -> Iterator[str]:
         [0.02, 1.2],
     ]
     for p_values in tests:
-        for name, correct in (("holm", holm), ("bh", benjamini_hochberg)):
+        for name in ("holm", "bh"):
+            correct = partial(adjusted_p, name=name)
             yield f"{p_values} {name}: {result(correct, p_values)}"
             for alpha in (0.02, 0.05):
                 decided = partial(decision_levels, p_values, alpha=alpha, name=name)

@@ -11,9 +11,14 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from ragassay.base.errors import UsageError
-from ragassay.stats.percentiles import percentile_bootstrap
-from ragassay.stats.percentiles.ordered_values import _effective, percentile_interval
-from ragassay.stats.percentiles.percentile_bootstrap import _drawn, draws, percentile_difference
+from ragassay.stats import percentiles
+from ragassay.stats.percentiles import (
+    _drawn,
+    _effective,
+    draws,
+    percentile_difference,
+    percentile_interval,
+)
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
 PERCENTS = st.sampled_from((5, 50, 90, 95, 99))
@@ -148,7 +153,7 @@ def test_more_values_have_fewer_resamples(
         drawn.append(n_draws)
         return draws(times, 100, seed, batch)
 
-    monkeypatch.setattr(percentile_bootstrap, "draws", counted)
+    monkeypatch.setattr(percentiles, "draws", counted)
     values, units = np.arange(float(n)), np.arange(n)
     percentile_difference(values, values, 50, units_a=units, units_b=units)
     assert drawn == [expected]

@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.stats.categorical.rates import rate_ratio, share_ratio
+from ragassay.stats.categorical import rate_ratio, share_ratio
 
 stats = pytest.importorskip("scipy.stats")
 trials = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import combinations
 
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.stats.corrections import benjamini_hochberg, holm
+from ragassay.stats.corrections import adjusted_p, holm
 
 P = st.floats(0, 1)
+benjamini_hochberg = partial(adjusted_p, name="bh")
 BOTH = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.stats.distributions import normal_cdf, normal_ppf, t_cdf, t_ppf, t_sf
+from ragassay.stats.distributions import normal_cdf, normal_ppf, t_ppf, t_sf
 
 DEGREES = [0.5, 1, 2, 3, 7.5, 30, 199, 200, 201, 1_000, 123_456, 10_000_000]
 
@@ -19,8 +19,7 @@ def test_the_tail_of_t_is_scipys_to_twelve_digits(df: float) -> None:
         truth = stats.t.sf(t, df)
         if truth > 1e-290:
             assert t_sf(t, df) == pytest.approx(truth, rel=1e-12)
-            assert t_cdf(-t, df) == t_sf(t, df)
-            assert t_cdf(t, df) == pytest.approx(stats.t.cdf(t, df), rel=1e-12)
+            assert t_sf(-t, df) == pytest.approx(stats.t.cdf(t, df), rel=1e-12)
 
 
 @pytest.mark.parametrize("t", [0.0, 1e-8, 1e-3, 0.4, 1.0, 1.5, 1.8, 30.0, 1e6])
@@ -41,7 +40,7 @@ def test_the_quantile_of_t_is_scipys_to_twelve_digits(df: float) -> None:
 
 @given(st.floats(1e-250, 0.4999), st.floats(1, 1e6))
 def test_the_quantile_of_t_undoes_the_distribution(p: float, df: float) -> None:
-    assert t_cdf(t_ppf(p, df), df) == pytest.approx(p, rel=1e-11)
+    assert t_sf(-t_ppf(p, df), df) == pytest.approx(p, rel=1e-11)
 
 
 @pytest.mark.parametrize(("df", "printed"), [(1, 12.706), (9, 2.262), (29, 2.045), (120, 1.980)])
@@ -77,6 +76,6 @@ def test_what_is_no_probability_is_refused(bad: float) -> None:
 
 @pytest.mark.parametrize("bad", [0, -1, math.inf, math.nan])
 def test_degrees_of_freedom_out_of_range_are_refused(bad: float) -> None:
-    for function in (t_sf, t_cdf, t_ppf):
+    for function in (t_sf, t_ppf):
         with pytest.raises(ValueError, match="degrees of freedom"):
             function(0.3, bad)

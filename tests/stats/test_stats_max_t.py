@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragassay.stats.corrections import holm
+from ragassay.stats.corrections import holm, max_t
 from ragassay.stats.paired import compare_pairs
 from ragassay.stats.sign_flip import sign_flips
-from ragassay.stats.step_down import max_t
 
 
 def step_down(sums: np.ndarray, observed: np.ndarray) -> list[float]:

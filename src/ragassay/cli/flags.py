@@ -301,7 +301,7 @@ def configured(
         UsageError: nothing is named, or two configurations are, or an impossible flag.
         InputError: the file cannot be read, or something in it is wrong.
     """
-    from ragassay.engine.config.config_reading import read_config
+    from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine.config.run_config import make_config
     from ragassay.formats.sources import standard_input
     from ragassay.metrics.core import naming

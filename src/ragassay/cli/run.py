@@ -51,12 +51,13 @@ def run(
         github: Print GitHub's annotations; write its step summary.
         json: Print the summary as JSON.
     """
-    from ragassay import formats, pipelines
+    from ragassay import formats
+    from ragassay.compat.ultrarag.pipeline_file import is_pipeline
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.judges.python_judge import named_judges
     from ragassay.reports.run_reports import report_formats, write_reports
 
-    if data is not None and pipelines.is_pipeline(data):
+    if data is not None and is_pipeline(data):
         if more:
             raise UsageError(f"{data} is a pipeline, and {more[0]} cannot be given beside it.")
         pipeline_options = run_options if config is None else {**run_options, "config": config}

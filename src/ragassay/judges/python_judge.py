@@ -29,7 +29,7 @@ from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
 from ragassay.transport.endpoints.python_chat import PythonChat
-from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.transport.providers import aliases, providers
 from ragassay.user_code.code_sources import (
     is_as_written,
     is_defined_once,

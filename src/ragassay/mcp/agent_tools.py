@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from anyio import from_thread
+from mcp.server.mcpserver import Context
 
 from ragassay.base.errors import ArgumentError
 from ragassay.engine.comparison.compare_runs import compare
@@ -15,87 +17,79 @@ from ragassay.engine.results import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.mcp.allowed_folders import AllowedFolders
-from ragassay.mcp.calling import Progress, in_thread, in_words
-from ragassay.mcp.tool_results import (
-    Compared,
-    ExplainedScores,
-    MetricEntry,
-    Metrics,
-    RunDone,
-    ValidatedFile,
-)
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.views import catalogue_view as catalogue
 
 RUNS = "runs"
 """Folder for runs that the agent does not name."""
 
+EVERY_S = 0.2
+"""Seconds between two notices of progress."""
+
 _LONG = ("prompt", "system", "reply", "raw", "data")
 """Parts of a verdict that are shown only in full."""
 
+# What the answers show of each thing.
+_OF_METRIC = (
+    *("name", "title", "kind", "needs", "range", "higher_is_better", "suites", "recommended_for"),
+)
+_OF_FILE = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
+_OF_MEAN = ("name", "mean", "low", "high", "n_scored", "n_total", "higher_is_better", "unscored")
+_OF_DIFFERENCE = (
+    *("name", "a_mean", "b_mean", "diff", "low", "high", "p_adjusted", "n", "verdict", "why"),
+)
 
-def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, Any]) -> None:
-    """Adds the tools to a server.
+Names = list[str] | str | None
+AgentContext = Context[Any, Any]
+
+
+class AgentTools:
+    """The tools, each a method: its docstring is what an agent reads.
 
     Args:
-        server: that offers them.
         folders: whose files they may use.
         settings: options of `RunConfig` for every run, such as the judge and the budget: a person
             chooses who is asked and paid, an agent does not.
     """
 
-    def prepared(
-        data: str,
-        suite: list[str] | str | None,
-        metrics: list[str] | str | None,
-        columns: dict[str, str] | None,
-        qrels: str | None,
-        *,
-        dry: bool = False,
-        **options: Any,
-    ) -> PreparedRun:
-        path = folders.existing(data, "data")
-        if path.suffix.casefold() in (".yaml", ".yml"):
-            raise ArgumentError("data: a YAML file is a configuration. Name the file of samples.")
-        arguments = {
-            "suite": _listed(suite or None),
-            "metrics": _listed(metrics or None),
-            "columns": columns or None,
-            "qrels": None if qrels is None else str(folders.existing(qrels, "qrels")),
-        }
-        config = make_config(data=str(path), **settings, **options, **arguments)
-        return prepare(config, dry=dry)
+    def __init__(self, folders: AllowedFolders, settings: Mapping[str, Any]) -> None:
+        self._folders, self._settings = folders, settings
+        self.all: Sequence[Callable[..., dict[str, Any]]] = (
+            *(self.list_metrics, self.validate_file, self.run_suite),
+            *(self.explain_score, self.compare_runs),
+        )
 
-    def list_metrics(suite: str | None = None, search: str | None = None) -> Metrics:
+    def list_metrics(self, suite: str | None = None, search: str | None = None) -> dict[str, Any]:
         """List the metrics: what each needs, its range and direction, what it is recommended for.
 
         Args:
             suite: Only those of a suite: qa, retrieval, ragreport, trecrag, mtrag, golden, chunks,
                 consistency, serving.
             search: Only those whose name, title or recommendation holds this text.
-        """
-        with in_words():
-            wanted = (search or "").casefold()
-            entries = [
-                MetricEntry(**{key: entry[key] for key in MetricEntry.model_fields})
-                for entry in catalogue.all_entries(suite)
-            ]
-            return Metrics(
-                metrics=[
-                    one
-                    for one in entries
-                    if wanted in f"{one.name} {one.title} {one.recommended_for}".casefold()
-                ]
-            )
 
-    async def validate_file(
-        context: Context[Any, Any],
+        Returns:
+            metrics: a list; kind is arithmetic, model or judge; needs are parts of a record.
+        """
+        wanted = (search or "").casefold()
+        entries = [_shown(entry, _OF_METRIC) for entry in catalogue.all_entries(suite)]
+        searched = ("name", "title", "recommended_for")
+        return {
+            "metrics": [
+                one
+                for one in entries
+                if wanted in " ".join(str(one[key]) for key in searched).casefold()
+            ]
+        }
+
+    def validate_file(
+        self,
+        context: AgentContext,
         data: str,
-        suite: list[str] | str | None = None,
-        metrics: list[str] | str | None = None,
+        suite: Names = None,
+        metrics: Names = None,
         columns: dict[str, str] | None = None,
         qrels: str | None = None,
-    ) -> ValidatedFile:
+    ) -> dict[str, Any]:
         """Read a file of samples to its end: what is in it, and how many samples each metric of a
         suite could score. A fault is named with its line and field.
 
@@ -105,30 +99,31 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             metrics: Metrics to count samples for, in place of suites.
             columns: Names of columns that are not recognised, {"answer": "model_output"}.
             qrels: TREC or BEIR qrels, for a TREC run.
+
+        Returns:
+            format, n_samples, n_queries, notes; systems, parts of samples and applicable metrics,
+            each with the number of samples; not_here: metrics whose model or package is missing.
         """
+        report = _reporting(context)
+        run = self._prepared(data, suite, metrics, columns, qrels, dry=True)
+        contents = preview(run, lambda n: report(n, None, "samples read"))
+        return {
+            **{name: getattr(contents, name) for name in _OF_FILE},
+            "not_here": {name: str(why) for name, why in contents.extras.items()},
+            "notes": list(contents.warnings),
+        }
 
-        def work(report: Progress) -> ValidatedFile:
-            run = prepared(data, suite, metrics, columns, qrels, dry=True)
-            contents = preview(run, lambda n: report(n, None, "samples read"))
-            fields = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
-            return ValidatedFile(
-                **{name: getattr(contents, name) for name in fields},
-                not_here={name: str(why) for name, why in contents.extras.items()},
-                notes=list(contents.warnings),
-            )
-
-        return await in_thread(context, work)
-
-    async def run_suite(
-        context: Context[Any, Any],
+    def run_suite(
+        self,
+        context: AgentContext,
         data: str,
-        suite: list[str] | str | None = None,
-        metrics: list[str] | str | None = None,
+        suite: Names = None,
+        metrics: Names = None,
         columns: dict[str, str] | None = None,
         qrels: str | None = None,
         limit: int | None = None,
         output: str | None = None,
-    ) -> RunDone:
+    ) -> dict[str, Any]:
         """Evaluate a file of samples. Means come with 95 % intervals; what could not be scored is
         counted by reason and is in no mean.
 
@@ -140,30 +135,36 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             qrels: TREC or BEIR qrels, for a TREC run.
             limit: Only the first so many samples.
             output: New folder for the run. Default: runs/NAME of the data.
+
+        Returns:
+            run (the folder, for explain_score and compare_runs), report (HTML for a person),
+            n_samples, notes; metrics: mean and interval (low, high), n_scored of n_total, unscored
+            (why samples have no score, and how many).
         """
+        report = _reporting(context)
+        source = self._folders.existing(data, "data")
+        wanted = output or f"{RUNS}/{source.stem}"
+        target = self._folders.writable(wanted, "output")
+        number = 1
+        while output is None and target.exists():
+            number += 1
+            target = self._folders.writable(f"{wanted}-{number}", "output")
+        run = self._prepared(data, suite, metrics, columns, qrels, limit=limit, output=str(target))
+        total = run.source.count()
+        result = run.run(lambda n: report(n, total, "samples scored"), keep=False)
+        summary, reports = result.summary, write_reports(result)
+        means = [{key: getattr(one, key) for key in _OF_MEAN} for one in summary.metrics.values()]
+        return {
+            "run": str(result.folder),
+            "report": str(reports["html"]),
+            "n_samples": summary.n_samples,
+            "metrics": means,
+            "notes": list(summary.warnings),
+        }
 
-        def work(report: Progress) -> RunDone:
-            source = folders.existing(data, "data")
-            wanted = output or f"{RUNS}/{source.stem}"
-            target = folders.writable(wanted, "output")
-            number = 1
-            while output is None and target.exists():
-                number += 1
-                target = folders.writable(f"{wanted}-{number}", "output")
-            run = prepared(data, suite, metrics, columns, qrels, limit=limit, output=str(target))
-            total = run.source.count()
-            result = run.run(lambda n: report(n, total, "samples scored"), keep=False)
-            return RunDone.of(result, write_reports(result))
-
-        return await in_thread(context, work)
-
-    async def compare_runs(
-        context: Context[Any, Any],
-        new: str,
-        old: str,
-        metrics: list[str] | str | None = None,
-        primary: list[str] | str | None = None,
-    ) -> Compared:
+    def compare_runs(
+        self, new: str, old: str, metrics: Names = None, primary: Names = None
+    ) -> dict[str, Any]:
         """Say whether the new run is really better: paired tests query by query, corrected for the
         number of metrics, with an interval of each difference and a verdict in words.
 
@@ -172,23 +173,29 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             old: Folder of the old run, the baseline.
             metrics: Metrics to compare. Default: all that both have.
             primary: Metrics to test; the others are shown and weaken nothing. Default: all.
+
+        Returns:
+            a (new), b (old), notes; differences: diff is a - b with its interval (low, high),
+            p_adjusted is corrected for the number of metrics, why says why there is no verdict.
         """
+        a, b = (open_run(self._folders.existing(*one)) for one in ((new, "new"), (old, "old")))
+        comparison = compare(a, b, metrics=_listed(metrics), primary=_listed(primary))
+        found = comparison.to_json()
+        notes = [str(note) for note in comparison.notes if note.severity != "detail"]
+        return {
+            **_shown(found, ("a", "b")),
+            "differences": [_shown(one, _OF_DIFFERENCE) for one in found["differences"]],
+            "notes": [*comparison.warnings, *notes],
+        }
 
-        def work(report: object) -> Compared:
-            a = open_run(folders.existing(new, "new"))
-            b = open_run(folders.existing(old, "old"))
-            return Compared.of(compare(a, b, metrics=_listed(metrics), primary=_listed(primary)))
-
-        return await in_thread(context, work)
-
-    async def explain_score(
-        context: Context[Any, Any],
+    def explain_score(
+        self,
         run: str,
         sample: str,
         metric: str | None = None,
         system: str | None = None,
         full: bool = False,
-    ) -> ExplainedScores:
+    ) -> dict[str, Any]:
         """Show why a sample has the scores it has: explanations, and the verdicts they rest on.
 
         Args:
@@ -197,35 +204,72 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             metric: One metric. Default: all of them.
             system: Which system, where the run holds several.
             full: Also the prompts and raw replies of the judge.
+
+        Returns:
+            sample, query, answer, references, passages; scores: value, explanation and parts of
+            each metric, and the verdicts it rests on.
         """
+        source = open_run(self._folders.existing(run, "run"))
+        explained = rescoring.explain(source, sample, metric, system=system)
+        one, scores = explained.sample, explained.to_json()["scores"]
+        for score in scores if not full else ():
+            score["verdicts"] = [
+                {key: value for key, value in verdict.items() if key not in _LONG}
+                for verdict in score["verdicts"]
+            ]
+        return {
+            "sample": one.id,
+            "query": one.query,
+            "answer": None if one.answer is None else one.answer.text,
+            "references": list(one.references or ()),
+            "passages": [
+                {"id": passage.id, "text": passage.text} for passage in one.passages or ()
+            ],
+            "scores": scores,
+        }
 
-        def work(report: object) -> ExplainedScores:
-            source = open_run(folders.existing(run, "run"))
-            explained = rescoring.explain(source, sample, metric, system=system)
-            one = explained.sample
-            scores = explained.to_json()["scores"]
-            for score in scores if not full else ():
-                score["verdicts"] = [
-                    {key: value for key, value in verdict.items() if key not in _LONG}
-                    for verdict in score["verdicts"]
-                ]
-            return ExplainedScores(
-                sample=one.id,
-                query=one.query,
-                answer=None if one.answer is None else one.answer.text,
-                references=list(one.references or ()),
-                passages=[
-                    {"id": passage.id, "text": passage.text} for passage in one.passages or ()
-                ],
-                scores=scores,
-            )
-
-        return await in_thread(context, work)
-
-    for tool in (list_metrics, validate_file, run_suite, explain_score, compare_runs):
-        server.add_tool(tool)
+    def _prepared(
+        self,
+        data: str,
+        suite: Names,
+        metrics: Names,
+        columns: dict[str, str] | None,
+        qrels: str | None,
+        *,
+        dry: bool = False,
+        **options: Any,
+    ) -> PreparedRun:
+        path = self._folders.existing(data, "data")
+        if path.suffix.casefold() in (".yaml", ".yml"):
+            raise ArgumentError("data: a YAML file is a configuration. Name the file of samples.")
+        arguments = {
+            "suite": _listed(suite or None),
+            "metrics": _listed(metrics or None),
+            "columns": columns or None,
+            "qrels": None if qrels is None else str(self._folders.existing(qrels, "qrels")),
+        }
+        config = make_config(data=str(path), **self._settings, **options, **arguments)
+        return prepare(config, dry=dry)
 
 
-def _listed(names: list[str] | str | None) -> list[str] | None:
+def _reporting(context: AgentContext) -> Callable[[float, float | None, str], None]:
+    """A function that tells the agent how much is done, of how much (where that is known)."""
+    last = 0.0
+
+    def report(done: float, of: float | None, sentence: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= EVERY_S or done == of:
+            last = now
+            from_thread.run(context.report_progress, done, of, sentence)
+
+    return report
+
+
+def _shown(found: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: found[key] for key in keys}
+
+
+def _listed(names: Names) -> list[str] | None:
     """Names as a list: of one alone, or of several joined with commas, too."""
     return names.split(",") if isinstance(names, str) else names

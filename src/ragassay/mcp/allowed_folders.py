@@ -24,12 +24,9 @@ class AllowedFolders:
     def existing(self, path: str, argument: str) -> Path:
         """A file or folder to read, with all links followed.
 
-        Args:
-            path: as the agent wrote it.
-            argument: names it in errors.
-
         Raises:
-            ArgumentError: it lies outside, or is not there; or a link within it leads outside.
+            ArgumentError: it lies outside, or is not there; or a link within it leads outside. The
+                sentence names the argument.
         """
         resolved = self.writable(path, argument)
         if not resolved.exists():
@@ -41,10 +38,6 @@ class AllowedFolders:
 
     def writable(self, path: str, argument: str) -> Path:
         """A file or folder to write, with all links followed.
-
-        Args:
-            path: as the agent wrote it.
-            argument: names it in errors.
 
         Raises:
             ArgumentError: it lies outside.

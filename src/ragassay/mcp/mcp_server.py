@@ -13,10 +13,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from ragassay import __version__
-from ragassay.base.errors import did_you_mean
+from ragassay.base.errors import RagassayError, did_you_mean
 from ragassay.base.problem_words import validation_problem
-from ragassay.mcp import agent_tools, ultrarag_tools
+from ragassay.mcp.agent_tools import AgentTools
 from ragassay.mcp.allowed_folders import AllowedFolders
+from ragassay.mcp.ultrarag_tools import ultrarag_tools
 
 _INSTRUCTIONS = (
     "ragassay evaluates RAG systems. To judge a change: validate_file on the data, run_suite on "
@@ -42,7 +43,8 @@ class McpOptions:
 
 
 class _Server(MCPServer[Any]):
-    """A server that refuses wrong and unknown arguments in a sentence."""
+    """A server whose tools are plain functions: the schema is that of their signature and
+    docstring, a thread of the library runs them, and every refusal is one sentence."""
 
     async def list_tools(self) -> list[Any]:
         """The tools; their schemas say that there are no further arguments."""
@@ -54,50 +56,36 @@ class _Server(MCPServer[Any]):
     async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
         """Calls a tool.
 
-        Args:
-            name: of the tool.
-            arguments: by name.
-            *rest: as the base class has it.
-            **more: as the base class has it.
-
         Raises:
             ToolError: what is wrong, and what to do.
         """
         tools = {tool.name: tool for tool in await self.list_tools()}
         schema = tools[name].input_schema if name in tools else {}
         parameters = list(schema.get("properties") or ())
+        takes = f"It takes: {', '.join(parameters)}."
         if name in tools and (unknown := [one for one in arguments if one not in parameters]):
             hint = did_you_mean(unknown[0], parameters)
             lacking = [one for one in schema.get("required", ()) if one not in arguments]
             needs = f", and needs {lacking[0]!r}" if lacking else ""
-            takes = f"It takes: {', '.join(parameters)}."
             sentences = (f"{name} has no argument {unknown[0]!r}{needs}.", hint, takes)
             raise ToolError(" ".join(filter(None, sentences)))
         try:
             return await super().call_tool(name, arguments, *rest, **more)
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+            cause = error.__cause__
+            if isinstance(cause, RagassayError | OSError):  # which a person can mend
+                raise ToolError(f"Error executing tool {name}: {cause}") from error
+            if not isinstance(cause, ValidationError):
                 raise
-            raise ToolError(_refusal(name, error.__cause__, parameters)) from error
-
-
-def _refusal(name: str, error: ValidationError, parameters: list[str]) -> str:
-    """What is wrong with the arguments of a tool, in one sentence, and what it takes."""
-    first = error.errors()[0]
-    field = ".".join(str(piece) for piece in first["loc"][:1])
-    if first["type"] == "missing":
-        problem = f"{name} needs the argument {field!r}"
-    else:
-        problem = f"{name}: {validation_problem(error)}"
-    return f"{problem}. It takes: {', '.join(parameters)}."
+            first = cause.errors()[0]
+            problem = f"{name}: {validation_problem(cause)}"
+            if first["type"] == "missing":
+                problem = f"{name} needs the argument {str(first['loc'][0])!r}"
+            raise ToolError(f"{problem}. {takes}") from error
 
 
 def create_server(options: McpOptions) -> MCPServer[Any]:
-    """The server with all its tools.
-
-    Args:
-        options: how it is offered.
-    """
+    """The server with all its tools."""
     server: MCPServer[Any] = _Server(
         "ragassay",
         title="ragassay",
@@ -107,6 +95,6 @@ def create_server(options: McpOptions) -> MCPServer[Any]:
     )
     logging.getLogger("mcp").setLevel(logging.WARNING)
     folders = AllowedFolders(options.folders)
-    ultrarag_tools.add(server, folders)
-    agent_tools.add(server, folders, options.settings)
+    for tool in (*ultrarag_tools(folders), *AgentTools(folders, options.settings).all):
+        server.add_tool(tool)
     return server

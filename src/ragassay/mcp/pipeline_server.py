@@ -15,27 +15,42 @@ under ``ragassay run`` and under UltraRAG's own runner.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.yaml_files import marked, text_of
 from ragassay.compat import ultrarag
-from ragassay.compat.ultrarag.ultrarag_flow import Flow
-from ragassay.compat.ultrarag.ultrarag_servers import FLOWS
-from ragassay.mcp.calling import in_words
+from ragassay.compat.ultrarag.pipeline_tools import FLOWS, Flow
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Server(MCPServer[Any]):
+    """A server that says what went wrong in a tool; a defect is also printed to standard error, and
+    told with its place."""
+
+    async def call_tool(self, name: str, *rest: Any, **more: Any) -> Any:
+        """Calls a tool; a `ToolError` says what is wrong."""
+        try:
+            return await super().call_tool(name, *rest, **more)
+        except UnexpectedToolError as unexpected:
+            error = unexpected.__cause__ or unexpected
+            said = str(error)
+            if not isinstance(error, RagassayError):
+                traceback.print_exception(error, file=sys.stderr)
+                frames = traceback.extract_tb(error.__traceback__)
+                name_of, line = Path(frames[-1].filename).name, frames[-1].lineno
+                said = f"{type(error).__name__}: {error} ({name_of}, line {line})"
+            raise ToolError(f"Error executing tool {name}: {said}") from error
 
 
 class PipelineServer:
@@ -48,7 +63,7 @@ class PipelineServer:
 
     def __init__(self, file: str, name: str | None = None) -> None:
         self._file = Path(file).resolve()
-        self.server: MCPServer[Any] = MCPServer(name or self._file.stem, log_level="WARNING")
+        self.server: MCPServer[Any] = _Server(name or self._file.stem, log_level="WARNING")
         self._declared: dict[str, tuple[str, tuple[str, ...]]] = {}
         self.server.add_tool(self.build)
 
@@ -65,7 +80,7 @@ class PipelineServer:
             arguments = tuple(inspect.signature(function).parameters)
             Flow.declared(output, arguments, ())  # a mistake shows when the server starts
             self._declared[function.__name__] = (output, arguments)
-            self.server.add_tool(_with_readable_errors(function), structured_output=False)
+            self.server.add_tool(function, structured_output=False)
             return function
 
         return decorator
@@ -76,18 +91,13 @@ class PipelineServer:
         Args:
             parameter_file: path of the server's parameter.yaml.
         """
-        path = Path(parameter_file)
-        with in_words():
-            return str(self.write_flows(path))
+        return str(self.write_flows(Path(parameter_file)))
 
     def write_flows(self, path: Path) -> Path:
-        """Writes ``server.yaml``.
-
-        Args:
-            path: of the parameter file.
+        """Writes ``server.yaml`` beside a parameter file.
 
         Raises:
-            InputError: it is not a mapping of parameters.
+            InputError: the file is not a mapping of parameters.
         """
         parameters = marked(text_of(path), path, later_wins=True).value or {}
         if not isinstance(parameters, Mapping):
@@ -120,31 +130,3 @@ def evaluation_server(file: str) -> PipelineServer:
     for name, flow in FLOWS["evaluation"].items():
         server.tool(flow)(getattr(ultrarag, name))
     return server
-
-
-def _with_readable_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its errors as sentences for the caller; a defect of its own is also printed
-    to standard error, with its place."""
-
-    if not inspect.iscoroutinefunction(function):
-        return _errors_in_words()(function)
-
-    @functools.wraps(function)
-    async def awaited(*args: Any, **kwargs: Any) -> Any:
-        with _errors_in_words():
-            return await function(*args, **kwargs)
-
-    return awaited
-
-
-@contextmanager
-def _errors_in_words() -> Iterator[None]:
-    try:
-        yield
-    except RagassayError as error:
-        raise ToolError(str(error)) from error
-    except Exception as error:
-        traceback.print_exc(file=sys.stderr)
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-        raise ToolError(f"{type(error).__name__}: {error}{place}") from error

@@ -21,7 +21,7 @@ from ragassay.review.label_log import LABELS, answered
 from ragassay.review.review_log import Entry, Standing
 from ragassay.review.review_store import REVIEWS
 from ragassay.review.reviewing import ReviewFolder
-from ragassay.stats.categorical.label_agreement import (
+from ragassay.stats.categorical import (
     agreement_interval,
     cohen_kappa,
     fleiss_kappa,

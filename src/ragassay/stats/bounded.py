@@ -49,13 +49,8 @@ hundredth of the interval's width."""
 
 
 def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[float, float]:
-    """Lower and upper bound of a mean, inside the range of the values.
-
-    Args:
-        units: two units or more.
-        low, high: the range of single values, low < high; all values lie in it.
-        level: confidence level of the two bounds together, in (0, 1).
-    """
+    """Lower and upper bound of the mean of two units or more, inside the range of the values (low <
+    high), at a level for both bounds together."""
     mean = min(max((units.mean - low) / (high - low), 0.0), 1.0)
     z = normal_ppf((1.0 + level) / 2.0)
     trials = units.n_values / _average_size(units)
@@ -79,12 +74,7 @@ def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[f
 def is_crowded(units: Units, low: float, high: float) -> bool:
     """Whether nearly all values lie so close to one end of the range that the bounds may be too
     close: the distances from that end are those of fewer than three clusters, and of less than half
-    of them, and the variance is small.
-
-    Args:
-        units: two units or more.
-        low, high: the range of single values, low < high; all values lie in it.
-    """
+    of them, and the variance is small."""
     k = _distant(units, low, high)
     return 0.0 < k < min(_FEW, units.n_units / 2.0) and _variance(units, low, high, k) < _CROWDED
 
@@ -106,9 +96,7 @@ def _variance(units: Units, low: float, high: float, k: float) -> float:
 
 
 def _design_effect(units: Units, k: float) -> float:
-    """The d of the formula above, with the correlation that is found in k clusters and believed of
-    one.
-    """
+    """The d of the formula above: the correlation is found in k clusters and believed of one."""
     more = units.n_values - units.n_units
     if not more:
         return 1.0
@@ -140,12 +128,7 @@ def _equal_parts(amounts: FloatArray) -> float:
 
 
 def beta_bounds(won: float, lost: float, level: float) -> tuple[float, float]:
-    """Bounds of a share, by Clopper and Pearson.
-
-    Args:
-        won, lost: how often something happened and did not, 0 or more.
-        level: two-sided confidence level.
-    """
+    """Bounds of a share, by Clopper and Pearson, of what happened and what did not so often."""
     tail = (1.0 - level) / 2.0
     low = beta_ppf(tail, won, lost + 1.0) if won > 0.0 else 0.0
     high = beta_ppf(1.0 - tail, won + 1.0, lost) if lost > 0.0 else 1.0
@@ -161,10 +144,6 @@ def skewed_bounds(units: Units, level: float) -> tuple[float, float] | None:
 
     Source: N. Johnson, "Modified t tests and confidence intervals for asymmetrical populations",
     Journal of the American Statistical Association 73 (1978).
-
-    Args:
-        units: two units or more.
-        level: confidence level of the two bounds together, in (0, 1).
 
     Returns:
         The bounds; ``None`` where all units are equal and the spread is unknown.

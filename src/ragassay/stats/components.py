@@ -48,15 +48,8 @@ def icc1(values: ArrayLike, groups: Sequence[Hashable]) -> tuple[float, float, f
 
     Source: Shrout and Fleiss 1979 (ICC(1,1)); Searle, Casella and McCulloch 1992, section 3.6.
 
-    Args:
-        values: finite numbers, shape ``(n,)``.
-        groups: a label for each.
-
     Returns:
         The two components, and the share of the first; ``None`` for the share where both are 0.
-
-    Raises:
-        ValueError: fewer than two groups, or no group with two values.
     """
     row = _checked(values)
     codes = cluster_codes(groups, row.size)
@@ -85,17 +78,7 @@ def variance_components(
     whatever its number of repeats, by Henderson's first method, which allows for missing groups.
 
     Source: Henderson 1953, Estimation of variance and covariance components; Searle, Casella and
-    McCulloch 1992, chapter 5.
-
-    Args:
-        values: finite numbers, shape ``(n,)``.
-        queries: each value's query.
-        systems: each value's system.
-
-    Raises:
-        ValueError: fewer than two groups, no group (query and system) with two values, or too few
-            queries by several systems to tell the components apart.
-    """
+    McCulloch 1992, chapter 5."""
     row = _checked(values)
     groups = cluster_codes(zip(queries, systems, strict=True), row.size)
     between, within, icc = icc1(row, groups.tolist())

@@ -1,59 +1,65 @@
-"""Corrections of the p-values of several tests that belong together.
+"""Corrections of several tests that belong together.
 
-Each function takes the raw p-values of one family of tests and returns the adjusted ones in the
-same order: reject where the adjusted value is at most the chosen level. Entries without a p-value
-(``None``) stay ``None`` and do not count as tests.
+`adjusted_p` takes the raw p-values of a family and returns the adjusted ones in the same order:
+reject where the adjusted value is at most the chosen level. Entries without a p-value (``None``)
+stay ``None`` and do not count as tests. Holm's step-down adjustment controls the chance of one or
+more false discoveries, under any dependence between the tests; Benjamini and Hochberg's step-up
+adjustment the expected share of false findings among the findings, for independent or positively
+dependent tests.
+
+`max_t` is for tests on the same queries. Metrics that measure nearly the same (Recall@5 and P@5)
+rise and fall together: a correction that takes their dependence into account loses hardly any power
+by testing both. Each sign pattern gives each row a statistic: the absolute sum of its differences
+over the root of their sum of squares, so that a metric from 0 to 100 counts like one from 0 to 1.
+The rows are tested one after another, starting with the largest observed statistic; each is
+compared with the largest statistic, pattern by pattern, of the rows not tested yet. The chance of
+one or more false findings is at most alpha.
+
+Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
+of Statistics 6 (1979); Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate",
+Journal of the Royal Statistical Society B 57 (1995); P. Westfall and S. Young, "Resampling-Based
+Multiple Testing" (1993), algorithm 2.8; J. Romano and M. Wolf, "Exact and approximate stepdown
+methods for multiple hypothesis testing", Journal of the American Statistical Association 100
+(2005).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
-Correction = Callable[[Sequence[float | None]], list[float | None]]
+import numpy as np
+
+from ragassay.stats.sign_flip import SignFlips
+from ragassay.stats.units import FloatArray, IntArray
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment: controls the chance of one or more false discoveries.
-
-    Valid under any dependence between the tests. Source: S. Holm, "A simple sequentially rejective
-    multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
-
-    Raises:
-        ValueError: a p-value outside [0, 1].
-    """
-    order, ranked = _ranked(p_values)
-    m = len(ranked)
-    scaled = (min(1.0, (m - at) * p) for at, p in enumerate(ranked))
-    return _in_place(p_values, order, list(accumulate(scaled, max)))
-
-
-def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Benjamini and Hochberg's step-up adjustment: controls the false discovery rate.
-
-    That is the expected share of false findings among the findings. Valid for independent or
-    positively dependent tests. Source: Y. Benjamini and Y. Hochberg,
-    "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57 (1995).
-
-    Raises:
-        ValueError: a p-value outside [0, 1].
-    """
-    order, ranked = _ranked(p_values)
-    m = len(ranked)
-    scaled = [min(1.0, m * p / rank) for rank, p in enumerate(ranked, start=1)]
-    return _in_place(p_values, order, list(accumulate(reversed(scaled), min))[::-1])
+    """The adjusted p-values by Holm's procedure."""
+    return adjusted_p(p_values, "holm")
 
 
 def adjusted_p(p_values: Sequence[float | None], name: str) -> list[float | None]:
-    """The adjusted p-values of a family.
+    """The adjusted p-values of a family, by ``holm``, ``bh`` or ``none``.
 
-    Args:
-        p_values: raw p-values.
-        name: ``holm``, ``bh`` or ``none``.
+    Raises:
+        ValueError: a p-value outside [0, 1].
     """
-    ways: dict[str, Correction] = {"holm": holm, "bh": benjamini_hochberg, "none": list}
-    return ways[name](p_values)
+    order, ranked = _ranked(p_values)
+    m = len(ranked)
+    if name == "holm":
+        adjusted = [*accumulate((min(1.0, (m - at) * p) for at, p in enumerate(ranked)), max)]
+    elif name == "bh":
+        scaled = [min(1.0, m * p / rank) for rank, p in enumerate(ranked, start=1)]
+        adjusted = [*accumulate(reversed(scaled), min)][::-1]
+    else:
+        adjusted = ranked
+    result: list[float | None] = [None] * len(p_values)
+    for at, p in zip(order, adjusted, strict=True):
+        result[at] = p
+    return result
 
 
 def decision_levels(
@@ -62,12 +68,6 @@ def decision_levels(
     """The level at which each test by itself decides as the corrected family does.
 
     An interval at that level excludes "no difference" exactly where the corrected test finds one.
-
-    Args:
-        p_values: raw p-values of the family.
-        adjusted: the corrected p-values.
-        alpha: level of the family.
-        name: ``holm``, ``bh`` or ``none``.
 
     Returns:
         Levels in [0, 1), ``alpha`` where there is no p-value. With Holm a finding of rank j among m
@@ -93,18 +93,95 @@ def decision_levels(
 
 def _ranked(p_values: Sequence[float | None]) -> tuple[list[int], list[float]]:
     """Positions of the p-values that exist, smallest first, and those values."""
-    ranked = [(p, at) for at, p in enumerate(p_values) if p is not None]
+    ranked = sorted((float(p), at) for at, p in enumerate(p_values) if p is not None)
     for p, _ in ranked:
         if not 0.0 <= p <= 1.0:
             raise ValueError(f"a p-value lies in [0, 1], not at {p}")
-    ranked.sort()
-    return [at for _, at in ranked], [float(p) for p, _ in ranked]
+    return [at for _, at in ranked], [p for p, _ in ranked]
 
 
-def _in_place(
-    p_values: Sequence[float | None], order: Sequence[int], adjusted: Sequence[float]
-) -> list[float | None]:
-    result: list[float | None] = [None] * len(p_values)
-    for at, p in zip(order, adjusted, strict=True):
-        result[at] = p
-    return result
+def max_t(
+    flips: SignFlips, rows: Sequence[int], alpha: float = 0.05
+) -> tuple[list[float], list[float]]:
+    """Step-down max-T over some rows.
+
+    Args:
+        flips: the sign patterns, shared by all rows.
+        rows: the rows that are tested together.
+        alpha: level of the family, in (0, 1).
+
+    Returns:
+        Adjusted p-values, one for each of ``rows`` (a finding where at most ``alpha``), and the
+        levels at which the rows' own tests decide in the same way: a row is a finding exactly where
+        its raw p-value is at most its level.
+    """
+    chosen = list(rows)
+    spread = np.where(flips.spread > 0, flips.spread, 1.0)[chosen]
+    statistic = np.abs(flips.sums[:, chosen]) / spread
+    # Statistics this close to the observed one are equal to it, despite rounding.
+    slack = flips.slack[chosen] / spread
+    like = [
+        _Like(float(seen - off), float(seen + off), bool(half and seen > off))
+        for seen, off, half in zip(statistic[0], slack, flips.halves[chosen], strict=True)
+    ]
+    # Of equal statistics those whose ties count half come first: a whole tie would count for them.
+    order = np.lexsort((~flips.halves[chosen], -np.round(statistic[0], 9)))
+    p_values, thresholds = _steps(statistic, like, order, alpha)
+    n = flips.n_patterns
+    adjusted, levels = [1.0] * len(chosen), [alpha] * len(chosen)
+    largest_p, threshold, n_left = 0.0, np.inf, len(chosen)
+    for step, at in enumerate(order):
+        if largest_p <= alpha:
+            # The first row that is no finding ends the tests: the rest has its threshold.
+            threshold, n_left = thresholds[step], len(chosen) - step
+        largest_p = max(largest_p, p_values[step])
+        adjusted[at] = largest_p
+        # Where a statistic takes few values, its threshold says little: Bonferroni's level is safe.
+        n_beyond = max(float((statistic[:, at] > threshold).sum()), alpha * n / n_left)
+        n_like_observed = like[at].share(statistic[:, at]) * n
+        if largest_p <= alpha:
+            levels[at] = max(n_beyond, n_like_observed) / n
+        else:
+            levels[at] = min(n_beyond, n_like_observed - 0.5) / n
+    for at, following in zip(order[-2::-1], order[:0:-1], strict=True):
+        # Rows with the same statistic are decided in one step, whichever of them comes first.
+        tied = statistic[0, at] - statistic[0, following] <= 1e-9 * statistic[0, at]
+        if tied and adjusted[at] == adjusted[following] <= alpha:
+            levels[at] = max(levels[at], levels[following])
+    return adjusted, levels
+
+
+class _Like(NamedTuple):
+    """The statistics that count as the observed one: those in ``[low, high]``, half where ties
+    do."""
+
+    low: float
+    high: float
+    half: bool
+
+    def share(self, statistic: FloatArray) -> float:
+        """The share of patterns at least as far from zero as the observation."""
+        reached = float((statistic >= self.low).mean())
+        return (reached + float((statistic > self.high).mean())) / 2.0 if self.half else reached
+
+
+def _steps(
+    statistic: FloatArray, like: Sequence[_Like], order: IntArray, alpha: float
+) -> tuple[list[float], list[float]]:
+    """The p-value and the threshold of each step, in ``order``, of statistics of shape
+    ``(n_patterns, n_rows)``.
+
+    Both use the largest statistic among the row of a step and the rows after it. The p-value is the
+    share of patterns in which it reaches the row's own observation; the threshold is the value that
+    it exceeds in a share of at most ``alpha`` of the patterns.
+    """
+    n = len(statistic)
+    n_allowed = int(np.floor(alpha * n + 1e-9))
+    largest = np.zeros(n)
+    p_values, thresholds = [], []
+    for at in order[::-1]:
+        largest = np.maximum(largest, statistic[:, at])
+        p_values.append(like[at].share(largest))
+        beyond = np.partition(-largest, n_allowed)[n_allowed] if n_allowed < n else 1.0
+        thresholds.append(-float(beyond))
+    return p_values[::-1], thresholds[::-1]

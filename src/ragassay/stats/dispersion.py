@@ -40,15 +40,7 @@ class Spread:
 def spread(values: ArrayLike) -> Spread:
     """The statistics of some values.
 
-    Equal values have no spread, even where rounding would move their mean.
-
-    Args:
-        values: finite numbers, shape ``(n,)``, n at least 2.
-
-    Raises:
-        ValueError: fewer than two values, one that is not finite, or a result beyond what a float
-            can hold.
-    """
+    Equal values have no spread, even where rounding would move their mean."""
     row = np.asarray(values, dtype=np.float64)
     if row.ndim != 1 or row.size < 2 or not np.isfinite(row).all():
         raise ValueError("a spread needs two or more finite values in one dimension")

@@ -33,11 +33,7 @@ def normal_cdf(x: float) -> float:
 
 
 def normal_ppf(p: float) -> float:
-    """The x with P(Z <= x) = p; minus and plus infinity for 0 and 1.
-
-    Raises:
-        ValueError: p outside [0, 1].
-    """
+    """The x with P(Z <= x) = p; minus and plus infinity for 0 and 1."""
     if p in (0.0, 1.0):
         return math.inf if p else -math.inf
     _check_probability(p)
@@ -45,42 +41,13 @@ def normal_ppf(p: float) -> float:
 
 
 def t_sf(t: float, df: float) -> float:
-    """P(T > t) for Student's t.
-
-    Args:
-        t: any number.
-        df: degrees of freedom, above 0.
-
-    Raises:
-        ValueError: df is not positive.
-    """
+    """P(T > t) for Student's t."""
     _check_df(df)
     return 1.0 - _upper_tail(-t, df) if t < 0 else _upper_tail(t, df)
 
 
-def t_cdf(t: float, df: float) -> float:
-    """P(T <= t) for Student's t.
-
-    Args:
-        t: any number.
-        df: degrees of freedom, above 0.
-
-    Raises:
-        ValueError: df is not positive.
-    """
-    return t_sf(-t, df)
-
-
 def t_ppf(p: float, df: float) -> float:
-    """The t with P(T <= t) = p for Student's t; minus and plus infinity for 0 and 1.
-
-    Args:
-        p: probability, in [0, 1].
-        df: degrees of freedom, above 0.
-
-    Raises:
-        ValueError: p outside [0, 1], or df not positive.
-    """
+    """The t with P(T <= t) = p for Student's t; minus and plus infinity for 0 and 1."""
     _check_probability(p)
     _check_df(df)
     if p > 0.5:
@@ -89,16 +56,7 @@ def t_ppf(p: float, df: float) -> float:
 
 
 def beta_ppf(p: float, a: float, b: float) -> float:
-    """The x with P(X <= x) = p for a beta distribution, from 0 to 1.
-
-    Args:
-        p: probability, in [0, 1].
-        a: first shape, above 0.
-        b: second shape, above 0.
-
-    Raises:
-        ValueError: p outside [0, 1], or a shape that is not positive.
-    """
+    """The x with P(X <= x) = p for a beta distribution, from 0 to 1."""
     _check_probability(p)
     if not (0.0 < a < math.inf and 0.0 < b < math.inf):
         raise ValueError(f"the shapes of a beta distribution must be positive, not {a} and {b}")

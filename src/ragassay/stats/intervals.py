@@ -85,61 +85,45 @@ def mean_interval(
     check_options(method, level, n_resamples)
     row = finite_row(values)
     codes = None if clusters is None else cluster_codes(clusters, row.size)
-    kind = resolved_method(method, row, span)
+    ends = _range_of(row, span) if method == "auto" else None
+    if method == "auto":
+        method = SKEW_T if ends is None else EFFECTIVE_N
     if not row.size:
-        return Interval(None, None, None, level, kind, 0, None if codes is None else 0)
+        return Interval(None, None, None, level, method, 0, None if codes is None else 0)
     units = Units.of(row, codes)
+    low, high = _bounds(units, method, ends, level, n_resamples, seed)
+    crowded = ends is not None and low is not None and is_crowded(units, *ends)
     n_clusters = None if codes is None else units.n_units
-    low, high = bounds(units, kind, level, n_resamples, seed, span)
-    crowded = kind == EFFECTIVE_N and low is not None and is_crowded(units, *_ends(span))
-    return Interval(units.mean, low, high, level, kind, row.size, n_clusters, crowded)
+    return Interval(units.mean, low, high, level, method, row.size, n_clusters, crowded)
 
 
-def resolved_method(method: str, values: FloatArray, span: Span) -> str:
-    """The method that ``auto`` stands for with these values; any other method unchanged.
-
-    Args:
-        method: one of `METHODS`.
-        values: the values, shape ``(n,)``.
-        span: their range.
-
-    Returns:
-        ``effective-n`` where all values lie in a known range, else ``skew-t``.
-    """
+def _range_of(values: FloatArray, span: Span) -> tuple[float, float] | None:
+    """The range that all values lie in, where it is known."""
     low, high = span
-    if method != "auto":
-        return method
     if low is None or high is None or not low < high:
-        return SKEW_T
+        return None
     slack = ROUNDING * max(abs(low), abs(high))
     inside = not values.size or (values.min() >= low - slack and values.max() <= high + slack)
-    return EFFECTIVE_N if inside else SKEW_T
+    return (low, high) if inside else None
 
 
-def bounds(
+def _bounds(
     units: Units,
     method: str,
+    ends: tuple[float, float] | None,
     level: float,
     n_resamples: int,
     seed: int,
-    span: Span = (None, None),
 ) -> Bounds:
     """Lower and upper bound of a mean.
 
     There are none with fewer than two units. Except with ``effective-n``, there are none either
     where all units are equal, because such values show no spread.
-
-    Args:
-        units: the values by unit.
-        method: ``effective-n``, ``skew-t``, ``t``, ``percentile`` or ``bca``.
-        level: confidence level.
-        n_resamples, seed: of a bootstrap.
-        span: range of the values, for ``effective-n``.
     """
     if units.n_units < 2:
         return None, None
-    if method == EFFECTIVE_N:
-        return range_bounds(units, *_ends(span), level)
+    if ends is not None:
+        return range_bounds(units, *ends, level)
     if method == SKEW_T:
         return skewed_bounds(units, level) or (None, None)
     mean, error = units.mean, units.standard_error
@@ -154,12 +138,6 @@ def bounds(
     return bca_bounds(resampled, mean, units.leave_one_out, level)
 
 
-def _ends(span: Span) -> tuple[float, float]:
-    low, high = span
-    assert low is not None and high is not None
-    return low, high
-
-
 def alpha_of(level: float) -> float:
     """The level of the test that belongs to a confidence level (0.05 for 0.95), without the
     rounding error of 1 - level."""
@@ -167,21 +145,13 @@ def alpha_of(level: float) -> float:
 
 
 def one_sided(level: float) -> float:
-    """The level of the two-sided interval whose ends are one-sided bounds at ``level``.
-
-    Raises:
-        UsageError: a level out of range (see `check_one_sided`).
-    """
+    """The level of the two-sided interval whose ends are one-sided bounds at ``level``."""
     check_one_sided(level)
     return 2.0 * level - 1.0
 
 
 def check_one_sided(level: float) -> None:
-    """Refuses a level at which a one-sided bound has no meaning.
-
-    Raises:
-        UsageError: a level of 0.5 or below, or of 1.
-    """
+    """Raises a `UsageError` at a level at which a one-sided bound has no meaning."""
     if not 0.5 < level < 1.0:
         raise UsageError(
             "A gate on a bound needs a confidence level above 0.5 and below 1 (--level 0.95), "
@@ -190,16 +160,7 @@ def check_one_sided(level: float) -> None:
 
 
 def check_options(method: str, level: float, n_resamples: int) -> None:
-    """Checks that the options of an interval are in range.
-
-    Args:
-        method: one of `METHODS`.
-        level: confidence level, in (0, 1).
-        n_resamples: draws of a bootstrap, at least 1.
-
-    Raises:
-        UsageError: an unknown method, or a level or number of resamples out of range.
-    """
+    """Raises a `UsageError` where an option of an interval is unknown or out of range."""
     if method not in METHODS:
         raise UsageError(f"An interval is one of {', '.join(METHODS)}, not {method!r}.")
     if not 0.0 < level < 1.0:

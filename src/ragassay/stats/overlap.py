@@ -6,12 +6,7 @@ from collections.abc import Hashable, Sequence
 
 
 def jaccard(one: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
-    """Items in both over items in either, 0 to 1; ``None`` where both are empty.
-
-    Args:
-        one: items; repeats count once.
-        other: items; repeats count once.
-    """
+    """Items in both over items in either, 0 to 1; ``None`` where both are empty."""
     left, right = set(one), set(other)
     either = len(left | right)
     return len(left & right) / either if either else None
@@ -28,16 +23,8 @@ def rank_biased_overlap(
 
     Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings, eq. 32.
 
-    Args:
-        one: items, best first.
-        other: items, best first.
-        p: persistence, 0 < p < 1. At 0.9 the first ten ranks carry 86 % of the weight.
-
     Returns:
         The overlap; ``None`` where both lists are empty, 0 where one is.
-
-    Raises:
-        ValueError: ``p`` out of range.
     """
     if not 0.0 < p < 1.0:
         raise ValueError(f"p lies between 0 and 1, not at {p}")

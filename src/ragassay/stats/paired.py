@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.base.errors import UsageError
 from ragassay.stats.bounded import beta_bounds
-from ragassay.stats.corrections import adjusted_p, decision_levels
+from ragassay.stats.corrections import adjusted_p, decision_levels, max_t
 from ragassay.stats.distributions import t_sf
 from ragassay.stats.intervals import Bounds, Span, alpha_of, check_options, one_sided
 from ragassay.stats.power import detectable
 from ragassay.stats.sign_flip import SignFlips, sign_flips
-from ragassay.stats.step_down import max_t
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
 
 CORRECTIONS = ("maxt", "holm", "bh", "none")
@@ -230,11 +229,7 @@ def _doubt(units: Units, halves: bool) -> Doubt:
 
 
 def skewness(units: Units) -> float:
-    """Skewness of the units' residuals, 0 where they are equal.
-
-    Args:
-        units: of any number.
-    """
+    """Skewness of the units' residuals, 0 where they are equal."""
     residuals = units.residuals
     largest = float(np.abs(residuals).max(initial=0.0))
     if largest == 0.0:
@@ -266,14 +261,7 @@ def _safe(units: Units, least: float | None, most: float | None, span: Span, tai
 def _corrected(
     flips: SignFlips, family: list[int], correction: str, alpha: float
 ) -> tuple[dict[int, float], list[float]]:
-    """Adjusted p-values of the rows of the family, and the level at which each row is decided.
-
-    Args:
-        flips: all rows under the same sign patterns.
-        family: the rows that are tested.
-        correction: one of `CORRECTIONS`.
-        alpha: level of the family.
-    """
+    """Adjusted p-values of the rows of the family, and the level at which each row is decided."""
     tails = [alpha] * flips.sums.shape[1]
     if not family:
         return {}, tails
@@ -291,10 +279,6 @@ def _corrected(
 
 def rounded_differences(first: FloatArray, second: FloatArray) -> FloatArray:
     """``first - second``; 0 where they are equal up to rounding.
-
-    Args:
-        first: scores of one system, shape ``(n_rows, n)``.
-        second: scores of the other, same shape.
 
     Returns:
         The differences, shape ``(n_rows, n)``; the tolerance is 1e-12 of the row's largest score.

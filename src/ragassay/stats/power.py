@@ -35,14 +35,8 @@ def detectable(
     units: Units, *, halves: bool, alpha: float = 0.05, power: float = 0.8, seed: int = 0
 ) -> float | None:
     """The smallest true mean difference, in the direction of the observed one, that the two-sided
-    sign-flip test finds with a given power in so many clusters.
-
-    Args:
-        units: the differences by cluster.
-        halves: whether ties count half (see `ragassay.stats.sign_flip`).
-        alpha: level of the test, in (0, 1).
-        power: chance that the test finds it, in (0, 1).
-        seed: of the simulation.
+    sign-flip test finds with a given power in so many clusters. ``units`` are the differences by
+    cluster; with ``halves`` ties count half.
 
     Returns:
         A difference above 0; ``None`` with fewer than two clusters, where all are equal, or where
@@ -88,12 +82,7 @@ def _tilted(residuals: FloatArray) -> FloatArray:
 
 
 class _Chance:
-    """How often the test finds a difference in draws of as many clusters.
-
-    Args:
-        sums: sum of the differences of each cluster, shape ``(n_clusters,)``.
-        alpha, halves, seed: see `detectable`.
-    """
+    """How often the test finds a difference in draws of as many clusters."""
 
     def __init__(self, sums: FloatArray, alpha: float, halves: bool, seed: int) -> None:
         self._sums, self._differ = sums, sums != 0.0

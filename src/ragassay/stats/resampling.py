@@ -24,11 +24,6 @@ def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
     The work is done in chunks whose memory stays near 4 MB (at least one
     resample at a time); the result does not depend on them.
 
-    Args:
-        units: the values by unit.
-        n_resamples: number of draws.
-        seed: seed of the draws.
-
     Returns:
         The means, shape ``(n_resamples,)``.
     """
@@ -40,13 +35,7 @@ def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
 
 
 def draws(n: int, n_resamples: int, seed: int, step: int) -> Iterator[IntArray]:
-    """Draws units with replacement, as many as there are.
-
-    Args:
-        n: how many units there are.
-        n_resamples: how often they are drawn.
-        seed: of the draws.
-        step: draws at a time, at most.
+    """Draws ``n`` units with replacement, as many as there are.
 
     Yields:
         How often each unit was drawn, shape ``(step, n)``; the last may have fewer rows.
@@ -60,12 +49,7 @@ def draws(n: int, n_resamples: int, seed: int, step: int) -> Iterator[IntArray]:
 
 
 def percentile_bounds(resampled: FloatArray, level: float) -> tuple[float, float]:
-    """The bounds of the middle ``level`` of resampled means.
-
-    Args:
-        resampled: resampled means, shape ``(n_resamples,)``.
-        level: confidence level, in (0, 1).
-    """
+    """The bounds of the middle ``level`` of resampled means."""
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(resampled, [tail, 1.0 - tail])
     return float(low), float(high)
@@ -74,14 +58,7 @@ def percentile_bounds(resampled: FloatArray, level: float) -> tuple[float, float
 def bca_bounds(
     resampled: FloatArray, mean: float, leave_one_out: FloatArray, level: float
 ) -> tuple[float, float]:
-    """Percentiles moved for bias and skewness (bias-corrected and accelerated).
-
-    Args:
-        resampled: resampled means, shape ``(n_resamples,)``.
-        mean: the mean of the sample itself.
-        leave_one_out: the means without each unit in turn, shape ``(n_units,)``.
-        level: confidence level.
-    """
+    """Percentiles moved for bias and skewness (bias-corrected and accelerated)."""
     # Equal means differ in their last digits, and not alike on every machine: they are ties.
     rounding = 1e-12 * max(abs(mean), float(np.abs(resampled).max()))
     at_most = np.mean(resampled <= mean + rounding)

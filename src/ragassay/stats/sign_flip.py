@@ -10,7 +10,7 @@ pair: with cluster sums D and sizes s, a pattern e has ``A - theta B`` for ``A =
 that the test does not reject costs nothing more.
 
 All rows (metrics) share each pattern, zero differences included, so that tests of several rows can
-be corrected by their joint distribution (`ragassay.stats.step_down`).
+be corrected by their joint distribution (`ragassay.stats.corrections`).
 
 Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; M. Smucker, J. Allan and
 B. Carterette, "A comparison of statistical significance tests for information retrieval
@@ -87,10 +87,6 @@ class SignFlips:
     def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
         """All mean differences that the test that decides does not reject at a level.
 
-        Args:
-            row: whose.
-            tail: level of the two-sided test, in [0, 1): 0.05 for a 95 % interval.
-
         Returns:
             The smallest and the largest of them; ``None`` for both where there are too few clusters
             for any difference to be rejected at that level.
@@ -159,7 +155,7 @@ def sign_flips(
     if counts.shape != rows.shape:
         raise ValueError(f"sizes have the shape {counts.shape}, differences {rows.shape}")
     n_rows, n_clusters = rows.shape
-    distinct, size_columns = distinct_rows(counts)
+    distinct, size_columns = _distinct_rows(counts)
     table = np.vstack([rows, distinct]).T
     exact = n_clusters <= EXACT_UP_TO
     drawn = _all_patterns(table) if exact else _random_patterns(table, n_resamples, seed)
@@ -177,7 +173,7 @@ def sign_flips(
     )
 
 
-def distinct_rows(rows: NDArray[Scalar]) -> tuple[NDArray[Scalar], IntArray]:
+def _distinct_rows(rows: NDArray[Scalar]) -> tuple[NDArray[Scalar], IntArray]:
     """The different rows, and for each row the index of the one that it equals.
 
     numpy's ``unique`` along an axis takes a multiple of the memory.

@@ -45,14 +45,8 @@ class Units:
 
     @classmethod
     def of(cls, values: FloatArray, clusters: IntArray | None, scale: float | None = None) -> Units:
-        """Sums values by cluster.
-
-        Args:
-            values: shape ``(n,)``.
-            clusters: cluster codes, shape ``(n,)``; ``None`` makes each value a unit.
-            scale: the largest number that the values were computed from; the largest absolute
-                value when left out.
-        """
+        """Sums values by cluster code, where there are clusters; ``scale`` is by default the
+        largest absolute value."""
         if scale is None:
             scale = float(np.abs(values).max())
         if clusters is None:
@@ -109,14 +103,7 @@ class Units:
 
 
 def finite_row(values: ArrayLike) -> FloatArray:
-    """The values as an array.
-
-    Args:
-        values: finite numbers, shape ``(n,)``.
-
-    Raises:
-        ValueError: they are not.
-    """
+    """Finite numbers as an array, shape ``(n,)``; else a `ValueError`."""
     row = np.asarray(values, dtype=np.float64)
     if row.ndim != 1 or not np.isfinite(row).all():
         raise ValueError("values must be a one-dimensional array of finite numbers")
@@ -124,15 +111,7 @@ def finite_row(values: ArrayLike) -> FloatArray:
 
 
 def cluster_codes(clusters: Iterable[Hashable], n: int) -> IntArray:
-    """A code from 0 for each cluster label, shape ``(n,)``; equal labels have equal codes.
-
-    Args:
-        clusters: labels of any hashable kind.
-        n: how many there must be.
-
-    Raises:
-        ValueError: not exactly ``n`` labels.
-    """
+    """A code from 0 for each cluster label, shape ``(n,)``; equal labels have equal codes."""
     if isinstance(clusters, np.ndarray):
         clusters = clusters.tolist()
     code_of: dict[Hashable, int] = {}

@@ -47,11 +47,7 @@ class MeanDifference:
         return min(1.0, 2.0 * t_sf(abs(self.diff) / self.error, self.df))
 
     def interval(self, tail: float) -> Bounds:
-        """Both bounds of the true difference.
-
-        Args:
-            tail: 1 less the confidence level.
-        """
+        """Both bounds of the true difference."""
         if not self.error or not 0.0 < tail < 1.0:
             return None, None
         reach = t_ppf(1.0 - tail / 2.0, self.df) * self.error
@@ -59,12 +55,7 @@ class MeanDifference:
 
     def detectable(self, alpha: float, power: float = 0.8) -> float | None:
         """The smallest true difference, in the direction of ``diff``, that the test finds with this
-        power in such samples.
-
-        Args:
-            alpha: level of the test.
-            power: in (0, 1).
-        """
+        power in such samples."""
         if not self.error:
             return None
         reach = (t_ppf(1.0 - alpha / 2.0, self.df) + t_ppf(power, self.df)) * self.error
@@ -77,15 +68,7 @@ def mean_difference(
     clusters_a: Iterable[Hashable] | None = None,
     clusters_b: Iterable[Hashable] | None = None,
 ) -> MeanDifference | None:
-    """The difference of the means of two independent samples; ``None`` where one is empty.
-
-    Args:
-        a, b: finite numbers, shapes ``(n_a,)`` and ``(n_b,)``.
-        clusters_a, clusters_b: a label for each value; values of one cluster are not independent.
-
-    Raises:
-        ValueError: values that are not finite, or a wrong number of labels.
-    """
+    """The difference of the means of two independent samples; ``None`` where one is empty."""
     rows = finite_row(a), finite_row(b)
     if not all(row.size for row in rows):
         return None

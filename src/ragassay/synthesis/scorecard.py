@@ -23,7 +23,7 @@ from typing import Any
 from ragassay.base.counts import grouped, plural
 from ragassay.base.files import write_text
 from ragassay.judges.offline.words import content, sentences, tokens
-from ragassay.stats.categorical.rates import Ratio, rate_ratio, share_ratio
+from ragassay.stats.categorical import Ratio, rate_ratio, share_ratio
 from ragassay.stats.corrections import holm
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.mix import Kind

@@ -157,8 +157,8 @@ def gated(
             queries that differ.
         InputError: the configuration cannot be read.
     """
+    from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine import evaluate
-    from ragassay.engine.config.config_reading import read_config
     from ragassay.reports.run_reports import write_reports
 
     samples, merged = [], list(conditions)

@@ -15,7 +15,7 @@ import ragassay
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
-from ragassay.engine.config.config_reading import read_config
+from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result

@@ -13,7 +13,7 @@ from ragassay.cli.output import interrupt, show
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ragassay.pipelines.pipeline_run import Observer
+    from ragassay.compat.ultrarag.pipeline_run import Observer
 
 _MEAN = "avg_"
 
@@ -35,7 +35,7 @@ def build(pipeline: Path, /) -> None:
     Args:
         pipeline: A YAML file with 'servers:' and 'pipeline:'.
     """
-    from ragassay import pipelines
+    from ragassay.compat.ultrarag import pipelines
 
     with show.status("asking the servers"):
         built = pipelines.build(pipeline)
@@ -61,7 +61,7 @@ def run_pipeline(
     and ``output`` the folder for what its steps give; it takes no others. ``param`` is its
     parameter file; with ``dry_run`` its steps are listed and not run.
     """
-    from ragassay import pipelines
+    from ragassay.compat.ultrarag import pipelines
 
     allowed = ("output", "from_timestamp")
     if more := [f"--{name.replace('_', '-')}" for name in run_options if name not in allowed]:
@@ -100,7 +100,7 @@ def run_pipeline(
 @contextmanager
 def _progress() -> Iterator[Observer]:
     """Shows on standard error which step runs, and a line for each that has ended."""
-    from ragassay.pipelines.pipeline_run import Observer
+    from ragassay.compat.ultrarag.pipeline_run import Observer
 
     out = show.console(stderr=True)
     spinner = out.status("starting the servers")

@@ -201,7 +201,7 @@ def mcp(folders: list[Path] | None = None, /, **run_options: Any) -> None:
     Args:
         folders: What the tools may read and write (default: the working directory).
     """
-    from ragassay.pipelines.mcp_servers import needs_mcp
+    from ragassay.compat.ultrarag.mcp_servers import needs_mcp
 
     needs_mcp()
     for folder in folders or ():
@@ -229,8 +229,8 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
     for folder in folders:
         if not folder.is_dir():
             raise OptionError("mcp", f"there is no folder {folder}")
+    from ragassay.compat.ultrarag.mcp_servers import needs_mcp
     from ragassay.mcp.mcp_server import McpOptions
-    from ragassay.pipelines.mcp_servers import needs_mcp
 
     needs_mcp()
     options = {"judge": None if judge is None else [judge], "budget": budget}

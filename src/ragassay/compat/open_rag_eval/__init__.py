@@ -6,7 +6,7 @@
 >>> evaluator.citation_metric.compute({"query": "...", "passages": [...],       # doctest: +SKIP
 ...                                    "answer": "... [1]"})
 
-Its YAML files are translated in `ragassay.engine.open_rag_eval_config`.
+Its YAML files are translated in `published_config`.
 
 Wherever a model is expected, a judge's name (``"openai:gpt-4o"``, ``"offline"``) or a `Judge` will
 do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame. A mapping is

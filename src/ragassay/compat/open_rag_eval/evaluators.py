@@ -208,7 +208,7 @@ class ConsistencyEvaluator(Evaluator):
     plotted = "consistency"
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        from ragassay.engine.open_rag_eval_config.published_consistency import Similarities
+        from ragassay.compat.open_rag_eval.published_evaluators import Similarities
 
         chosen = dict(options or {})
         listed = chosen.get("metrics") or list(Similarities.model_fields)

@@ -94,12 +94,7 @@ class TogetherModel(ProviderModel):
 
 def judge_keywords(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     """The keywords of `ragassay.evaluate` for a judge. A key that was given is passed as part of
-    the environment, and is kept nowhere else.
-
-    Raises:
-        UsageError: the model needs a key and there is none, or it cannot be sent; or a model of
-            the user's own has no ``call``.
-    """
+    the environment, and is kept nowhere else."""
     if callable(getattr(model, "call", None)) or not isinstance(model, LLMJudgeModel):
         return {"judge": model}
     if not isinstance(model, ProviderModel):

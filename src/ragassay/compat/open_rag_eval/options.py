@@ -17,17 +17,9 @@ K_VALUES = (1, 3, 5)
 
 def translated(evaluator: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a run for an evaluator's options, as for those in the tool's files. What has no
-    meaning here is warned of.
-
-    Args:
-        evaluator: its name in a file.
-        options: of the evaluator.
-
-    Raises:
-        UsageError: an unknown option, an impossible value, or what ragassay cannot do.
-    """
+    meaning here is warned of."""
+    from ragassay.compat.open_rag_eval.published_config import translate
     from ragassay.engine.config.config_file import ConfigFile
-    from ragassay.engine.open_rag_eval_config.published_config import translate
 
     body = {"evaluator": {"name": evaluator, "options": dict(options)}}
     file = ConfigFile(Marked(body, {}), Path(), flags=("judge",))
@@ -50,12 +42,7 @@ def cutoffs(values: Any) -> tuple[int, ...]:
 
 
 def with_options(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
-    """The metric with those of the parameters that it has.
-
-    Args:
-        metric: to be changed.
-        parameters: by name; those of other metrics are ignored.
-    """
+    """The metric with those of the parameters that it has."""
     from ragassay.metrics.core import naming
 
     own = naming.parameters(metric)
@@ -63,16 +50,7 @@ def with_options(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
 
 
 def check(options: Iterable[str], who: str, known: Collection[str]) -> None:
-    """Checks that all options are known.
-
-    Args:
-        options: names that are given.
-        who: takes them, for the message.
-        known: names that are allowed.
-
-    Raises:
-        UsageError: one is not known; the message lists those that are.
-    """
+    """Checks that all options are known."""
     for name in options:
         if name not in known:
             allowed = sorted(known)

@@ -39,12 +39,7 @@ class RAGResultsLoader:
 
 def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
     """The data in a form that `ragassay.evaluate` takes. An unknown nested field is refused where
-    passages or answer are missing, because it may hold them.
-
-    Args:
-        data: see there.
-        columns: fields under names of somebody's own.
-    """
+    passages or answer are missing, because it may hold them."""
     records = [data] if isinstance(data, Mapping | Sample) else data
     if isinstance(records, list | tuple):
         for at, record in enumerate(records, start=1):

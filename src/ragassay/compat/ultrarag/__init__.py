@@ -1,5 +1,5 @@
-"""UltraRAG's servers ``evaluation`` and ``benchmark`` as functions, and how they take part in its
-pipelines."""
+"""UltraRAG's servers ``evaluation`` and ``benchmark`` as functions, and its pipelines: what a YAML
+file says, where arguments come from, servers of MCP, steps."""
 
 import lazy_loader
 

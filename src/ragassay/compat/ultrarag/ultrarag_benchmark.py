@@ -7,18 +7,34 @@ the same record in every column.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from ragassay.base.errors import ArgumentError, InputError, meant_or_all
+from ragassay.base.counts import few
+from ragassay.base.errors import ArgumentError, CountedFact, InputError, meant_or_all, warn_user
 from ragassay.base.problem_words import json_problem, system_problem
-from ragassay.compat.ultrarag.row_warnings import warn_of_rows
-from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
+from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 
-KEYS = tuple(PARAMETERS["benchmark"]["benchmark"])
+_KEYS = tuple(PARAMETERS["benchmark"]["benchmark"])
+
+_MUST_BE: Mapping[str, tuple[Any, Callable[[Any], bool], str]] = {
+    "path": (
+        None,
+        lambda value: isinstance(value, str) and value != "" and "\0" not in value,
+        "name a JSONL, JSON or Parquet file",
+    ),
+    "limit": (
+        -1,
+        lambda value: type(value) is int and (value >= 1 or value == -1),
+        "write a number of records, or -1 for all",
+    ),
+    "seed": (42, lambda value: type(value) is int, "write a whole number"),
+    "shuffle": (False, lambda value: isinstance(value, bool), "write true or false"),
+}
+"""For each key its default, which values it can have, and what to write else."""
 
 
 def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -38,28 +54,25 @@ def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
 
     Source: UltraRAG, servers/benchmark.
     """
-    key_map = key_map_of(benchmark)
-    path, limit = checked(benchmark)
+    asked = checked(benchmark)
+    path, key_map = Path(asked["path"]), asked["key_map"]
     records = _records(path)
     if not records:
         raise InputError("holds no record", path=path)
-    if benchmark.get("shuffle", False):
-        random.Random(benchmark.get("seed", 42)).shuffle(records)
-    if limit > 0:
-        records = records[:limit]
+    if asked["shuffle"]:
+        random.Random(asked["seed"]).shuffle(records)
+    if asked["limit"] > 0:
+        records = records[: asked["limit"]]
     for column, field in key_map.items():
         _check_field(records, column, field, path)
     return {column: [record.get(field) for record in records] for column, field in key_map.items()}
 
 
-def key_map_of(benchmark: Any) -> Mapping[str, str]:
-    """The columns that are asked for, each with its field.
-
-    Args:
-        benchmark: as of `get_data`.
+def checked(benchmark: Any) -> Mapping[str, Any]:
+    """What `get_data` takes, with the defaults of what it leaves out.
 
     Raises:
-        ArgumentError: there are none, or they are no mapping of names.
+        ArgumentError: an unknown key or an impossible value.
     """
     if not isinstance(benchmark, Mapping):
         raise ArgumentError("benchmark is not a mapping of keys: it takes 'path' and 'key_map'.")
@@ -75,34 +88,17 @@ def key_map_of(benchmark: Any) -> Mapping[str, str]:
             raise ArgumentError(
                 f"benchmark.key_map.{column} is {field!r}: write the name of a field."
             )
-    return key_map
-
-
-def checked(benchmark: Mapping[str, Any]) -> tuple[Path, int]:
-    """The path and the number of records that are asked for.
-
-    Args:
-        benchmark: as of `get_data`.
-
-    Raises:
-        ArgumentError: an unknown key or an impossible value.
-    """
     for key in benchmark:
-        if key not in KEYS:
-            hint = meant_or_all(str(key), KEYS)
+        if key not in _KEYS:
+            hint = meant_or_all(str(key), _KEYS)
             raise ArgumentError(f"benchmark.{key} is not a key that is known. {hint}")
-    path, limit, seed = benchmark.get("path"), benchmark.get("limit", -1), benchmark.get("seed", 42)
-    if not isinstance(path, str) or not path or "\0" in path:
-        raise ArgumentError("benchmark.path is missing: name a JSONL, JSON or Parquet file.")
-    if not isinstance(limit, int) or isinstance(limit, bool) or (limit < 1 and limit != -1):
-        raise ArgumentError(
-            f"benchmark.limit is {limit!r}: write a number of records, or -1 for all."
-        )
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise ArgumentError(f"benchmark.seed is {seed!r}: write a whole number.")
-    if not isinstance(benchmark.get("shuffle", False), bool):
-        raise ArgumentError(f"benchmark.shuffle is {benchmark['shuffle']!r}: write true or false.")
-    return Path(path), limit
+    asked: dict[str, Any] = {"key_map": key_map}
+    for key, (default, is_possible, advice) in _MUST_BE.items():
+        asked[key] = value = benchmark.get(key, default)
+        if not is_possible(value):
+            problem = "is missing" if value in (None, "") else f"is {value!r}"
+            raise ArgumentError(f"benchmark.{key} {problem}: {advice}.")
+    return asked
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -128,11 +124,8 @@ def _records(path: Path) -> list[dict[str, Any]]:
         body = _parsed(content, path, None)
         records = list(enumerate(body if isinstance(body, list) else [body], start=1))
     else:
-        raise InputError(
-            f"ends in {suffix or 'nothing'!r}",
-            path=path,
-            hint="Name a .jsonl, .json or .parquet file.",
-        )
+        hint = "Name a .jsonl, .json or .parquet file."
+        raise InputError(f"ends in {suffix or 'nothing'!r}", path=path, hint=hint)
     for number, record in records:
         if not isinstance(record, dict):
             raise InputError("is not an object with fields", path=path, line=number)
@@ -150,12 +143,15 @@ def _check_field(records: list[dict[str, Any]], column: str, field: str, path: P
     """Refuses a field that no record has, and warns of records without it."""
     without = [at for at, record in enumerate(records) if record.get(field) is None]
     if len(without) == len(records):
-        present = list(dict.fromkeys(name for record in records for name in record))
-        raise InputError(
-            f"no record has the field that key_map.{column} names",
-            path=path,
-            field=field,
-            hint=meant_or_all(field, present),
-        )
+        present = dict.fromkeys(name for record in records for name in record)
+        problem = f"no record has the field that key_map.{column} names"
+        raise InputError(problem, path=path, field=field, hint=meant_or_all(field, present))
     fact = f"{{n}} {{record lacks|records lack}} the field {field!r}"
     warn_of_rows(without, fact, f": {column} has null there")
+
+
+def warn_of_rows(rows: Sequence[int], fact: str, then: str = "") -> None:
+    """Warns of rows, where there are any."""
+    if rows:
+        numbers = few([str(row) for row in rows])
+        warn_user(CountedFact(f"{fact} (counted from 0: {numbers}){then}.", len(rows)))

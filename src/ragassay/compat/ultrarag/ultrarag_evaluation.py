@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from ragassay.base.errors import ArgumentError, OptionError, UsageError, meant_o
 from ragassay.base.files import atomic
 from ragassay.base.problem_words import shown_value
 from ragassay.compat.trec_eval import trec_evaluation, trec_printing
-from ragassay.compat.ultrarag.row_warnings import warn_of_rows
-from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
+from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
+from ragassay.compat.ultrarag.ultrarag_benchmark import warn_of_rows
 from ragassay.engine import evaluate as evaluate_samples
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.run import ranked_runs
@@ -30,9 +30,6 @@ METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""
 
 _KS = (1, 5, 10, 20, 50, 100)
-_LONG = 60
-"""Characters of a gold answer that a message does not repeat."""
-
 _TAKES: Mapping[str, tuple[type, type | None, str]] = {
     "metrics": (list, str, "a list of names"),
     "ks": (list, int, "a list of whole numbers"),
@@ -40,7 +37,11 @@ _TAKES: Mapping[str, tuple[type, type | None, str]] = {
 }
 """For each argument its type, the type of its items, and both in words; all others are paths."""
 
-Evaluated = dict[str, dict[str, Any]]
+
+class Evaluated(TypedDict):
+    """What an evaluation gives: values and means by metric."""
+
+    eval_res: dict[str, Any]
 
 
 def evaluate(
@@ -188,12 +189,8 @@ def evaluate_trec_pvalue(
 
 
 def check_argument(tool: str, name: str, value: Any) -> None:
-    """Refuses an argument that a tool cannot take, whatever the answers or runs are.
-
-    Args:
-        tool: ``evaluate``, ``evaluate_trec`` or ``evaluate_trec_pvalue``.
-        name: of the argument; ``pred_ls`` and ``gt_ls`` the tool checks itself.
-        value: of the argument, as a file may have it.
+    """Refuses an argument that a tool cannot take, whatever the answers or runs are; ``pred_ls``
+    and ``gt_ls`` the tool checks itself.
 
     Raises:
         OptionError: the reason.
@@ -202,7 +199,9 @@ def check_argument(tool: str, name: str, value: Any) -> None:
     if name in ("pred_ls", "gt_ls") or (value is None and optional):
         return
     kind, item, words = _TAKES.get(name, (str, None, "a path"))
-    if not _is(value, kind) or (item and not all(_is(one, item) for one in value)):
+    # By type: true is no number.
+    fits = type(value) is kind and all(type(one) is item for one in (value if item else ()))
+    if not fits:
         raise OptionError(name, f"is {shown_value(value)}: write {words}")
     if kind is str and "\0" in value:
         raise OptionError(name, f"is {shown_value(value)}, which no path can be")
@@ -220,19 +219,12 @@ def check_argument(tool: str, name: str, value: Any) -> None:
 def _measures(metrics: Sequence[str], ks: Sequence[int]) -> list[TrecMeasure]:
     names = _chosen(metrics, trec_names.ULTRARAG)
     _check_ks(ks)
-    uncut = {"mrr", "map"}
-    if not ks and not uncut.issuperset(names):
-        cut = [name for name in names if name not in uncut]
+    cut = [name for name in names if name not in ("mrr", "map")]
+    if cut and not ks:
         raise ArgumentError(
             f"ks is empty, and {' and '.join(cut)} need cut-offs, such as 1, 5, 10."
         )
-    return trec_names.resolve(
-        names, ks=None if uncut.issuperset(names) else tuple(ks), ultrarag=True
-    )
-
-
-def _is(value: Any, kind: type) -> bool:
-    return type(value) is kind  # true is no number
+    return trec_names.resolve(names, ks=tuple(ks) if cut else None, ultrarag=True)
 
 
 def _check_ks(ks: Sequence[int]) -> None:
@@ -248,11 +240,7 @@ def _check_n(n_resamples: int) -> None:
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The known names for these names, each once.
-
-    Raises:
-        ArgumentError: no name, one text in place of a list, or an unknown name.
-    """
+    """The known names for these names, each once."""
     if isinstance(names, str):
         raise ArgumentError(f"metrics is a text, {names!r}: write a list of names.")
     if not names:
@@ -267,15 +255,13 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
 
 def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
     for name, value in (("pred_ls", pred_ls), ("gt_ls", gt_ls)):
-        if isinstance(value, str):
-            raise ArgumentError(f"{name} is a text: write a list with an item a question.")
-        if not isinstance(value, Sequence):
+        if not _is_list(value):
             raise ArgumentError(
                 f"{name} is {shown_value(value)}, and no list with an item a question."
             )
     if len(pred_ls) != len(gt_ls):
-        less, n = ("pred_ls", len(pred_ls)) if len(pred_ls) < len(gt_ls) else ("gt_ls", len(gt_ls))
-        most = max(len(pred_ls), len(gt_ls))
+        n, most = sorted((len(pred_ls), len(gt_ls)))
+        less = "pred_ls" if len(pred_ls) < len(gt_ls) else "gt_ls"
         raise ArgumentError(
             f"pred_ls has {len(pred_ls):,} items and gt_ls {len(gt_ls):,}: {less} lacks "
             f"{either(most - n, f'row {n}', f'the rows {n} to {most - 1}')} (counted from 0). Both "
@@ -286,19 +272,21 @@ def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
             raise ArgumentError(
                 f"pred_ls[{at}] is no text but {type(answer).__name__}: write the answer as a text."
             )
-    unchecked: Sequence[object] = gt_ls
-    for at, golds in enumerate(unchecked):
-        if isinstance(golds, str) or not isinstance(golds, Sequence):
-            advice = "the list of all accepted answers"
+    for at, golds in enumerate(gt_ls):
+        if not _is_list(golds):
+            accepted = "the list of all accepted answers"
+            advice = f"{accepted}, [] where there is none"
             if isinstance(golds, str):
-                advice = f"[{golds!r}], {advice}" if len(golds) < _LONG else advice
-            else:
-                advice += ", [] where there is none"
+                advice = f"[{shown_value(golds)}], {accepted}"
             raise ArgumentError(
                 f"gt_ls[{at}] is {shown_value(golds)}, and not a list: write {advice}."
             )
         if wrong := [gold for gold in golds if not isinstance(gold, str)]:
             raise ArgumentError(f"gt_ls[{at}] holds {shown_value(wrong[0])}, which is no text.")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _saved(body: dict[str, Any], save_path: str | None) -> Evaluated:

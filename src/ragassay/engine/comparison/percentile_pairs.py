@@ -13,7 +13,7 @@ from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.results.comparison_result import Difference
 from ragassay.engine.results.result import Result
 from ragassay.stats.paired import rounded_differences
-from ragassay.stats.percentiles.percentile_bootstrap import percentile_difference
+from ragassay.stats.percentiles import percentile_difference
 
 _BOUNDS = ("low", "high", "least", "most")
 _NONE = (

@@ -29,7 +29,6 @@ class ConfigFile:
         values: keys of `RunConfig`; paths are absolute.
         places: the place of a key (or of an item of it) that has another name in the file.
         notes: sentences about parts of the file that have no effect.
-        over_runs: whether the metrics of single samples are compared over repeated runs.
     """
 
     content: Marked
@@ -38,7 +37,6 @@ class ConfigFile:
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[Place, Place] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    over_runs: bool = False
 
     def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
         """An error about a place of the file; see `Marked.wrong`."""

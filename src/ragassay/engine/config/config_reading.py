@@ -1,12 +1,12 @@
 """Configuration files: from YAML and flags to the configuration of a run.
 
-A file has our own keys (docs/configuration.md), or is one of Open RAG Eval's (`published_config`).
+A file has our own keys (docs/configuration.md), or is a published tool's that somebody translates.
 Each error in it is reported with its line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from, make_absolute
 from ragassay.engine.config.environment import is_for_a_key, read_filled, refuse_keys
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.open_rag_eval_config.published_config import EVALUATOR, translate
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds as a record of the run; a configuration may hold them."""
@@ -38,13 +37,19 @@ _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
 
 
-def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> ConfigFile:
+def read_config(
+    path: str | Path,
+    flags: Mapping[str, Any] | None = None,
+    translators: Mapping[str, Callable[[ConfigFile], None]] | None = None,
+) -> ConfigFile:
     """Reads a configuration file, and fills in environment variables.
 
     Args:
         path: the YAML file. Paths in it are relative to its folder; a file to be read that does not
             exist there is looked for in the working directory.
         flags: keys that they set may be impossible in the file (an unset variable).
+        translators: of published files, each by the key that such a file has: sets the keys of ours
+            that it stands for.
 
     Raises:
         InputError: the file is missing, is no YAML mapping, names an unset variable, an unknown key
@@ -64,8 +69,9 @@ def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> Con
     body = {str(key): value for key, value in content.value.items() if key not in _RECORDED}
     file.sample(_mapping(content, SAMPLING), (SAMPLING,))
     body.pop(SAMPLING, None)
-    if EVALUATOR in body:
-        translate(file)
+    translators = translators or {}
+    if key := next((one for one in translators if one in body), None):
+        translators[key](file)
         # Translated paths are complete; our own keys beside them are as in our own files.
         body = {key: value for key, value in body.items() if key in RunConfig.model_fields}
     elif "key_map" in body:
@@ -81,7 +87,7 @@ def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> Con
                 (key,),
                 f"unknown key {key!r}",
                 _OF_PIPELINES.get(key)
-                or did_you_mean(key, [*RunConfig.model_fields, "evaluator"])
+                or did_you_mean(key, [*RunConfig.model_fields, *translators])
                 or f"There are: {', '.join(RunConfig.model_fields)}.",
             )
     try:

@@ -19,7 +19,7 @@ from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
-from ragassay.stats.percentiles.ordered_values import percentile_interval
+from ragassay.stats.percentiles import percentile_interval
 from ragassay.suites import Suite
 from ragassay.texts.conversation_names import CONVERSATION_KEYS
 

@@ -7,25 +7,29 @@ example files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ragassay import suites
 from ragassay.base.errors import did_you_mean
 from ragassay.base.yaml_files import Place
+from ragassay.compat.open_rag_eval.published_evaluators import (
+    EvaluatorEntry,
+    translate_consistency,
+    translate_golden,
+    translate_trec,
+)
+from ragassay.engine.config import config_reading
 from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.open_rag_eval_config.published_consistency import translate_consistency
-from ragassay.engine.open_rag_eval_config.published_judge import EvaluatorEntry, translate_golden
-from ragassay.engine.open_rag_eval_config.published_trec import translate_trec
 
 _RESULTS = (
     "is not written by a run; 'ragassay report RUN --format ore' writes Open RAG Eval's results."
 )
 
-NOTES = {
+_NOTES = {
     "connector": "is not called: ragassay evaluates answers that are there already. Give the "
     "file that the connector wrote as DATA, or as generated_answers.",
     "eval_results_file": _RESULTS,
@@ -59,16 +63,16 @@ _SHOWN = (
 )
 
 
+def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> ConfigFile:
+    """A configuration file, ours or Open RAG Eval's; see `config_reading.read_config`."""
+    return config_reading.read_config(path, flags, {EVALUATOR: translate})
+
+
 def translate(file: ConfigFile) -> None:
     """Sets the keys of a `RunConfig` that a published configuration stands for.
 
     Our own keys may stand beside ``evaluator``. Paths are taken from the file's folder, or else
-    from the working directory.
-
-    Raises:
-        InputError: an unknown key or evaluator, an impossible value, what ragassay cannot do, or a
-            key to an endpoint that is written out; with line and field.
-    """
+    from the working directory."""
     _check_keys(file)
     _files(file)
     seen: dict[str, tuple[Place, Any]] = {}
@@ -81,7 +85,8 @@ def translate(file: ConfigFile) -> None:
             "compares all runs of a query, so the other evaluators judge all of them, although "
             "run_consistency is not true.",
         )
-    if file.over_runs and file.values.get("consistency_metrics"):
+    over_runs = "trecrag" in seen and not file.values.get("first_runs")
+    if over_runs and file.values.get("consistency_metrics"):
         # The spread of the TREC evaluator's metrics beside the similarities that are listed. Where
         # none are listed, the whole suite is computed anyway.
         file.values["consistency_metrics"] += ("runs_mean", "runs_variance", "runs_cv")
@@ -93,22 +98,15 @@ def translate(file: ConfigFile) -> None:
 
 def _check_keys(file: ConfigFile) -> None:
     """Refuses unknown keys, and notes those that have no effect here."""
-    published = [
-        *NOTES,
-        EVALUATOR,
-        "results_folder",
-        "generated_answers",
-        "input_results",
-        "input_queries",
-        SAMPLING,
-    ]
+    files = ("results_folder", "generated_answers", "input_results", "input_queries")
+    published = [*_NOTES, EVALUATOR, *files, SAMPLING]
     for key in file.content.value:
         if key not in published and key not in RunConfig.model_fields:
             hint = did_you_mean(str(key), [*published, *RunConfig.model_fields])
             hint = hint or f"There are: {', '.join(published)}."
             raise file.wrong((str(key),), f"unknown key {key!r}", hint)
-        if key in NOTES:
-            file.note((str(key),), NOTES[str(key)])
+        if key in _NOTES:
+            file.note((str(key),), _NOTES[str(key)])
 
 
 def _files(file: ConfigFile) -> None:
@@ -129,9 +127,7 @@ def _files(file: ConfigFile) -> None:
 
 
 def _queries(file: ConfigFile, golden: bool) -> None:
-    """Translates the path of the golden answers; only the golden-answer evaluator reads the
-    queries.
-    """
+    """Translates the path of the golden answers, which only the golden-answer evaluator reads."""
     key = "input_queries"
     name = _path_of(file, key)
     if name is None:

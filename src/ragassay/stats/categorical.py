@@ -1,26 +1,30 @@
-"""How far people agree on labels, beyond chance.
+"""Labels and counts: how far people agree beyond chance, and exact tests of how often something
+happens beside how often it should.
 
 Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological
 Measurement 20 (1960); J. Fleiss, "Measuring nominal scale agreement among many raters",
 Psychological Bulletin 76 (1971); K. Krippendorff, "Computing Krippendorff's alpha-reliability"
-(2011), nominal data.
+(2011), nominal data; C. Clopper and E. Pearson, "The use of confidence or fiducial limits
+illustrated in the case of the binomial", Biometrika 26 (1934); J. Przyborowski and H. Wilenski,
+"Homogeneity of results in testing samples from Poisson series", Biometrika 31 (1940), for the ratio
+of two rates.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from ragassay.stats.bounded import beta_bounds
 from ragassay.stats.resampling import percentile_bounds
 from ragassay.stats.units import IntArray
 
 
 def cohen_kappa(pairs: IntArray) -> float | None:
     """Cohen's kappa of two people.
-
-    Args:
-        pairs: codes from 0, shape ``(n_items, 2)``: a column a person.
 
     Returns:
         From -1 to 1; ``None`` where it is undefined: no item, or one and the same label throughout.
@@ -40,10 +44,6 @@ def fleiss_kappa(counts: IntArray) -> float | None:
     Where items have different numbers of labels, each item counts alike in the agreement observed,
     and each label in the agreement expected; Fleiss' own data have the same number throughout.
 
-    Args:
-        counts: how many people gave an item a label, shape ``(n_items, n_labels)``. Items with
-            fewer than two labels say nothing and are left out.
-
     Returns:
         At most 1; ``None`` where it is undefined.
     """
@@ -57,9 +57,6 @@ def fleiss_kappa(counts: IntArray) -> float | None:
 
 def krippendorff_alpha(counts: IntArray) -> float | None:
     """Krippendorff's alpha for nominal labels, by any number of people an item.
-
-    Args:
-        counts: as for `fleiss_kappa`.
 
     Returns:
         At most 1; ``None`` where it is undefined.
@@ -85,13 +82,6 @@ def agreement_interval(
 
     Resamples in which the statistic is undefined are left out.
 
-    Args:
-        statistic: of rows.
-        rows: an item a row.
-        level: confidence level.
-        n_resamples: number of draws.
-        seed: of the draws.
-
     Returns:
         Low and high; ``None`` where fewer than half of the resamples have a value.
     """
@@ -106,3 +96,65 @@ def _with_two(counts: IntArray) -> tuple[IntArray, IntArray]:
     """The items that two people or more labelled, and how many did."""
     items = counts[counts.sum(axis=1) > 1]
     return items, items.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of rates.
+
+    Attributes:
+        value: at least 0; ``inf`` where the second count is 0.
+        low, high: ends of the interval.
+        p: two-sided, of the ratio being 1.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def share_ratio(count: int, n: int, share: float, level: float = 0.95) -> Ratio:
+    """How often something happened, against how often it should: ``count / n / share``."""
+    if not 0 < share < 1 or not 0 <= count <= n or n < 1:
+        raise ValueError(f"no count of {count} in {n} with a share of {share}")
+    low, high = beta_bounds(count, n - count, level)
+    p = _two_sided(count, n, share)
+    return Ratio(count / n / share, low / share, high / share, p)
+
+
+def rate_ratio(
+    count: int, exposure: float, other: int, other_exposure: float, level: float = 0.95
+) -> Ratio:
+    """The ratio of two rates of counts: ``(count / exposure) / (other / other_exposure)``.
+
+    Given both counts, the first is binomial where the rates are equal."""
+    n = count + other
+    if min(count, other) < 0 or not n or not min(exposure, other_exposure) > 0:
+        raise ValueError("a ratio of rates needs an event and exposures above 0")
+    low, high = beta_bounds(count, n - count, level)
+    scale = other_exposure / exposure
+
+    def ratio(share: float) -> float:
+        return math.inf if share >= 1.0 else share / (1.0 - share) * scale
+
+    p = _two_sided(count, n, exposure / (exposure + other_exposure))
+    return Ratio(ratio(count / n), ratio(low), ratio(high), p)
+
+
+def _two_sided(count: int, n: int, share: float) -> float:
+    """Twice the smaller tail, at most 1."""
+    step = -1 if count < n * share else 1
+    # Away from the mean each term is smaller than the one before.
+    tail = term = here = _chance(count, n, share)
+    at = count + step
+    while 0 <= at <= n and term > tail * 1e-17:
+        term = _chance(at, n, share)
+        tail += term
+        at += step
+    return min(1.0, 2.0 * min(tail, 1.0 - tail + here))
+
+
+def _chance(k: int, n: int, share: float) -> float:
+    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))

@@ -16,9 +16,8 @@ from typing import IO, Any, TextIO, cast
 
 from ragassay.base.counts import either
 from ragassay.base.errors import InputError, UsageError
-from ragassay.compat.ultrarag.ultrarag_flow import Flow
-from ragassay.pipelines.pipeline_tools import REQUIRED, Progress, ServerError, Tool
-from ragassay.pipelines.server_address import ServerAddress, entries_of, parameters_of
+from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, Flow, Progress, ServerError, Tool
+from ragassay.compat.ultrarag.server_address import ServerAddress, entries_of, parameters_of
 
 _SHOWN = 300
 """Characters of a server's own text that a message shows."""
@@ -32,13 +31,7 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors hold what i
 
 
 class McpServer:
-    """A server that answers.
-
-    Args:
-        address: where it is.
-        client: connected to it.
-        output: what it printed.
-    """
+    """A server that answers."""
 
     def __init__(self, address: ServerAddress, client: Any, output: _Output) -> None:
         self._address, self._client, self._output = address, client, output
@@ -46,11 +39,7 @@ class McpServer:
         self.tools: Mapping[str, Tool] = {}
 
     async def read_tools(self) -> None:
-        """Asks the server for its tools, and one of UltraRAG's layout for what they take and give.
-
-        Raises:
-            ServerError: it does not say.
-        """
+        """Asks for the tools, and a server of UltraRAG's layout for what they take and give."""
         result = await self._answer(self._client.list_tools(), self._address.start_timeout)
         self.tools = listed = {tool.name: _of_schema(tool) for tool in result.tools}
         folder = self._address.folder
@@ -97,27 +86,13 @@ class McpServer:
                 ) from error
 
     def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What the tool declares; ``None`` where it declares nothing.
-
-        Args:
-            tool: one of ours.
-            arguments: which do not matter.
-        """
+        """What the tool declares; ``None`` where it declares nothing."""
         return tool.flow.outputs if tool.flow is not None else tool.outputs
 
     async def call(
         self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
     ) -> Mapping[str, Any]:
-        """Calls a tool, or gets a prompt.
-
-        Args:
-            tool: one of ours.
-            arguments: by name.
-            progress: is called with what the server says of it.
-
-        Raises:
-            ServerError: what the server says, or that it says nothing.
-        """
+        """Calls a tool, or gets a prompt."""
         if tool.is_prompt:
             return await self._prompt(tool, arguments)
         result = await self.call_tool(tool, arguments, self._address.timeout, progress)
@@ -148,17 +123,7 @@ class McpServer:
     async def call_tool(
         self, tool: Tool, arguments: Mapping[str, Any], seconds: float, progress: Progress | None
     ) -> Any:
-        """What a tool returns, as the protocol has it.
-
-        Args:
-            tool: one of ours.
-            arguments: by name.
-            seconds: that it may take.
-            progress: is called with what the server says of it.
-
-        Raises:
-            ServerError: the tool failed, or the server did.
-        """
+        """What a tool returns, as the protocol has it."""
 
         async def tell(done: float, of: float | None, sentence: str | None) -> None:
             if progress is not None:
@@ -179,7 +144,7 @@ class McpServer:
             async with asyncio.timeout(seconds):
                 return await request
         except Exception as error:
-            raise failed(error, self._output, seconds) from error
+            raise self._output.error(error, seconds) from error
 
 
 @asynccontextmanager
@@ -223,91 +188,74 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
                     Client(transport, mode="legacy", message_handler=output.note_stray)
                 )
         except (Exception, BaseExceptionGroup) as error:
-            raise failed(error, output, address.start_timeout) from error
+            raise output.error(error, address.start_timeout) from error
         server = McpServer(address, client, output)
         await server.read_tools()
         yield server
 
 
 class _Output:
-    """What a server sends beside its messages: to standard error, to standard output, which is for
-    the protocol, or as a status of HTTP."""
+    """What a server sends beside its messages: to standard error (``file``), to standard output,
+    which is for the protocol, or as a status of HTTP."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.file = file  # where standard error goes
+        self.file = file
         self._stray = ""
         self.status = ""
 
     async def note_stray(self, message: object) -> None:
-        """Notes a line of standard output that is no message.
-
-        Args:
-            message: an exception where it is none.
-        """
+        """Notes a line of standard output that is no message."""
         if isinstance(message, Exception) and not self._stray:
             errors: list[Any] = getattr(message, "errors", list)()
             self._stray = str(errors[0].get("input") if errors else message)
 
     async def note_status(self, response: Any) -> None:
-        """Notes a status that refuses a message.
-
-        Args:
-            response: of HTTP.
-        """
+        """Notes a status that refuses a message."""
         if response.request.method == "POST" and response.status_code >= 400:
             text = _cut((await response.aread()).decode(errors="replace"))
-            self.status = f"it answers {response.status_code} {response.reason_phrase}" + (
-                f": {text!r}" if text else ""
-            )
+            shown = f": {text!r}" if text else ""
+            self.status = f"it answers {response.status_code} {response.reason_phrase}{shown}"
 
-    def printed(self, problem: str) -> str:
-        """The sentence about a problem, and after it sentences with what the server printed."""
-        sentences = [problem]
+    def error(self, error: BaseException, seconds: float) -> ServerError:
+        """The sentence about a server that failed, or gave no answer in so many seconds."""
+        from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
+        from pydantic import ValidationError
+
+        error = first_of(error)
+        if isinstance(error, ServerError):
+            return error
+        if self.status:
+            problem = self.status
+        elif isinstance(error, TimeoutError):
+            end = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}."
+            problem = f"{end}{self._printed()}"
+        elif isinstance(error, ValidationError):
+            problem = "what it answers is no result of MCP"
+        elif not isinstance(error, MCPError):
+            problem = _cut(str(error)) or type(error).__name__
+        elif error.code == CONNECTION_CLOSED and error.message == "Connection closed":
+            problem = f"the server ended.{self._printed()}"
+        elif error.code == PARSE_ERROR:
+            problem = "what it answers is no message of MCP"
+        else:
+            problem = _cut(error.message) or f"it refuses with code {error.code}"
+        return ServerError(_sentence(problem))
+
+    def _printed(self) -> str:
+        """Sentences with what the server printed; empty where that is nothing."""
+        said = ""
         if not self.file.closed:
             self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
             lines = self.file.read().decode(errors="replace").splitlines()
             if last := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
-                sentences.append(f"Its last words: {_cut(last)!r}.")
+                said += f" Its last words: {_cut(last)!r}."
         if self._stray:
-            sentences.append(
-                "It prints to standard output, which belongs to the protocol: "
+            said += (
+                " It prints to standard output, which belongs to the protocol: "
                 f"{_cut(self._stray)!r}. Print to standard error."
             )
-        return " ".join(sentences)
-
-
-def failed(error: BaseException, output: _Output, seconds: float) -> ServerError:
-    """The sentence about a server that failed.
-
-    Args:
-        error: what was raised.
-        output: what the server printed.
-        seconds: that it had to answer.
-    """
-    from mcp import MCPError
-    from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
-    from pydantic import ValidationError
-
-    error = first_of(error)
-    if isinstance(error, ServerError):
-        return error
-    if output.status:
-        return ServerError(_sentence(output.status))
-    refusal = error if isinstance(error, MCPError) else None
-    if isinstance(error, TimeoutError):
-        end = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}"
-        return ServerError(output.printed(f"{end}."))
-    if refusal and refusal.code == CONNECTION_CLOSED and refusal.message == "Connection closed":
-        return ServerError(output.printed("the server ended."))
-    if isinstance(error, ValidationError):
-        problem = "what it answers is no result of MCP"
-    elif refusal is None:
-        problem = _cut(str(error)) or type(error).__name__
-    elif refusal.code == PARSE_ERROR:
-        problem = "what it answers is no message of MCP"
-    else:
-        problem = _cut(refusal.message) or f"it refuses with code {refusal.code}"
-    return ServerError(_sentence(problem))
+        return said
 
 
 def first_of(error: BaseException) -> BaseException:
@@ -318,11 +266,7 @@ def first_of(error: BaseException) -> BaseException:
 
 
 def needs_mcp() -> None:
-    """Says at once that the packages for MCP are not installed.
-
-    Raises:
-        UsageError: they are not.
-    """
+    """Says at once that the packages for MCP are not installed."""
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from pipeline_servers import server_folder
-from ragassay import pipelines
 from ragassay.base.errors import RagassayError
 from ragassay.cli.output import interrupt
+from ragassay.compat.ultrarag import pipelines
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 

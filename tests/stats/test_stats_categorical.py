@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.stats.categorical.label_agreement import (
+from ragassay.stats.categorical import (
     agreement_interval,
     cohen_kappa,
     fleiss_kappa,

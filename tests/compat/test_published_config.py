@@ -18,7 +18,7 @@ from llm_server import LLMServer, set_at
 from ragassay import InputError, UsageError
 from ragassay.base.errors import RagassayWarning
 from ragassay.cli.command_line import call
-from ragassay.engine.config.config_reading import read_config
+from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.config.environment import read_filled
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.examples import path_of

@@ -12,12 +12,11 @@ import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
 
-from ragassay.compat.ultrarag.ultrarag_flow import Flow
-from ragassay.pipelines import parameter_file, pipeline_file
-from ragassay.pipelines.binding import Binder
-from ragassay.pipelines.kept_steps import KeptSteps
-from ragassay.pipelines.pipeline_run import StepError, StepRunner
-from ragassay.pipelines.pipeline_tools import Progress, Tool
+from ragassay.compat.ultrarag import parameter_file, pipeline_file
+from ragassay.compat.ultrarag.binding import Binder
+from ragassay.compat.ultrarag.kept_steps import KeptSteps
+from ragassay.compat.ultrarag.pipeline_run import StepError, StepRunner
+from ragassay.compat.ultrarag.pipeline_tools import Flow, Progress, Tool
 
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name != "none")
 gaps = st.sampled_from(["", " ", "  "])

@@ -5,18 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from ragassay.base.counts import plural
+from ragassay.base.counts import few, plural
 from ragassay.base.errors import RagassayError
-from ragassay.pipelines.binding import MEMORY, Bound, Call
-from ragassay.pipelines.kept_steps import KeptSteps, Variables
-from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
-from ragassay.pipelines.pipeline_tools import Server, ServerError
-
-_SHOWN = 5
-"""Rows that a message names."""
+from ragassay.compat.ultrarag.binding import MEMORY, Bound, Call
+from ragassay.compat.ultrarag.kept_steps import KeptSteps, Variables
+from ragassay.compat.ultrarag.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
+from ragassay.compat.ultrarag.pipeline_tools import Server, ServerError
 
 
 class StepError(RagassayError):
@@ -24,16 +20,11 @@ class StepError(RagassayError):
 
 
 class Observer:
-    """Is called as a pipeline goes on; this one does nothing."""
+    """Is called as a pipeline goes on, with a step's number (from 1) of so many, and its name; this
+    one does nothing."""
 
     def begins(self, number: int, of: int, name: str) -> None:
-        """A step begins.
-
-        Args:
-            number: of the step, from 1.
-            of: how many there are.
-            name: of the step.
-        """
+        """A step begins."""
 
     def says(self, sentence: str) -> None:
         """The step says how far it is."""
@@ -41,60 +32,12 @@ class Observer:
     def ended(
         self, number: int, of: int, name: str, seconds: float, changed: Mapping[str, Any]
     ) -> None:
-        """A step has ended.
-
-        Args:
-            number: of the step, from 1.
-            of: how many there are.
-            name: of the step.
-            seconds: that it took.
-            changed: the variables that it made or changed.
-        """
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a pipeline is run.
-
-    Attributes:
-        parameters: its parameter file; the one beside the pipeline when left out.
-        begin: number or name of the step to begin with; what the steps before gave is taken from
-            the last run.
-        folder: for what each step gives.
-    """
-
-    parameters: Path | None = None
-    begin: str | None = None
-    folder: Path | None = None
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A pipeline that was run.
-
-    Attributes:
-        variables: all of them, as they are at its end.
-        folder: what each step gave.
-        notes: what a person should know.
-    """
-
-    variables: Variables
-    folder: Path
-    notes: tuple[str, ...] = ()
+        """A step has ended, after so many seconds; the variables are those it made or changed."""
 
 
 @dataclass
 class StepRunner:
-    """Runs steps with the servers that are started.
-
-    Attributes:
-        pipeline: as written.
-        bound: what its steps need.
-        servers: by name, started.
-        kept: where outputs are kept.
-        observer: is told how far it is.
-        notes: what a person should know of the steps that ran.
-    """
+    """Runs steps with the servers that are started, and notes what a person should know of them."""
 
     pipeline: Pipeline
     bound: Bound
@@ -128,25 +71,23 @@ class StepRunner:
         self.observer.begins(number, of, step.name)
         began = time.monotonic()
         before = dict(variables)
-        await self._step(number, step, variables)
+        await self._steps(number, (step,), variables)
         changed = _changed(before, variables)
         try:
             self.kept.keep(number, changed)
         except TypeError as error:
-            raise self._failed(
-                number, step, f"what it gave cannot be kept as JSON ({error})."
-            ) from error
+            self._fail(number, step, f"what it gave cannot be kept as JSON ({error}).", error)
         self.observer.ended(number, of, step.name, time.monotonic() - began, changed)
 
-    async def _step(self, number: int, step: Step, variables: Variables) -> None:
-        if isinstance(step, Loop):
-            for _ in range(step.times):
-                for inside in step.steps:
-                    await self._step(number, inside, variables)
-        elif isinstance(step, Branch):
-            await self._branch(number, step, variables)
-        else:
-            await self._call(number, self.bound.calls[step.place], variables)
+    async def _steps(self, number: int, steps: tuple[Step, ...], variables: Variables) -> None:
+        for step in steps:
+            if isinstance(step, Loop):
+                for _ in range(step.times):
+                    await self._steps(number, step.steps, variables)
+            elif isinstance(step, Branch):
+                await self._branch(number, step, variables)
+            else:
+                await self._call(number, self.bound.calls[step.place], variables)
 
     async def _call(self, number: int, call: Call, variables: Variables) -> None:
         step, server = call.step, call.step.server
@@ -159,9 +100,8 @@ class StepRunner:
                 variables[name] = []
             if name not in variables:
                 had = ", ".join(variables) or "none"
-                raise self._failed(
-                    number, step, f"no step before gave the variable {name!r}. There are: {had}."
-                )
+                problem = f"no step before gave the variable {name!r}. There are: {had}."
+                self._fail(number, step, problem)
             arguments[argument] = variables[name]
         try:
             result = await self.servers[server].call(call.tool, arguments, self._tell_progress)
@@ -176,13 +116,13 @@ class StepRunner:
                 ),
                 "",
             )
-            raise self._failed(number, step, f"{parameter}{sentence}") from error
+            self._fail(number, step, f"{parameter}{sentence}", error)
         outputs = call.outputs
         if outputs is None:
             outputs = {key: step.outputs.get(key, key) for key in result}
         if lacking := [key for key in outputs if key not in result]:
             had = ", ".join(map(str, result)) or "nothing"
-            raise self._failed(number, step, f"the result lacks {lacking[0]!r}; it has: {had}.")
+            self._fail(number, step, f"the result lacks {lacking[0]!r}; it has: {had}.")
         for key, variable in outputs.items():
             variables[variable] = result[key]
             if variable in self.bound.remembered:
@@ -210,28 +150,8 @@ class StepRunner:
     async def _branch(self, number: int, branch: Branch, variables: Variables) -> None:
         """Runs for the rows of each state the steps of its branch, and merges the rows again."""
         before = dict(variables)
-        for step in branch.router:
-            await self._step(number, step, variables)
-        states = None
-        for name, value in _changed(before, variables).items():
-            if _is_routed(value):
-                states_of_list = [str(item["state"]) for item in value]
-                if states not in (None, states_of_list):
-                    problem = f"{name!r} has other states than another list of the router."
-                    raise self._failed(number, branch, problem)
-                states = states_of_list
-                variables[name] = [item["data"] for item in value]
-        if states is None:
-            raise self._failed(
-                number, branch,
-                "no step of the router gives a list of items with 'data' and 'state'.",
-            )  # fmt: skip
-        if unknown := sorted(set(states) - set(branch.branches)):
-            raise self._failed(
-                number, branch,
-                f"the router gives row {states.index(unknown[0])} (counted from 0) the state "
-                f"{unknown[0]!r}, and 'branches' has: {', '.join(branch.branches)}.",
-            )  # fmt: skip
+        await self._steps(number, branch.router, variables)
+        states = self._take_states(number, branch, before, variables)
         n = len(states)
         after_router = dict(variables)
         for state, steps in branch.branches.items():
@@ -243,38 +163,62 @@ class StepRunner:
                 for name, value in after_router.items()
             }
             own = dict(own_before)
-            for step in steps:
-                await self._step(number, step, own)
+            await self._steps(number, steps, own)
             for name, value in _changed(own_before, own).items():
                 if not isinstance(value, list):
                     variables[name] = value
                     continue
                 if len(value) != len(rows):
-                    named = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if rows[_SHOWN:] else "")
-                    raise self._failed(
+                    self._fail(
                         number, branch,
                         f"the steps of the state {state!r} have {plural(len(rows), 'row')} "
-                        f"(counted from 0: {named}), and give {plural(len(value), 'item')} for "
-                        f"{name!r}.",
+                        f"(counted from 0: {few([str(row) for row in rows])}), and give "
+                        f"{plural(len(value), 'item')} for {name!r}.",
                     )  # fmt: skip
                 merged = list(variables[name]) if _has_rows(variables.get(name), n) else [None] * n
                 for row, item in zip(rows, value, strict=True):
                     merged[row] = item
                 variables[name] = merged
 
+    def _take_states(
+        self, number: int, branch: Branch, before: Variables, variables: Variables
+    ) -> list[str]:
+        """The state of each row, as the router gave it; its lists keep the rows alone."""
+        states: list[str] | None = None
+        for name, value in _changed(before, variables).items():
+            if _is_routed(value):
+                of_list = [str(item["state"]) for item in value]
+                if states not in (None, of_list):
+                    problem = f"{name!r} has other states than another list of the router."
+                    self._fail(number, branch, problem)
+                states = of_list
+                variables[name] = [item["data"] for item in value]
+        if states is None:
+            problem = "no step of the router gives a list of items with 'data' and 'state'."
+            self._fail(number, branch, problem)
+        if unknown := sorted(set(states) - set(branch.branches)):
+            self._fail(
+                number, branch,
+                f"the router gives row {states.index(unknown[0])} (counted from 0) the state "
+                f"{unknown[0]!r}, and 'branches' has: {', '.join(branch.branches)}.",
+            )  # fmt: skip
+        return states
+
     def _tell_progress(self, done: float, of: float | None, sentence: str) -> None:
         share = f"{done:g} of {of:g}" if of else ""
         if text := " ".join(filter(None, (share, sentence))):
             self.observer.says(text)
 
-    def _failed(self, number: int, step: Step, problem: str) -> StepError:
+    def _fail(
+        self, number: int, step: Step, problem: str, cause: Exception | None = None
+    ) -> NoReturn:
         line = self.pipeline.marked.line(step.place)
         where = f", server {step.server!r}" if isinstance(step, ToolStep) else ""
         advice = f" What the steps before gave is kept: --from {number} goes on."
-        return StepError(
+        raise StepError(
             f"{self.pipeline.path}, line {line}: step {number} ({step.name}){where}: "
             f"{problem}{advice if number > 1 else ''}"
-        )
+        ) from cause
 
 
 def _changed(before: Variables, after: Variables) -> Variables:

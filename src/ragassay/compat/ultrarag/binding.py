@@ -10,9 +10,9 @@ from typing import Any
 
 from ragassay.base.errors import InputError, OptionError, did_you_mean, meant_or_all
 from ragassay.base.yaml_files import Marked
-from ragassay.pipelines import parameter_file
-from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
-from ragassay.pipelines.pipeline_tools import REQUIRED, Server, Tool
+from ragassay.compat.ultrarag import parameter_file
+from ragassay.compat.ultrarag.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
+from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, Server, Tool
 
 MEMORY = "memory_"
 """How the variable is called that holds all values of another one so far, oldest first."""
@@ -21,15 +21,8 @@ _MEMORY = re.compile(r"mem(?:ory)?_(.+)")
 
 @dataclass(frozen=True)
 class Call:
-    """A step whose arguments are known.
-
-    Attributes:
-        step: as written.
-        tool: that it calls.
-        parameters: for each argument the parameter that it is.
-        variables: for each argument the variable that it is.
-        outputs: for each key of the result its variable; ``None`` where all keys become variables.
-    """
+    """A step whose arguments are known: each argument is a parameter or a variable. ``outputs`` has
+    for each key of the result its variable; it is ``None`` where all keys become variables."""
 
     step: ToolStep
     tool: Tool
@@ -58,16 +51,8 @@ class Bound:
 
 
 class Binder:
-    """Finds for each step, in order, where its arguments come from.
-
-    Args:
-        pipeline: whose steps are bound.
-        servers: that it uses, started.
-        file: the parameter file; without one all parameters have the defaults of their servers.
-
-    Raises:
-        InputError: the file is no parameter file.
-    """
+    """Finds for each step, in order, where its arguments come from. Without a parameter file all
+    parameters have the defaults of their servers, which are started."""
 
     def __init__(
         self, pipeline: Pipeline, servers: Mapping[str, Server], file: Path | None = None
@@ -91,10 +76,8 @@ class Binder:
         return self._bound
 
     def bind_checked(self) -> tuple[Bound, list[str]]:
-        """What the steps need, where all of it is there.
-
-        Returns:
-            That, and a note for each parameter of the file that no step uses.
+        """What the steps need, where all of it is there, and a note for each parameter of the file
+        that no step uses.
 
         Raises:
             InputError: as of `bind`; a missing variable or parameter, an unknown server or
@@ -124,23 +107,21 @@ class Binder:
         server = self._servers[step.server]
         tool = server.tools.get(step.tool)
         if tool is None:
-            raise self._wrong(
-                step,
-                f"the server {step.server!r} has no tool {step.tool!r}",
-                meant_or_all(step.tool, server.tools),
-            )
+            problem = f"the server {step.server!r} has no tool {step.tool!r}"
+            raise self._wrong(step, problem, meant_or_all(step.tool, server.tools))
         sources = self._sources(step, tool)
         parameters = {key: source[1:] for key, source in sources.items() if source.startswith("$")}
         variables = {key: source for key, source in sources.items() if not source.startswith("$")}
         used = self._bound.parameters.setdefault(step.server, {})
         values = self._values.get(step.server, {})
-        unset: list[str] = []
+        known: dict[str, Any] = {}
         for argument, name in parameters.items():
             default = server.parameters.get(name, tool.arguments.get(argument, REQUIRED))
-            if default is REQUIRED and name not in values:
-                unset.append(name)
             used[name] = values.get(name, None if default is REQUIRED else default)
-        self._bound.unset += [(step, name) for name in unset]
+            if default is REQUIRED and name not in values:
+                self._bound.unset.append((step, name))
+            else:
+                known[argument] = used[name]
         for argument, variable in variables.items():
             if variable in self._variables:
                 continue
@@ -150,13 +131,10 @@ class Binder:
             elif not self._is_open:
                 self._bound.missing.append((step, variable))
         try:
-            gives = server.outputs(
-                tool,
-                {arg: used[name] for arg, name in parameters.items() if name not in unset},
-            )
+            gives = server.outputs(tool, known)
         except OptionError as error:
             raise self._parameter_error(step, parameters[error.key], error.problem) from error
-        outputs = self._outputs(step, gives)
+        outputs = None if gives is None else self._outputs(step, gives)
         self._bound.calls[step.place] = Call(step, tool, parameters, variables, outputs)
         self._variables.update((step.outputs if outputs is None else outputs).values())
         self._is_open |= outputs is None
@@ -179,9 +157,7 @@ class Binder:
             declared[names[name]] = source
         return declared
 
-    def _outputs(self, step: ToolStep, gives: tuple[str, ...] | None) -> Mapping[str, str] | None:
-        if gives is None:
-            return None
+    def _outputs(self, step: ToolStep, gives: tuple[str, ...]) -> Mapping[str, str]:
         for name in step.outputs:
             if name not in gives:
                 problem = f"{step.name} has no output {name!r}"
@@ -197,7 +173,7 @@ class Binder:
         return self._content.wrong((step.server, name), f"{problem} (step {step.name})", hint)
 
     def _wrong(self, step: ToolStep, problem: str, hint: str | None = None) -> InputError:
-        return self._pipeline.wrong(step.place, problem, hint)
+        return self._pipeline.marked.wrong(step.place, problem, hint)
 
     def _refuse_missing(self) -> None:
         """Refuses a pipeline that lacks a variable or a parameter."""

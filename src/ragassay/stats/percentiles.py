@@ -1,17 +1,18 @@
-"""A percentile with an interval that assumes no distribution.
+"""Percentiles: an interval that assumes no distribution, and the difference of two systems.
 
-The interval lies between two of the ordered values: how many values lie below a
+The interval of a percentile lies between two of the ordered values: how many values lie below a
 percentile follows a binomial distribution, whatever theirs is. Source: H. A. David and H. N.
 Nagaraja, "Order Statistics" (3rd edition, 2003), section 7.1. With clusters the binomial is that of
 the effective number of values (E. L. Korn and B. I. Graubard, "Confidence intervals for proportions
 with small expected number of positive counts estimated from survey data", Survey Methodology 24
-(1998)).
+(1998)). The interval of a difference is the percentile bootstrap over units.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.stats.distributions import t_ppf
 from ragassay.stats.intervals import Bounds, Interval, check_options
+from ragassay.stats.resampling import draws
 from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes, finite_row
 
 ORDERED = "order-statistics"
 """The method of the interval."""
+
+_DRAWN = 4e6
+"""Values that are drawn at most: with many values fewer resamples will do."""
+
+_FEWEST = 1_000
 
 
 def percentile_interval(
@@ -50,7 +57,7 @@ def percentile_interval(
         ValueError: values that are not finite, a wrong number of labels, or no such percentile.
     """
     check_options("auto", level, 1)
-    row = np.sort(checked(values, percent))
+    row = np.sort(_checked(values, percent))
     codes = None if clusters is None else cluster_codes(clusters, row.size)
     n_clusters = None if codes is None else len(np.unique(codes))
     if not row.size:
@@ -64,16 +71,8 @@ def percentile_interval(
     return Interval(value, low, high, level, ORDERED, row.size, n_clusters)
 
 
-def checked(values: ArrayLike, percent: float) -> FloatArray:
-    """The values as an array.
-
-    Args:
-        values: finite numbers, shape ``(n,)``.
-        percent: a percentile, in (0, 100).
-
-    Raises:
-        ValueError: they are not.
-    """
+def _checked(values: ArrayLike, percent: float) -> FloatArray:
+    """The values as an array; a `ValueError` where they or the percentile cannot be."""
     row = finite_row(values)
     if not 0.0 < percent < 100.0:
         raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
@@ -96,14 +95,8 @@ def _effective(below: FloatArray, codes: IntArray, level: float) -> float:
 
 
 def _between(row: FloatArray, share: float, level: float, n: float) -> Bounds:
-    """The two ordered values that a percentile lies between.
-
-    Args:
-        row: sorted values.
-        share: the percentile, in (0, 1).
-        level: confidence level.
-        n: effective number of values, at most as many as there are.
-    """
+    """The two ordered values that a percentile (``share``, in (0, 1)) lies between, with an
+    effective number of values ``n``."""
     n_whole = int(n)
     if n_whole < 2:
         return None, None
@@ -126,3 +119,88 @@ def _binomial(n: int, share: float) -> FloatArray:
     steps = np.log((n - k) / (k + 1.0)) + math.log(share) - math.log1p(-share)
     log_p = np.concatenate([[0.0], np.cumsum(steps)]) + n * math.log1p(-share)
     return np.asarray(np.minimum(np.cumsum(np.exp(log_p)), 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class PercentileDifference:
+    """A percentile of A minus that of B.
+
+    Attributes:
+        a, b: the percentiles.
+        low, high: bounds of the difference; ``None`` where there are too few values for the
+            interval of either.
+        least, most: one-sided bounds at the same level.
+    """
+
+    a: float
+    b: float
+    low: float | None
+    high: float | None
+    least: float | None
+    most: float | None
+
+
+def percentile_difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    percent: float,
+    *,
+    units_a: ArrayLike,
+    units_b: ArrayLike,
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+) -> PercentileDifference:
+    """The difference of a percentile between two systems that were asked the same.
+
+    Args:
+        a, b: values of each, shapes ``(n_a,)`` and ``(n_b,)``, at least one.
+        percent: which percentile, in (0, 100).
+        units_a, units_b: the number of each value's unit (its query, or its conversation), from 0;
+            units of both have the same numbers and are drawn together.
+        level: confidence level in (0, 1).
+        n_resamples: draws of the bootstrap; fewer where there are more than 400 values.
+        seed: of the draws.
+
+    Raises:
+        UsageError: a level or number of resamples out of range.
+        ValueError: values that are not finite, or no such percentile.
+    """
+    check_options("percentile", level, n_resamples)
+    sides = []
+    for values, units in ((a, units_a), (b, units_b)):
+        row, codes = _checked(values, percent), np.asarray(units, dtype=np.int64)
+        one = percentile_interval(row, percent, level=level, clusters=codes)
+        order = np.argsort(row, kind="stable")
+        sides.append((row[order], codes[order], one))
+    (row_a, codes_a, of_a), (row_b, codes_b, of_b) = sides
+    assert of_a.mean is not None and of_b.mean is not None
+    if of_a.low is None or of_b.low is None:
+        return PercentileDifference(of_a.mean, of_b.mean, None, None, None, None)
+    n_units = int(max(codes_a.max(), codes_b.max())) + 1
+    size = max(row_a.size, row_b.size)
+    n_draws = min(n_resamples, max(_FEWEST, int(_DRAWN // size)))
+    drawn = [
+        _drawn(row_a, times[:, codes_a], percent) - _drawn(row_b, times[:, codes_b], percent)
+        for times in draws(n_units, n_draws, seed, max(1, int(2**20 // size)))
+    ]
+    differences = np.concatenate(drawn)
+    differences = differences[np.isfinite(differences)]
+    tail = (1.0 - level) / 2.0
+    ends = np.quantile(differences, [tail, 1.0 - tail, 2 * tail, 1.0 - 2 * tail])
+    return PercentileDifference(of_a.mean, of_b.mean, *map(float, ends))
+
+
+def _drawn(row: FloatArray, times: NDArray[Any], percent: float) -> FloatArray:
+    """The percentile of each resample, interpolated like that of the values themselves, where
+    ``times`` says how often each has each of the sorted values, shape ``(n_resamples, n)``. NaN
+    where a resample has no value."""
+    upto = np.cumsum(times, axis=1)
+    total = upto[:, -1]
+    place = (total - 1) * (percent / 100.0)
+    before = np.floor(place)
+    # The value at a place (from 0) is the first of which so many lie at or below it.
+    first = (upto <= before[:, None]).sum(axis=1).clip(max=row.size - 1)
+    second = (upto <= np.ceil(place)[:, None]).sum(axis=1).clip(max=row.size - 1)
+    made = row[first] + (row[second] - row[first]) * (place - before)
+    return np.where(total > 0, made, np.nan)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay import pipelines
 from ragassay.base.errors import RagassayError
+from ragassay.compat.ultrarag import pipelines
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 

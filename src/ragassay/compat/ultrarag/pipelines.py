@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from types import FrameType
@@ -16,19 +16,46 @@ from typing import Any, ParamSpec, TypeVar
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import RagassayError
-from ragassay.pipelines import mcp_servers, parameter_file, pipeline_file
-from ragassay.pipelines.binding import Binder, Bound
-from ragassay.pipelines.builtin_servers import BuiltinServer
-from ragassay.pipelines.kept_steps import KeptSteps, number_of
-from ragassay.pipelines.mcp_servers import first_of, needs_mcp
-from ragassay.pipelines.parameter_file import Built
-from ragassay.pipelines.pipeline_file import Loop, Pipeline, Step, ToolStep
-from ragassay.pipelines.pipeline_run import Finished, Observer, Options, StepRunner
-from ragassay.pipelines.pipeline_tools import Server, ServerError
-from ragassay.pipelines.server_address import ServerAddress, address
+from ragassay.compat.ultrarag import mcp_servers, parameter_file, pipeline_file
+from ragassay.compat.ultrarag.binding import Binder, Bound
+from ragassay.compat.ultrarag.builtin_servers import BuiltinServer
+from ragassay.compat.ultrarag.kept_steps import KeptSteps, Variables, number_of
+from ragassay.compat.ultrarag.parameter_file import Built
+from ragassay.compat.ultrarag.pipeline_file import Loop, Pipeline, Step, ToolStep
+from ragassay.compat.ultrarag.pipeline_run import Observer, StepRunner
+from ragassay.compat.ultrarag.pipeline_tools import Server, ServerError
+from ragassay.compat.ultrarag.server_address import ServerAddress, address
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a pipeline is run.
+
+    Attributes:
+        parameters: its parameter file; the one beside the pipeline when left out.
+        begin: number or name of the step to begin with; what the steps before gave is taken from
+            the last run.
+        folder: for what each step gives.
+    """
+
+    parameters: Path | None = None
+    begin: str | None = None
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A pipeline that was run: all variables at its end, the folder with what each step gave, and
+    what a person should know."""
+
+    variables: Variables
+    folder: Path
+    notes: tuple[str, ...] = ()
 
 
 def _blocking(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
@@ -61,7 +88,8 @@ def _cancelling() -> Iterator[None]:
     """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
-    before: dict[int, Callable[[int, FrameType | None], Any]] = {}
+    on_main = threading.current_thread() is threading.main_thread()
+    before: dict[int, Any] = {n: signal.getsignal(n) for n in _ENDING} if on_main else {}
 
     def cancel(number: int, frame: FrameType | None) -> None:
         try:
@@ -71,32 +99,35 @@ def _cancelling() -> Iterator[None]:
                 raise
             loop.call_soon_threadsafe(task.cancel)
 
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if callable(handler := signal.getsignal(number)):
-                before[number] = handler
-                signal.signal(number, cancel)
+    for number, handler in before.items():
+        if callable(handler):
+            signal.signal(number, cancel)
     try:
         yield
     finally:
-        for caught, handler in before.items():
-            signal.signal(caught, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _ignore_interrupts() -> None:
+    """Lets no signal interrupt what is left: servers that hang are being ended, which takes some
+    seconds, and a second Ctrl-C would leave them running. `_cancelling` takes it back."""
+    if threading.current_thread() is threading.main_thread():
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)
 
 
 @_blocking
 async def build(path: Path) -> Built:
-    """Writes the parameter file of a pipeline, or adds to it what is missing.
-
-    Args:
-        path: of the pipeline. The file is ``parameters/NAME_parameter.yaml`` beside it, or the one
-            in ``parameter/`` where that is there.
+    """Writes the parameter file of a pipeline, or adds to it what is missing: the file
+    ``parameters/NAME_parameter.yaml`` beside it, or the one in ``parameter/`` where that is there.
 
     Raises:
         InputError: a mistake in the pipeline, with line and field.
         ServerError: a server that does not start.
     """
     pipeline = pipeline_file.read(path)
-    file = parameter_file.existing(path) or parameter_file.path(path)
+    file = parameter_file.existing(path) or parameter_file.paths(path)[0]
     async with _started(pipeline) as servers:
         needed = Binder(pipeline, servers).bind()
         built = parameter_file.write(file, needed.parameters)
@@ -119,11 +150,6 @@ async def run(
 ) -> Finished:
     """Runs a pipeline.
 
-    Args:
-        path: of the pipeline.
-        options: how.
-        observer: is told how far it is.
-
     Raises:
         InputError: a mistake in the pipeline or its parameters, found before the first step.
         StepError: a step failed; what was computed before is kept.
@@ -141,16 +167,7 @@ async def run(
 
 @_blocking
 async def steps(path: Path, options: Options | None = None) -> list[str]:
-    """Checks a pipeline, and says of each step what it takes and gives.
-
-    Args:
-        path: of the pipeline.
-        options: how it would be run.
-
-    Raises:
-        InputError: a mistake in the pipeline or its parameters.
-        ServerError: a server that does not start.
-    """
+    """Checks a pipeline as `run` does, and says of each step what it takes and gives."""
     pipeline = pipeline_file.read(path)
     async with _ready(pipeline, options or Options()) as (_, bound, _):
         return [
@@ -196,11 +213,10 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
     used = dict.fromkeys(step.server for step in pipeline.tools())
     places = {name: address(pipeline, name) for name in used}
     if any(place.kind != "builtin" for place in places.values()):
-        needs_mcp()
+        mcp_servers.needs_mcp()
     failure: BaseException | None = None
     try:
         async with AsyncExitStack() as stack:
-            hold = stack.enter_context(_interrupts())
             servers: dict[str, Server] = {}
             try:
                 for name, place in places.items():
@@ -215,39 +231,21 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
             except RagassayError as error:
                 failure = error
             finally:
-                hold()
+                _ignore_interrupts()
     except BaseExceptionGroup as group:
-        failure = failure or first_of(group)
+        failure = failure or mcp_servers.first_of(group)
     if failure is not None:
         raise failure
-
-
-@contextmanager
-def _interrupts() -> Iterator[Callable[[], None]]:
-    """A function that lets no signal interrupt the rest of the block: servers that hang are being
-    ended there, which takes some seconds, and a second Ctrl-C would leave them running."""
-    before: dict[int, Any] = {}
-
-    def hold() -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                before[number] = signal.signal(number, signal.SIG_IGN)
-
-    try:
-        yield hold
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _start_error(
     pipeline: Pipeline, name: str, place: ServerAddress, error: BaseException
 ) -> RagassayError:
-    first = first_of(error)
+    first = mcp_servers.first_of(error)
     if not isinstance(first, ServerError):
         raise first
     if place.kind == "url":  # which may hold a key
         where, verb = re.sub(r"//[^/]*@", "//", place.where.split("?")[0]), "cannot be used"
     else:
         where, verb = place.where, "does not start"
-    return pipeline.wrong(("servers", name), f"the server {where!r} {verb}: {first}")
+    return pipeline.marked.wrong(("servers", name), f"the server {where!r} {verb}: {first}")

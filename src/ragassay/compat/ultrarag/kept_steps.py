@@ -14,44 +14,31 @@ import orjson
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import cannot_write, write_bytes
-from ragassay.pipelines.binding import Bound
-from ragassay.pipelines.pipeline_file import PIPELINE, Pipeline
+from ragassay.compat.ultrarag.binding import Bound
+from ragassay.compat.ultrarag.pipeline_file import PIPELINE, Pipeline
 
 Variables = dict[str, Any]
 
+_LONGEST_PATH = 4096
+
+_START = b'{\n  "step": {'
+"""How a file of this form begins: no other file of the folder is deleted."""
+
 
 class KeptSteps:
-    """The folder with a file a step.
-
-    Args:
-        folder: is made with the first file.
-        pipeline: whose steps are kept.
-        bound: what they need.
-    """
+    """The folder with a file a step, which is made with the first file."""
 
     def __init__(self, folder: Path, pipeline: Pipeline, bound: Bound) -> None:
         self.folder = folder
         self._pipeline, self._bound = pipeline, bound
 
     def keep(self, number: int, variables: Mapping[str, Any]) -> None:
-        """Writes what a step gave.
-
-        Args:
-            number: of the step, from 1.
-            variables: that it made or changed.
-
-        Raises:
-            TypeError: they hold what JSON cannot.
-        """
+        """Writes the variables that a step made or changed."""
         body = _json({"step": self._identity(number), "variables": variables})
         write_bytes(self._file(number), body)
 
     def begin(self, number: int) -> None:
-        """Deletes what the steps from a number on gave in an earlier run.
-
-        Raises:
-            UsageError: the folder cannot be written to.
-        """
+        """Deletes what the steps from a number on gave in an earlier run."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             for path in self.folder.glob("*_*.json"):
@@ -63,11 +50,7 @@ class KeptSteps:
             raise cannot_write(self.folder, error) from error
 
     def before(self, number: int) -> Variables:
-        """The variables before a step, as the last run left them.
-
-        Raises:
-            UsageError: an earlier step was not kept, or was run otherwise.
-        """
+        """The variables before a step, as the last run left them."""
         variables: Variables = {}
         for earlier in range(1, number):
             path, name = self._file(earlier), self._pipeline.steps[earlier - 1].name
@@ -121,17 +104,10 @@ def _files(value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for one in value.values():
             yield from _files(one)
-    elif isinstance(value, str) and len(value) < _LONGEST:
+    elif isinstance(value, str) and len(value) < _LONGEST_PATH:
         with suppress(OSError, ValueError):
             if stat.S_ISREG((status := Path(value).stat()).st_mode):
                 yield value, f"{status.st_size} {status.st_mtime_ns}"
-
-
-_LONGEST = 4096
-"""Characters of a path."""
-
-_START = b'{\n  "step": {'
-"""How a file of this form begins: no other file of the folder is deleted."""
 
 
 def _json(body: Any) -> bytes:
@@ -144,15 +120,7 @@ def _is_kept(path: Path) -> bool:
 
 
 def number_of(pipeline: Pipeline, wanted: str) -> int:
-    """The number of a step, from 1.
-
-    Args:
-        pipeline: it belongs to.
-        wanted: the number, or the step's name.
-
-    Raises:
-        UsageError: there is no such step, or several.
-    """
+    """The number of a step, from 1, by its number or name."""
     names = [step.name for step in pipeline.steps]
     if wanted.isdecimal():
         if 1 <= int(wanted) <= len(names):

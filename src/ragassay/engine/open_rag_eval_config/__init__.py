@@ -1,1 +1,0 @@
-"""Configuration files of Open RAG Eval (its page and its tool), translated into ours."""

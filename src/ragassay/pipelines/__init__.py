@@ -1,5 +1,0 @@
-"""Pipelines in UltraRAG's form: steps of MCP servers, which end in an evaluation."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
