@@ -158,7 +158,7 @@ def gated(
         InputError: the configuration cannot be read.
     """
     from ragassay.engine import evaluate
-    from ragassay.engine.config.config_reading import read_config
+    from ragassay.engine.run.config_reading import checked, read_config
     from ragassay.reports.run_reports import write_reports
 
     samples, merged = [], list(conditions)
@@ -180,7 +180,7 @@ def gated(
     if config is not None:
         # The samples are those of the tests: the configuration's own data need not be there.
         instead = {"data": config, "format": "jsonl"}
-        values = read_config(config, instead).config(instead).model_dump(exclude_unset=True)
+        values = checked(read_config(config, instead), instead).model_dump(exclude_unset=True)
         del values["data"], values["format"]
     values |= options or {}
     merged += values.pop("fail_under", [])
