@@ -16,7 +16,7 @@ from llm_server import LLMServer
 from ragassay import formats
 from ragassay.base import yaml_files
 from ragassay.cli.command_line import call
-from ragassay.formats import opening
+from ragassay.formats.sources import opening
 
 SAMPLE = {
     "query": "How tall is the tower?",
