@@ -200,8 +200,9 @@ def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Thr
     of a panel counts."""
     leaves = judge.leaves()
     medians = []
-    for model in () if ledger is None else {leaf.model for leaf in leaves}:
-        if rows := ledger.select(_LATENCIES, (model, _RECENT)):
+    for model in {leaf.model for leaf in leaves}:
+        rows = [] if ledger is None else ledger.select(_LATENCIES, (model, _RECENT))
+        if rows:
             medians.append(median(row[0] for row in rows))
     # ``URL`` of ``URL#model``, ``openai`` of ``openai:model``
     endpoints = {leaf.label.partition("#" if "://" in leaf.label else ":")[0] for leaf in leaves}

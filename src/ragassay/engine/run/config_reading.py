@@ -35,7 +35,7 @@ from ragassay.engine.config.metric_selection import (
 from ragassay.engine.config.run_config import RunConfig, make_config
 from ragassay.engine.models.modelling import check_folders, check_names, models_used
 from ragassay.engine.open_rag_eval_config.published_config import EVALUATOR, translate
-from ragassay.formats import encodings
+from ragassay.formats.sources import encodings
 from ragassay.formats.records.chosen_columns import canonical
 from ragassay.metrics.core.metric import Metric
 from ragassay.user_code.object_loading import has_module
@@ -174,6 +174,7 @@ def _of_items(
         value, check = getattr(config, key), checks.get(key)
         if check is None or value is None:
             continue
+        items: list[tuple[Place, Any]]
         if isinstance(value, Mapping):
             items = [((key, name), {name: one}) for name, one in value.items()]
         elif isinstance(value, list):
@@ -191,6 +192,11 @@ def _there(_: RunConfig, name: str) -> None:
 def _data(config: RunConfig, name: str) -> None:
     for path in formats.files_of(name):
         _there(config, str(path))
+
+
+def _prompts(config: RunConfig, files: Mapping[str, str]) -> None:
+    for name in files.values():
+        _there(config, name)
 
 
 def _nuggets(config: RunConfig, name: str) -> None:
@@ -218,7 +224,7 @@ _FILES: Mapping[str, Check] = {
     **dict.fromkeys(("references", "golden", "qrels", "judge_prompt", "rubric"), _there),
     "nuggets": _nuggets,
     "data": _data,
-    "prompts": lambda config, files: [_there(config, name) for name in files.values()],
+    "prompts": _prompts,
 }
 """The checks that files are there; they come first, because others read files."""
 

@@ -190,8 +190,10 @@ def _of_scripts(run: Accumulator) -> Iterator[Note]:
     unread.pop(0, None)
     for n, names in unread.items():
         wide = dict.fromkeys(run.latin[name].for_all_scripts for name in names)
-        counts = {"n": n, "total": len(run.columns), "wide": ", ".join(wide)}
-        yield Note("script_not_read", counts, tuple(names))
+        total = len(run.columns)
+        yield Note(
+            "script_not_read", {"n": n, "total": total, "wide": ", ".join(wide)}, tuple(names)
+        )
 
 
 def _unanswered(judging: Spending | None, embedding: Spending | None) -> Iterator[str]:
@@ -235,8 +237,8 @@ def _of_parts(run: Accumulator, *, failed: bool) -> Iterator[Note]:
     if n and any("answer" in metric.needs for metric in strict) and not failed:
         by_count = run.failures.most_common()
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
-        counts = {"n": n, "total": total, "why": f" ({why})" if why else ""}
-        yield Note("without_answer", counts)
+        why = f" ({why})" if why else ""
+        yield Note("without_answer", {"n": n, "total": total, "why": why})
     if run.n_without_label:
         yield Note("without_label", {"n": run.n_unlabelled})
     if run.column is not None and run.n_clustered < total:
@@ -245,5 +247,6 @@ def _of_parts(run: Accumulator, *, failed: bool) -> Iterator[Note]:
         )
     if len(run.systems) > 1:
         listed = ", ".join(sorted(name or "(none)" for name in run.systems))
-        counts = {"n": len(run.systems), "systems": listed, "one": min(filter(None, run.systems))}
-        yield Note("mixed_systems" if run.config.output else "mixed_systems_not_kept", counts)
+        kind = "mixed_systems" if run.config.output else "mixed_systems_not_kept"
+        one = min(filter(None, run.systems))
+        yield Note(kind, {"n": len(run.systems), "systems": listed, "one": one})
