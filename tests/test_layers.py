@@ -29,6 +29,12 @@ LAYERS = [
     *("reports", "compat", "targets", "synthesis", "mcp", "client"),
     *("testing", "service", "review", "cli"),
 ]
+ROOMS = [
+    *("results", "comparison", "config", "open_rag_eval_config", "models"),
+    *("run", "plan", "diagnosis"),
+]
+"""The packages of the engine, each importing only from those before it."""
+
 BESIDE = {
     *(("formats", "stats"), ("stats", "formats")),
     *(("formats", "transport"), ("transport", "formats"), ("stats", "transport")),
@@ -140,6 +146,16 @@ def test_every_import_goes_down_or_stays_in_its_layer() -> None:
             )
         if not allowed:
             wrong.append(f"{importer} imports {imported}")
+    assert not wrong
+
+
+def test_the_rooms_of_the_engine_stand_in_a_line() -> None:
+    wrong = []
+    for importer, imported in imports():
+        rooms = [one.split(".")[2:3] for one in (importer, imported) if layer(one) == "engine"]
+        if len(rooms) == 2 and all(rooms):
+            one, other = (ROOMS.index(room) for (room,) in rooms)
+            wrong += [f"{importer} imports {imported}"] * (other > one)
     assert not wrong
 
 

@@ -28,6 +28,7 @@ from ragassay import (
 )
 from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
 from ragassay.compat.open_rag_eval.published_config import read_config
+from ragassay.engine.run.config_reading import checked
 from ragassay.judges.question import Question
 from ragassay.reports.tables.ore_values import COLUMNS
 from scripted_judge import Scripted
@@ -158,7 +159,7 @@ def test_sampling_parameters_stand_in_a_configuration(tmp_path: Path, where: str
         read_config(path)
     path.write_text(text.replace("top_p: 0.9", "top_p: 9"))
     with pytest.raises((InputError, UsageError), match=r"must be at most 1, not 9"):
-        read_config(path).config()
+        checked(read_config(path))
 
 
 def test_unknown_sampling_parameters_are_refused_in_python() -> None:

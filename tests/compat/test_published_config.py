@@ -21,6 +21,7 @@ from ragassay.cli.command_line import call
 from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.config.environment import read_filled
 from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.run.config_reading import checked
 from ragassay.examples import path_of
 
 KEY = "sk-proj-0123456789abcdefghijklmnopqrstuv"
@@ -138,7 +139,7 @@ def read(text: str, **flags: Any) -> RunConfig:
     """The configuration of a text and flags; what it notes is not looked at."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RagassayWarning)
-        return read_config(written(text), {"data": DATA} | flags).config({"data": DATA} | flags)
+        return checked(read_config(written(text), {"data": DATA} | flags), {"data": DATA} | flags)
 
 
 def summary(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
@@ -182,7 +183,7 @@ def test_consistency_that_is_switched_on_names_what_it_looks_at(desk: Path) -> N
 def test_metrics_for_a_consistency_that_is_off_are_told(desk: Path) -> None:
     path = written(PAGE_TREC.replace(": []", ": [umbrela]"))
     with pytest.warns(RagassayWarning, match=r"line 6.*run_consistency is not true"):
-        assert read_config(path, {}).config().consistency_of == []
+        assert checked(read_config(path, {})).consistency_of == []
 
 
 @pytest.mark.parametrize(
@@ -379,7 +380,7 @@ evaluator:
     file = read_config(written(text))
     assert file.values["options"] == {"rel": 3, "max_chars": 4096}
     with pytest.warns(RagassayWarning, match="detection_threshold: changes nothing"):
-        assert file.config({"data": DATA}).options == {"rel": 3, "max_chars": 4096}
+        assert checked(file, {"data": DATA}).options == {"rel": 3, "max_chars": 4096}
 
 
 def test_our_own_keys_may_stand_beside_an_evaluator(desk: Path) -> None:
@@ -534,7 +535,7 @@ OWN_MISTAKES = [
 @pytest.mark.parametrize(("text", "line", "says"), [*PUBLISHED_MISTAKES, *OWN_MISTAKES])
 def test_a_mistake_in_a_file_has_its_line(text: str, line: int, says: str, desk: Path) -> None:
     with pytest.raises(InputError) as caught:
-        read_config(written(text), {"data": DATA}).config({"data": DATA})
+        checked(read_config(written(text), {"data": DATA}), {"data": DATA})
     assert caught.value.line == line, str(caught.value)
     assert str(caught.value).startswith("eval_config.yaml") and says in str(caught.value)
 
@@ -542,9 +543,9 @@ def test_a_mistake_in_a_file_has_its_line(text: str, line: int, says: str, desk:
 def test_missing_data_is_told_with_the_line_that_names_it(desk: Path) -> None:
     for text in ("suite: qa\ndata: gone.csv\n", "suite: qa\n".join(["", "data: gone.csv\n"])):
         with pytest.raises(InputError, match=r"line 2, field 'data': there is no file"):
-            read_config(written(text)).config()
+            checked(read_config(written(text)))
     with pytest.raises(InputError, match="line 3, field 'generated_answers'"):
-        read_config(written(TOOL.replace("answers.csv", "gone.csv"))).config({"judge": "offline"})
+        checked(read_config(written(TOOL.replace("answers.csv", "gone.csv"))), {"judge": "offline"})
 
 
 def test_evaluators_that_ask_different_models_are_refused_before_anything_is_paid(
@@ -670,7 +671,7 @@ def test_whatever_a_file_holds_its_mistakes_are_sentences(
         (Path(folder) / "c.yaml").write_text("\n".join(lines))
         (Path(folder) / DATA).write_text(ANSWERS)
         try:
-            read_config(Path(folder) / "c.yaml").config()
+            checked(read_config(Path(folder) / "c.yaml"))
         except InputError as error:
             assert error.path is not None
 
@@ -713,7 +714,7 @@ def test_two_configurations_or_none_are_refused(desk: Path, capsys) -> None:
 def test_an_impossible_flag_is_not_blamed_on_the_file(desk: Path) -> None:
     file = read_config(written("suite: qa\n"), {"data": DATA})
     with pytest.raises(UsageError, match="limit"):
-        file.config({"data": DATA, "limit": -1})
+        checked(file, {"data": DATA, "limit": -1})
 
 
 # Variables

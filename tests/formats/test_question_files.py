@@ -154,7 +154,7 @@ def test_references_come_from_a_file_of_any_format(
     (tmp_path / "q.csv").write_text(f"question,ground_truth\n{EMMA},Jane Austen\n")
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
     result = ragassay.evaluate(runs, ["covers_answer"], references=str(tmp_path / name))
-    assert "1 of the samples has no question in it" in " ".join(result.summary.warnings)
+    assert "1 of the samples has no expected answer in it" in " ".join(result.summary.warnings)
     assert result.summary.metrics["covers_answer"].n_scored == 1
 
 
@@ -175,7 +175,7 @@ def test_references_are_read_in_the_encoding_of_the_data_unless_they_are_utf8(
 
 def test_a_file_without_references_is_refused(tmp_path: Path) -> None:
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
-    with pytest.raises(InputError, match="no record in it has references"):
+    with pytest.raises(InputError, match=r"no column 'expected_answer', .*references=answer"):
         ragassay.evaluate(runs, ["em"], references=str(runs))
 
 

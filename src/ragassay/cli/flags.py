@@ -303,6 +303,7 @@ def configured(
     """
     from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.run.config_reading import checked
     from ragassay.formats.sources import standard_input
     from ragassay.metrics.core import naming
     from ragassay.metrics.core.function_metrics import own_names
@@ -323,7 +324,7 @@ def configured(
         file = read_config(config, keys)
         if "metrics" not in keys and file.values.get("metrics"):
             file.values["metrics"] = own_names(naming.split(file.values["metrics"]), typed=False)
-        return file.config(keys)
+        return checked(file, keys)
     if data is None:
         raise UsageError("No data is named. Give a file, or a configuration with --config.")
     return make_config(**keys)

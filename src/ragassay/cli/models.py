@@ -127,7 +127,7 @@ def check(
 
 
 def _folders(words: list[str] | None) -> dict[str, str]:
-    from ragassay.engine.models.model_checks import check_folders
+    from ragassay.engine.models.modelling import check_folders
 
     folders = pairs("--model", words, "NAME=FOLDER", "xlm-roberta-large=models")
     check_folders(folders)

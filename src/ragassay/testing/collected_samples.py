@@ -159,6 +159,7 @@ def gated(
     """
     from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine import evaluate
+    from ragassay.engine.run.config_reading import checked
     from ragassay.reports.run_reports import write_reports
 
     samples, merged = [], list(conditions)
@@ -180,7 +181,7 @@ def gated(
     if config is not None:
         # The samples are those of the tests: the configuration's own data need not be there.
         instead = {"data": config, "format": "jsonl"}
-        values = read_config(config, instead).config(instead).model_dump(exclude_unset=True)
+        values = checked(read_config(config, instead), instead).model_dump(exclude_unset=True)
         del values["data"], values["format"]
     values |= options or {}
     merged += values.pop("fail_under", [])

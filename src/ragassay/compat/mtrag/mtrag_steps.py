@@ -30,7 +30,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.judge_session import signature, spending
-from ragassay.engine.run.recorded_warnings import record_warnings
+from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.formats import Mapper
 from ragassay.formats.native import packed

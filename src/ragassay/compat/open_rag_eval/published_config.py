@@ -20,7 +20,7 @@ from ragassay.compat.open_rag_eval.published_evaluators import (
     translate_golden,
     translate_trec,
 )
-from ragassay.engine.config import config_reading
+from ragassay.engine.run import config_reading
 from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.config.run_config import RunConfig

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base import yaml_positions
-from ragassay.base.errors import InputError, OptionError, warn_user
+from ragassay.base.errors import InputError, OptionError
 from ragassay.base.yaml_files import Marked, Place
 from ragassay.base.yaml_positions import M
-from ragassay.engine.config.config_checks import check
-from ragassay.engine.config.run_config import RunConfig, make_config, sampling_key
+from ragassay.engine.config.run_config import sampling_key
 
 SAMPLING = "model_kwargs"
 """The judge's sampling parameters under their endpoints' names."""
@@ -43,62 +42,32 @@ class ConfigFile:
         return self.content.wrong(place, problem, hint)
 
     def note(self, place: Place, sentence: str) -> None:
-        """Adds a note about a place of the file.
-
-        Args:
-            place: in the file.
-            sentence: what a reader should know of it.
-        """
+        """Adds a note about a place of the file."""
         where = f"{self.content.path}, line {self.content.line(place)}: "
         prefix = where if self.content.path is not None else ""
         self.notes.append(f"{prefix}{'.'.join(place)}: {sentence}")
 
     def put(self, key: str, value: Any, place: Place, *items: Place) -> None:
-        """Sets a key of ours.
-
-        Args:
-            key: of `RunConfig`.
-            value: of the key.
-            place: in the file that says it.
-            items: places of the items, where the value is a list.
-        """
+        """Sets a key of ours, with its place in the file and those of its items."""
         self.values[key] = value
         self.places[(key,)] = place
         self.places |= {(key, str(at)): item for at, item in enumerate(items)}
 
     def add_suite(self, name: str, place: Place) -> None:
-        """Adds a suite at the end; one that is there already keeps its position.
-
-        Args:
-            name: of the suite.
-            place: in the file that names it.
-        """
+        """Adds a suite at the end; one that is there already keeps its position."""
         suites = list(dict.fromkeys([*self.values.get("suite", []), name]))
         self.put("suite", suites, place)
         self.places[("suite", str(suites.index(name)))] = place
 
     def option(self, name: str, value: Any, place: Place) -> None:
-        """Sets a parameter of metrics.
-
-        Args:
-            name: of the parameter.
-            value: of the parameter.
-            place: in the file that says it.
-        """
+        """Sets a parameter of metrics."""
         self.values.setdefault("options", {})[name] = value
         self.places.setdefault(("options",), place)
         self.places[("options", name)] = place
 
     def sample(self, parameters: Mapping[str, Any] | None, place: Place) -> None:
-        """Sets the judge's sampling parameters, except those that flags set.
-
-        Args:
-            parameters: under the names that the endpoint has for them.
-            place: of the parameters in the file.
-
-        Raises:
-            InputError: an unknown parameter, or an impossible value.
-        """
+        """Sets the judge's sampling parameters, under their endpoints' names, except those that
+        flags set."""
         for name, value in (parameters or {}).items():
             here = (*place, str(name))
             try:
@@ -109,45 +78,12 @@ class ConfigFile:
                 self.put(key, value, here)
 
     def validated(self, model: type[M], body: Any, place: Place) -> M:
-        """A part of the file, validated.
-
-        Args:
-            model: the form that the part must have.
-            body: the part; ``None`` is an empty mapping.
-            place: of the part in the file.
-
-        Raises:
-            InputError: what stands there has another form.
-        """
+        """A part of the file, validated."""
         return yaml_positions.validated(self.content, body or {}, model, place)
 
     def wrong_key(self, place: Place, problem: str, hint: str | None = None) -> InputError:
-        """An error about a key of ours, with the line where the file has it.
-
-        Args:
-            place: a key of ours, and the item of it that is wrong.
-            problem: what is wrong there.
-            hint: what to do.
-
-        Returns:
-            The error, to be raised: with the file, the line and the field.
-        """
+        """An error about a key of ours or an item of it, with the line where the file has it."""
         in_file = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
         while len(in_file) > 1 and in_file not in self.content.lines:
             in_file = in_file[:-1]  # one value may stand where a list is meant
         return self.content.wrong(in_file, problem, hint)
-
-    def config(self, flags: Mapping[str, Any] | None = None) -> RunConfig:
-        """The configuration of file and flags; flags win. Notes become warnings.
-
-        Raises:
-            InputError: the file names a suite, metric, judge or file that there is not, or holds a
-                gate, budget or the like that cannot be read; with the line.
-            UsageError: an impossible flag.
-        """
-        given = {key: value for key, value in (flags or {}).items() if value is not None}
-        config = make_config(**(self.values | given))
-        check(config, [key for key in self.values if key not in given], self.wrong_key)
-        for note in self.notes:
-            warn_user(note)
-        return config

@@ -19,12 +19,8 @@ Change = Callable[[str], str]
 
 
 def found_from(base: Path, name: str | Path) -> Path:
-    """The file or folder that a configuration names.
-
-    Args:
-        base: the folder of the configuration.
-        name: a path, relative to that folder; else to the working directory, if it exists there.
-    """
+    """The file or folder that a configuration in the folder ``base`` names: relative to that, else
+    to the working directory, if it exists there."""
     in_base = base / name
     return Path(name).absolute() if not _exists(in_base) and _exists(Path(name)) else in_base
 
@@ -37,69 +33,60 @@ def _exists(path: Path) -> bool:
 def make_absolute(
     values: dict[str, Any], base: Path, find: Callable[[Path, str], Path] = Path.joinpath
 ) -> None:
-    """Makes the paths in a configuration absolute, in place.
-
-    Args:
-        values: keys of a configuration.
-        base: the folder that the paths start from.
-        find: makes the path of what is read from a folder and a name.
-    """
+    """Makes the paths in a configuration absolute, in place. They start from ``base``; ``find``
+    makes the path of what is read from that and a name."""
 
     def read(name: str) -> str:
         return name if name == standard_input.NAME else str(find(base, name))
 
-    _change(values, read, lambda name: str(base / name), lambda name: Path(read(name)).is_dir())
+    _change(values, read, lambda name: Path(read(name)).is_dir(), lambda name: str(base / name))
 
 
 def make_relative(values: dict[str, Any], folder: str | Path) -> None:
-    """Makes paths relative to a folder, in place: the reverse of `make_absolute`.
-
-    Args:
-        values: keys of a configuration; those that hold paths are changed.
-        folder: that the paths are to start from.
-    """
+    """Makes the paths in a configuration relative to a folder, in place."""
 
     def change(name: str) -> str:
         return name if name == standard_input.NAME else os.path.relpath(name, folder)
 
-    _change(values, change, change, lambda name: Path(name).is_dir())
+    _change(values, change, lambda name: Path(name).is_dir())
 
 
 def named_files(values: Mapping[str, Any]) -> list[str]:
-    """The files and folders that a configuration names.
-
-    Args:
-        values: keys of a configuration.
-    """
+    """The files and folders that the keys of a configuration name."""
     names: list[str] = []
 
     def note(name: str) -> str:
         names.append(name)
         return name
 
-    _change(dict(values), note, note, lambda name: is_path(name) or Path(name).is_dir())
+    _change(dict(values), note, lambda name: is_path(name) or Path(name).is_dir())
     return names
 
 
 def _change(
-    values: dict[str, Any], read: Change, written: Change, is_folder: Callable[[str], bool]
+    values: dict[str, Any],
+    read: Change,
+    is_folder: Callable[[str], bool],
+    written: Change | None = None,
 ) -> None:
-    for key, option in options_of(RunConfig).items():
+    """Changes what is read, and what is written where that is changed in another way."""
+    changes: dict[str, Change] = {
+        key: read if option.path == "read" else written or read
+        for key, option in options_of(RunConfig).items()
+        if option.path is not None and "://" not in (values.get(key) or "")
+    }
+    changes["models"] = read
+    changes["judge"] = lambda word: _replay(word, read)
+    changes["nuggets"] = lambda name: name if name in (OWN, POOLED) else read(name)
+    changes["embedder"] = lambda word: read(word) if is_folder(word) else word
+    for key, change in changes.items():
         value = values.get(key)
-        if value and option.path is not None and "://" not in value:
-            change = read if option.path == "read" else written
-            if isinstance(value, dict):
-                values[key] = {name: change(str(one)) for name, one in value.items()}
-            else:
-                values[key] = [*map(change, value)] if isinstance(value, list) else change(value)
-    if values.get("nuggets") not in (None, OWN, POOLED):
-        values["nuggets"] = read(values["nuggets"])
-    if values.get("models"):
-        values["models"] = {name: read(folder) for name, folder in values["models"].items()}
-    if values.get("embedder") and is_folder(values["embedder"]):
-        values["embedder"] = read(values["embedder"])
-    if values.get("judge"):
-        values["judge"] = [_replay(word, read) for word in values["judge"]]
+        if not value:
+            continue
+        if isinstance(value, dict):
+            values[key] = {name: change(str(one)) for name, one in value.items()}
+        else:
+            values[key] = [*map(change, value)] if isinstance(value, list) else change(value)
 
 
 def _replay(word: str, change: Change) -> str:

@@ -107,14 +107,7 @@ def is_for_a_key(place: Place) -> bool:
 
 
 def refuse_keys(content: Marked) -> None:
-    """Refuses an API key that is written out. A reference to the environment is allowed.
-
-    Args:
-        content: the file's content, with its lines.
-
-    Raises:
-        InputError: an API key is written out; the error has the line and the field, not the key.
-    """
+    """Refuses an API key that is written out. A reference to the environment is allowed."""
     for place, value in _scalars(content.value):
         if is_for_a_key(place) and value not in (None, ""):
             variable_of(value, content, place)
@@ -122,16 +115,7 @@ def refuse_keys(content: Marked) -> None:
 
 def variable_of(value: Any, content: Marked, place: Place) -> str | None:
     """The environment variable that an API key is to be read from; ``None`` where the value is
-    empty.
-
-    Args:
-        value: what the file has at the place.
-        content: the file's content, with its lines.
-        place: of the value.
-
-    Raises:
-        InputError: the API key itself stands in the file.
-    """
+    empty. A key that stands in the file itself is refused."""
     if value in (None, ""):
         return None
     match = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None

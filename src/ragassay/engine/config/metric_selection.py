@@ -1,7 +1,9 @@
-"""The metrics that will be computed, under the names that they are shown by."""
+"""The metrics that will be computed, under the names that they are shown by: those of single
+samples, and those over the runs of a query."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +12,9 @@ from typing import Any, TypeVar
 from ragassay import suites
 from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.consistency.consistency_plan import (
-    ConsistencyPlan,
-    is_over_runs,
-    is_wanted,
-    make_consistency_plan,
-    metrics_with_spread,
-    templates,
-)
+from ragassay.engine.results.result import CONSISTENCY
 from ragassay.judges.own_rubrics import JudgePrompt, Rubric, read_judge_prompt, read_rubric
+from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import choices_of
@@ -35,6 +31,27 @@ DEFAULT_SUITES = {
 }
 """The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`.
 Where metrics are named and no suite is, its published names hold."""
+
+
+@dataclass(frozen=True)
+class ConsistencyPlan:
+    """What will be computed of the runs of each query.
+
+    Attributes:
+        metrics: each under the name that it is shown by.
+        of: the metrics of single runs that are looked at, by the names they are shown by.
+        asked: the metrics as a configuration names them.
+    """
+
+    metrics: Mapping[str, Metric]
+    of: tuple[str, ...]
+    asked: tuple[str, ...]
+
+    @property
+    def suite(self) -> Suite:
+        """The suite with the headings of this run's metrics."""
+        groups = {name: m.of for name, m in self.metrics.items() if isinstance(m, OfMetric)}
+        return dataclasses.replace(suites.get(CONSISTENCY), groups=groups)
 
 
 @dataclass(frozen=True)
@@ -97,24 +114,17 @@ def make_plan(
         for suite in used:
             metrics += suite.resolve(ks=config.ks, published=config.published)
     metrics = list(dict.fromkeys([*asked, *metrics, *objects]))
-    over: list[Metric] = []
-    compared: list[Metric] = []  # over runs
-    if is_wanted(config, used, metrics):
-        over = templates(config, metrics)
-        metrics = [metric for metric in metrics if not is_over_runs(metric)]
-        compared, over = metrics_with_spread(config, used, metrics, over)
-        metrics = list(dict.fromkeys([*metrics, *compared]))
+    over = _over_runs(config, used, metrics)
+    metrics = [metric for metric in metrics if not _is_over_runs(metric)]
+    compared, over = _with_spread(config, used, metrics, over) if over else ([], over)
+    metrics = list(dict.fromkeys([*metrics, *compared]))
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
-    named: dict[str, Metric] = {}
     changed = with_options([*metrics, *over], config.options)
+    named: dict[str, Metric] = {}
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
     for plain, metric in zip(metrics, changed, strict=False):
-        # A published name shows its chosen parameters, so that one name has one value.
-        base = naming.usual(metric)
-        column = columns.get(str(base))
-        known = asked.get(metric, str(metric))
-        name = known if column is None else naming.published_name(column, metric, base)
+        name = _column(metric, columns) or asked.get(metric, str(metric))
         name = columns.get(str(metric), name)
         name = name if name not in named else str(metric)
         if named.setdefault(name, metric) != metric:
@@ -125,8 +135,105 @@ def make_plan(
         shown[str(plain)] = name
         if plain in compared:
             of[name] = metric
-    repeats = make_consistency_plan(changed[len(metrics) :], of, shown) if over else None
+    repeats = _consistency_plan(changed[len(metrics) :], of, shown) if over else None
     return MetricSelection(used, named, repeats)
+
+
+def _column(metric: Metric, columns: Mapping[str, str]) -> str | None:
+    """The published name of a metric with its chosen parameters, so that one name has one value."""
+    usual = naming.usual(metric)
+    column = columns.get(str(usual))
+    return None if column is None else naming.published_name(column, metric, usual)
+
+
+def _is_over_runs(metric: Metric) -> bool:
+    return "runs" in metric.needs
+
+
+def _over_runs(config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics over runs, where a suite, a metric or the keys ``consistency_...`` ask for
+    them."""
+    named = any(suite.name == CONSISTENCY for suite in used) or any(map(_is_over_runs, metrics))
+    if named or config.consistency_of or config.consistency_metrics:
+        return templates(config, metrics)
+    return []
+
+
+def templates(config: RunConfig, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics over runs that a configuration names, or else those of the suite. One that
+    compares the values of another metric and does not name it is applied to each."""
+    suite = suites.get(CONSISTENCY)
+    if not config.consistency_metrics:
+        return [*filter(_is_over_runs, metrics)] or suite.resolve()
+    chosen = suite.resolve(config.consistency_metrics)
+    if single := [metric for metric in chosen if not _is_over_runs(metric)]:
+        raise UsageError(
+            f"{single[0]} is no metric of the suite consistency. To have its spread, write "
+            f"--consistency-of {single[0]}."
+        )
+    return chosen
+
+
+def _with_spread(
+    config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric], over: Sequence[Metric]
+) -> tuple[list[Metric], list[Metric]]:
+    """The metrics of single runs whose spread is reported: those that the configuration or a metric
+    over runs names, or else all but percentiles. Then the metrics over runs, which name those by
+    their canonical names."""
+    aliases = suites.aliases_of(suite for suite in used if suite.name != CONSISTENCY)
+    columns = {name: metric for suite in used for metric, name in suite.columns.items()}
+    by_name = {str(metric): metric for metric in metrics}
+
+    def named(word: str) -> list[Metric]:
+        computed = by_name.get(word) or by_name.get(columns.get(word, ""))
+        if computed:
+            found = [computed]
+        else:
+            found = list(suites.metrics_by_name(word, local=aliases).values())
+        if wrong := next(filter(_is_over_runs, found), None):
+            raise UsageError(f"{wrong} looks at runs itself; its own spread is not told.")
+        return found
+
+    chosen = dict.fromkeys(m for word in naming.split(config.consistency_of) for m in named(word))
+    resolved: list[Metric] = []
+    for metric in over:
+        if isinstance(metric, OfMetric) and metric.of:
+            meant = named(metric.of)
+            chosen.update(dict.fromkeys(meant))
+            resolved += [dataclasses.replace(metric, of=str(one)) for one in meant]
+        else:
+            resolved.append(metric)
+    # The values of a percentile are those of its metric: latency_p95 of a sample is its latency.
+    plain = [metric for metric in metrics if metric.aggregation == metric.aggregate]
+    looked = list(chosen) if config.consistency_of else [*plain, *chosen]
+    return list(dict.fromkeys(looked)), resolved
+
+
+def _consistency_plan(
+    over: Sequence[Metric], of: Mapping[str, Metric], shown: Mapping[str, str]
+) -> ConsistencyPlan:
+    """The metrics over runs; one that names no other metric is there once for each metric that is
+    compared. ``shown`` has the names of those by their canonical names."""
+    columns = suites.get(CONSISTENCY).columns
+    by_name: dict[str, Metric] = {}
+
+    def add(metric: Metric, name: str) -> None:
+        by_name[name if name not in by_name else str(metric)] = metric
+
+    for metric in over:
+        if not isinstance(metric, OfMetric):
+            add(metric, _column(metric, columns) or str(metric))
+    for name, looked in of.items():
+        for metric in over:
+            if not isinstance(metric, OfMetric) or shown.get(metric.of, "") not in ("", name):
+                continue
+            # Verdicts flip, numbers spread; flags do both.
+            unsuited = "number" if isinstance(metric, RunsFlip) else "label"
+            if metric.of or looked.says != unsuited:
+                add(dataclasses.replace(metric, of=name), f"{CONSISTENCY}_{name}.{metric.stat}")
+    numeric = tuple(name for name, looked in of.items() if looked.says != "label")
+    labels = tuple(name for name in of if name not in numeric)
+    return ConsistencyPlan(by_name, (*numeric, *labels), tuple(map(str, over)))
 
 
 def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
@@ -151,16 +258,6 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
 
     A value that some metrics know as a choice and others do not (``by=cosine`` of the chunk
     metrics, where ``by`` of the span metrics is something else) is set only on those that know it.
-
-    Args:
-        metrics: to be changed.
-        options: values by the name of the parameter.
-
-    Returns:
-        As many metrics, in the same order.
-
-    Raises:
-        UsageError: no metric has such a parameter, or none takes the value.
     """
     knowing = {n: {m for m in metrics if _knows(m, n, value)} for n, value in options.items()}
     used: set[str] = set()
@@ -196,13 +293,7 @@ def published_names(
     config: RunConfig, data_format: str | None, used: Sequence[Suite] = ()
 ) -> dict[str, str]:
     """The published names that are valid in a run, each with the canonical name that it means. They
-    are those of the run's suites, or of the suite for its data where no suite is named.
-
-    Args:
-        config: names suites and metrics.
-        data_format: name of the data's format; ``None`` where it is not known.
-        used: suites that take the place of those that the configuration names.
-    """
+    are those of the run's suites, or of the suite for its data where no suite is named."""
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
         used = [_usual(config, data_format)]
@@ -219,15 +310,8 @@ T = TypeVar("T", Rubric, JudgePrompt)
 
 
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:
-    """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define.
-
-    Args:
-        config: keys of a configuration.
-        base: folder that relative paths start from; the working directory when left out.
-
-    Raises:
-        InputError: a file cannot be read, or does not define a metric.
-    """
+    """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define; relative
+    paths start from ``base``, or else from the working directory."""
     start = base or Path()
     metrics = [load_rubric(start / name) for name in config.get("rubric") or ()]
     if config.get("judge_prompt"):
@@ -239,9 +323,6 @@ def load_rubric(path: str | Path) -> Metric:
     """The metric that a rubric's YAML file describes (docs/own-metrics.md).
 
     Its name is known from then on; loading the edited file again replaces it.
-
-    Raises:
-        InputError: the file cannot be read, is no rubric, or has the name of a built-in metric.
     """
     from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
@@ -249,12 +330,7 @@ def load_rubric(path: str | Path) -> Metric:
 
 
 def load_judge_prompt(path: str | Path) -> Metric:
-    """``answer_match`` by the instructions in a text or YAML file, as a metric of its own.
-
-    Raises:
-        InputError: the file cannot be read, holds no instructions, or has the name of a built-in
-            metric.
-    """
+    """``answer_match`` by the instructions in a text or YAML file, as a metric of its own."""
     from ragassay.metrics.answer.answer_match import with_prompt
 
     return _made(with_prompt, read_judge_prompt(path), path)

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.files import write_bytes
+from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.formats import Placement
 from ragassay.formats.sources import standard_input
 
-_KEYS = ("format", "encoding", "sheet", "separator", "single_chunk", "system", "passages_from")
-
 
 def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
-    """Writes the options of a person and the suggested columns as a configuration (YAML).
-
-    Args:
-        path: the file; it must not exist yet.
-        config: the options that were named.
-        placement: of the data's columns.
-
-    Raises:
-        UsageError: the file is there, cannot be written, or the data is standard input.
-    """
+    """Writes the options of a person and the suggested columns as a configuration (YAML)."""
     import yaml
 
     if path.exists():
@@ -35,14 +24,9 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     names = [data] if isinstance(data, str) else data
     if standard_input.NAME in names:
         raise UsageError("A mapping names its data, and standard input has no name. Name a file.")
-    folder = path.absolute().parent
-    relative = [os.path.relpath(Path(name).absolute(), folder) for name in names]
-    body: dict[str, Any] = {"data": relative[0] if len(relative) == 1 else relative}
-    body |= {key: value for key in _KEYS if (value := getattr(config, key))}
-    for key in ("references", "golden", "qrels"):
-        if value := getattr(config, key):
-            body[key] = os.path.relpath(Path(value).absolute(), folder)
-    body |= {key: value for key in ("suite", "metrics") if (value := getattr(config, key))}
+    given = config.model_dump(exclude_unset=True, exclude={"columns"})
+    body = {key: value for key, value in given.items() if value}
+    make_relative(body, path.absolute().parent)
     columns: Mapping[str, Any] = {**placement.suggested, **config.columns}
     if columns:
         body["columns"] = dict(columns)

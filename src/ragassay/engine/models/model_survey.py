@@ -43,18 +43,9 @@ _RANKS = 5
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A model and its state on this machine.
-
-    Attributes:
-        name: on the hub.
-        commit: the pinned one.
-        facts: what ragassay knows about it.
-        metrics: those that use it, each with its suites.
-        folder: where it is, ``None`` where it is not on this machine.
-        given: whether a user named that folder.
-        size: bytes in the folder.
-        problem: why it cannot be used; empty where it can.
-    """
+    """A model and its state on this machine: its name on the hub and the pinned commit, the metrics
+    that use it (each with its suites), its folder (``given`` where a user named it) with its bytes,
+    and why it cannot be used, where it cannot."""
 
     name: str
     commit: str
@@ -136,18 +127,7 @@ def users() -> dict[Weights, dict[str, Metric]]:
 
 
 def check(name: str, options: ModelOptions) -> Checked:
-    """Loads a model and scores one known pair with it.
-
-    Args:
-        name: of a model that some metric uses.
-        options: folders, device and batch size.
-
-    Returns:
-        Whether it could be loaded and gave a score, with a sentence that says which.
-
-    Raises:
-        UsageError: no metric uses it, or no such device.
-    """
+    """Loads a model and scores one known pair with it."""
     weights = Weights.parse(name)
     used = [by_name for one, by_name in users().items() if one.name == weights.name]
     metrics = [metric for by_name in used for metric in by_name.values()]

@@ -1,26 +1,35 @@
-"""Which neural models a run uses, by its configuration and its metrics."""
+"""Which neural models a run uses, by its configuration and its metrics, and whether they go with
+it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import OptionError, UsageError, did_you_mean, warn_user
 from ragassay.base.score import Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.metric_parameters import choices_of
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.run_models import Models
+from ragassay.models.weights.known_models import KNOWN
 from ragassay.models.weights.weight_files import (
     Unavailable,
     Weights,
     facts,
     folder_of,
     identity,
+    is_path,
+    no_folder,
     place_of,
 )
 
@@ -32,15 +41,7 @@ def model_options(config: RunConfig) -> ModelOptions:
 
 def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float | None], str]:
     """The cosine of two texts' vectors by a model on this machine (``None`` where a text has none),
-    and the model's label.
-
-    Args:
-        config: says where models are, and how they run.
-        name: of a sentence encoder, or its folder.
-
-    Raises:
-        UsageError: a package or the model is not available.
-    """
+    and the model's label."""
     from ragassay.models.embedders.embedder import LocalEmbedder
 
     try:
@@ -60,12 +61,8 @@ def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float 
 
 
 def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> list[Weights]:
-    """The models that metrics use, those of their inputs included.
-
-    Args:
-        metrics: of a run.
-        embedder: the model that embeds; it is the last one, where one of the metrics embeds.
-    """
+    """The models that metrics use, those of their inputs included; the embedder is the last, where
+    one of them embeds."""
     used = reached(metrics)
     weights = [one for metric in used for one in metric.weights]
     if embedder is not None and any(metric.embeds for metric in used):
@@ -91,13 +88,7 @@ def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
 def here(
     metrics: Iterable[Metric], folders: Mapping[str, str], embedder: str | None = None
 ) -> bool:
-    """Whether any model that the metrics use is on this machine. Scoring then takes long.
-
-    Args:
-        metrics: of a run.
-        folders: that it names for models.
-        embedder: the model that embeds, where it is on this machine.
-    """
+    """Whether any model that the metrics use is on this machine: scoring then takes long."""
     metrics = list(metrics)
     complete = weights_among(metrics)  # an embedder may be a folder of another layout
     for weights in weights_among(metrics, embedder):
@@ -109,12 +100,7 @@ def here(
 
 def identities(metric: Metric, models: Models) -> list[str]:
     """Identifies the weights that a metric uses: one text for each model, and the model's bare name
-    where its weights are not on this machine.
-
-    Args:
-        metric: whose models are meant, those of its inputs included.
-        models: of the run.
-    """
+    where its weights are not on this machine."""
     names = []
     for weights in weights_among([metric]):
         try:
@@ -128,3 +114,78 @@ def identities(metric: Metric, models: Models) -> list[str]:
         except Unavailable:
             names.append("no embedder")
     return names
+
+
+def is_endpoint(word: str) -> bool:
+    """Whether an embedder's word names an endpoint; else it names a folder or a model of the hub.
+
+    Raises:
+        UsageError: it looks like a folder, and there is none.
+    """
+    if re.match(r"https?://", word, re.IGNORECASE):
+        return True
+    if Path(word).is_dir():
+        return False
+    from ragassay.transport.protocol_registry import aliases, providers
+
+    if is_path(word):
+        raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
+
+    return ":" in word or word.casefold() in {*providers(), *aliases()}
+
+
+def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
+    """The models of a run that are on this machine, or should be; its embedder is the last."""
+    metrics, word = list(metrics), config.embedder or DEFAULT
+    is_local = embedding_among(metrics) and not is_endpoint(word)
+    return weights_among(metrics, word if is_local else None)
+
+
+def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
+    """Checks folders, names, device and parameters before the work begins: a misspelt name would
+    leave a metric unscored. A folder for one of ragassay's own models that the run does not use
+    gives only a warning, because such lists are kept for many runs."""
+    metrics = reached(metrics)
+    if not config.models and not any(metric.weights or metric.embeds for metric in metrics):
+        return
+    check_folders(config.models)
+    used = models_used(config, metrics)
+    check_names(config.models, used)
+    if idle := [name for name in config.models if name not in _names(used)]:
+        warn_user(f"The folder for {', '.join(idle)} is not used: no metric of this run needs it.")
+    if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
+        from ragassay.models.device import device_of
+
+        device_of(model_options(config))
+    for metric in (one for one in metrics if isinstance(one, ModelMetric)):
+        for weights in metric.weights:
+            name, has_folder = weights.name, {*weights.spellings} & {*config.models}
+            if is_path(name) and not has_folder and not Path(name).is_dir():
+                raise UsageError(f"{metric}: {no_folder(name)}.")
+        try:
+            metric.check()
+        except Unavailable as error:
+            raise UsageError(f"{metric}: {error}.") from error
+
+
+def check_folders(folders: Mapping[str, str]) -> None:
+    """Raises an `OptionError` where a folder that is named for a model does not exist."""
+    for name, folder in folders.items():
+        if not Path(folder).is_dir():
+            raise OptionError(f"models.{name}", f"there is no folder {folder}")
+
+
+def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
+    """Checks that each key of ``models`` is a model of the run, or one of ragassay's own."""
+    for name in names:
+        if name not in KNOWN and name not in _names(used):
+            names = sorted({weights.name for weights in used})
+            near = did_you_mean(name, names or KNOWN)
+            words = ("no metric of this run uses such a model.", near)
+            uses = f"It uses {', '.join(names) or 'none'}"
+            raise OptionError(f"models.{name}", " ".join(filter(None, (*words, uses))))
+
+
+def _names(used: Iterable[Weights]) -> set[str]:
+    """The names under which folders may be given for models."""
+    return {name for weights in used for name in weights.spellings}

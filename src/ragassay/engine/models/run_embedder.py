@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -21,21 +20,26 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError, warn_user
 from ragassay.engine.config.config_paths import make_absolute
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.models.modelling import by_cosine, embedding_among, model_options
+from ragassay.engine.config.run_config import RunConfig, make_config
+from ragassay.engine.models.modelling import (
+    by_cosine,
+    embedding_among,
+    is_endpoint,
+    model_options,
+)
 from ragassay.engine.results.summary import Spending
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.embedders.embedder import Embedder
-from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
-from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights, is_path
+from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.judge_session import JudgeSession
     from ragassay.judges.judge_factory import Address
+    from ragassay.judges.ledger.store import Ledger
+    from ragassay.transport.budget import Budget
 
 _OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
 """Keys of a configuration that only an endpoint understands."""
@@ -57,10 +61,6 @@ def address_for(
         dry: nothing will be sent, so no key is needed.
         environment: where keys are looked for; the process's own when left out.
         named: the words that names of an operator stand for.
-
-    Raises:
-        UsageError: no such folder or provider, a missing key or package, impossible options.
-        InputError: the key file cannot be read.
     """
     word = config.embedder
     if word is not None and not word.strip():
@@ -99,84 +99,58 @@ def address_for(
     return dataclasses.replace(address, url=f"{address.url}{path}", protocol="openai")
 
 
-def is_endpoint(word: str) -> bool:
-    """Whether a word names an endpoint; else it names a folder, or a model of the hub.
-
-    Raises:
-        UsageError: it looks like a folder, and there is none.
-    """
-    if re.match(r"https?://", word, re.IGNORECASE):
-        return True
-    if Path(word).is_dir():
-        return False
-    from ragassay.transport.providers import aliases, providers
-
-    if is_path(word):
-        raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
-
-    return ":" in word or word.casefold() in {*providers(), *aliases()}
-
-
 def models_for(
     config: RunConfig,
     address: Address | None,
     stack: ExitStack,
     asker: Asker | None,
-    session: JudgeSession | None,
+    ledger: Ledger | None,
+    budget: Budget | None,
 ) -> Models:
-    """The models of a run, its embedder among them. Nothing is loaded or opened yet.
-
-    Args:
-        config: names the embedder and the options of models.
-        address: of the embedding endpoint; ``None`` where the embedder is on this machine.
-        stack: closes the embedder at its end.
-        asker: on whose event loop an endpoint's requests are sent.
-        session: whose ledger and budget they share.
+    """The models of a run, its embedder among them. Nothing is loaded or opened yet. An endpoint
+    shares the judge's event loop, ledger and budget, where there is a judge; the stack closes it.
     """
 
     def made(models: Models) -> Embedder:
         if address is None:
-            return _local(models, config.embedder, config.embedder_prefix)
-        return _endpoint(config, address, stack, asker, session)
+            return _local(models, config)
+        return _endpoint(config, address, stack, asker, ledger, budget)
 
     return Models(model_options(config), made)
 
 
-def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
-    """The models of a run that was kept, its embedder among them.
+_OF_MODELS = ("models", "device", "dtype", "batch_size", "embedder", "embedder_prefix")
 
-    Args:
-        config: the content of its ``run.yaml``.
-        folder: where paths in it start from; those of a run in memory are absolute.
 
-    Vectors of an endpoint are not kept with a run, so nothing is computed from them again: such an
-    embedder is `Unavailable`, and so is a folder that does not exist any more.
-    """
-    values = dict(config)
+def models_again(values: Mapping[str, Any], folder: Path | None) -> Models:
+    """The models of a run that was kept, by its ``run.yaml``. Vectors of an endpoint are not kept
+    with a run: such an embedder is `Unavailable`, and so is a folder that exists no more."""
+    values = {name: values.get(name) for name in _OF_MODELS}
     if folder is not None:
         make_absolute(values, folder)
-    word, prefix = values.get("embedder"), values.get("embedder_prefix")
-    device, dtype, size = (values.get(key) for key in ("device", "dtype", "batch_size"))
+    config = make_config(**values)
 
     def made(models: Models) -> Embedder:
+        word = config.embedder
         try:
             remote = word is not None and is_endpoint(word)
         except UsageError as error:
             raise Unavailable(str(error)) from error
         if remote:
             raise Unavailable(f"the vectors of {word} are not kept with the run")
-        return _local(models, word, prefix)
+        return _local(models, config)
 
-    return Models(ModelOptions(values.get("models") or {}, device, dtype, size), made)
+    return Models(model_options(config), made)
 
 
-def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
-    """The embedder on this machine that a word names; the default one without it."""
+def _local(models: Models, config: RunConfig) -> Embedder:
+    """The embedder on this machine that a configuration names, or else the default one."""
     from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
 
+    word = config.embedder
     weights = Weights.parse(word or DEFAULT)
     try:
-        return models.use(LocalEmbedder, weights, prefix)
+        return models.use(LocalEmbedder, weights, config.embedder_prefix)
     except Unavailable as error:
         has_folder = weights.name in models.options.folders
         if isinstance(error, Unusable) or has_folder or word is None or Path(word).is_dir():
@@ -197,7 +171,8 @@ def _endpoint(
     address: Address,
     stack: ExitStack,
     asker: Asker | None,
-    session: JudgeSession | None,
+    ledger: Ledger | None,
+    budget: Budget | None,
 ) -> Embedder:
     from ragassay.judges.ledger.store import DEFAULT, Ledger
     from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
@@ -206,8 +181,6 @@ def _endpoint(
     from ragassay.transport.limits import MOST, Limiter
     from ragassay.transport.prices import price_of
 
-    ledger = None if session is None else session.ledger
-    budget = None if session is None else session.budget
     if ledger is None:
         ledger = stack.enter_context(Ledger(config.ledger or DEFAULT))
     if budget is None and config.budget is not None:

@@ -42,12 +42,10 @@ class Range:
 class Amount:
     """The requests of some metrics.
 
-    Attributes:
-        calls: requests to send. Retries and repairs are not counted.
-        held: requests that need not be sent, because the ledger holds the answer.
-        input_tokens, output_tokens: of the requests to send, estimated; answers as long as their
-            questions expect them at most, without hidden reasoning.
-        cost: US dollars; ``None`` where no price is known for some of the requests.
+    ``calls`` are to be sent (retries and repairs are not counted), ``held`` need not be, because
+    the ledger holds the answer. Tokens are estimated: answers are as long as their questions expect
+    them at most, without hidden reasoning. ``cost`` is in US dollars; ``None`` where no price is
+    known for some of the requests.
     """
 
     calls: Range
@@ -71,14 +69,9 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """The throughput of a judge.
-
-    Attributes:
-        seconds: of a call.
-        measured: whether this is the median of earlier answers; else it is `SECONDS_A_CALL`.
-        concurrency: requests in flight.
-        rpm, tpm: requests and tokens a minute at most, where there is such a limit.
-    """
+    """The throughput of a judge: seconds of a call (the median of earlier answers where
+    ``measured``, else `SECONDS_A_CALL`), requests in flight, and at most how many requests and
+    tokens a minute."""
 
     seconds: float = SECONDS_A_CALL
     measured: bool = False
@@ -87,12 +80,8 @@ class Throughput:
     tpm: float | None = None
 
     def duration(self, calls: float, tokens: float) -> float:
-        """Seconds that the requests take when none is rejected.
-
-        Args:
-            calls: number of requests.
-            tokens: of all requests, input and output.
-        """
+        """Seconds that so many requests with so many tokens (input and output) take when none is
+        rejected."""
         waves = math.ceil(calls / self.concurrency) * self.seconds
         by_limits = calls / (self.rpm or math.inf) * 60, tokens / (self.tpm or math.inf) * 60
         return max(waves, *by_limits)
@@ -180,52 +169,42 @@ def _plain(part: CallPlan | Amount | Range) -> dict[str, Any]:
 
 
 def fit(total: Amount, budget: str) -> BudgetFit:
-    """Whether a plan fits into a budget. Of several limits the worst verdict counts.
-
-    Args:
-        total: requests, tokens and money that the run takes.
-        budget: as `Budget.parse` reads it.
-
-    Raises:
-        UsageError: the budget cannot be read.
-    """
+    """Whether what a run takes fits into a budget (as `Budget.parse` reads it). Of several limits
+    the worst verdict counts."""
     limits = Budget.parse(budget)
-    pairs = (
-        (limits.dollars, total.cost),
-        (limits.calls, total.calls),
-        (limits.tokens, total.tokens),
-    )
-    verdicts = {_fit(limit, needed) for limit, needed in pairs if limit is not None}
+    needs = ((limits.dollars, total.cost), (limits.calls, total.calls))
+    verdicts: set[Fit] = set()
+    for limit, needed in (*needs, (limits.tokens, total.tokens)):
+        if limit is None:
+            continue
+        if needed is None:
+            verdicts.add("no price known")
+        elif needed.high <= limit:
+            verdicts.add("fits")
+        else:
+            verdicts.add("may not fit" if needed.low <= limit else "does not fit")
     worst_first: tuple[Fit, ...] = ("no price known", "does not fit", "may not fit", "fits")
     return BudgetFit(budget, next(verdict for verdict in worst_first if verdict in verdicts))
-
-
-def _fit(limit: float, needed: Range | None) -> Fit:
-    if needed is None:
-        return "no price known"
-    if needed.high <= limit:
-        return "fits"
-    return "may not fit" if needed.low <= limit else "does not fit"
 
 
 _RECENT = 200
 """How many of a model's newest answers are looked at."""
 
+_LATENCIES = (
+    "SELECT latency / CASE WHEN attempts > 1 THEN attempts ELSE 1 END FROM verdicts "
+    "WHERE model = ? AND reason IS NULL ORDER BY rowid DESC LIMIT ?"
+)
+
 
 def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
     """The throughput of a judge: the median latency of each model's last answers; the slowest model
-    of a panel counts.
-
-    Args:
-        judge: of the run.
-        config: has the limits.
-        ledger: with the judge's earlier answers.
-    """
+    of a panel counts."""
     leaves = judge.leaves()
     asked = {leaf.model for leaf in leaves}
-    timed = [] if ledger is None else [_median(ledger, model) for model in sorted(asked)]
-    medians = [seconds for seconds in timed if seconds is not None]
-    endpoints = {_endpoint(leaf.label) for leaf in leaves}
+    timed = [[] if ledger is None else latencies(ledger, model, _RECENT) for model in asked]
+    medians = [median(seconds) for seconds in timed if seconds]
+    # ``URL`` of ``URL#model``, ``openai`` of ``openai:model``
+    endpoints = {leaf.label.partition("#" if "://" in leaf.label else ":")[0] for leaf in leaves}
     return Throughput(
         seconds=max(medians, default=SECONDS_A_CALL),
         measured=bool(medians),
@@ -237,22 +216,7 @@ def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Thr
 
 def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
     """Whether a ledger holds nothing of the judge's models. ``False`` without a ledger: a judge of
-    the user's own may remember answers in another way.
-
-    Args:
-        judge: of the run.
-        ledger: of the run.
-    """
+    the user's own may remember answers in another way."""
     if ledger is None:
         return False
     return models(ledger).isdisjoint(leaf.model for leaf in judge.leaves())
-
-
-def _median(ledger: Ledger, model: str) -> float | None:
-    took = latencies(ledger, model, _RECENT)
-    return median(took) if took else None
-
-
-def _endpoint(label: str) -> str:
-    """``URL`` of ``URL#model``, ``openai`` of ``openai:model``."""
-    return label.partition("#")[0] if "://" in label else label.partition(":")[0]

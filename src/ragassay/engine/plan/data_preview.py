@@ -11,6 +11,7 @@ from typing import Any
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
 from ragassay.engine.config.judging import POOLED
+from ragassay.engine.config.suite_fit import SuiteFit, SuiteFits
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
 from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.planning import WINDOW, Planner
@@ -18,10 +19,9 @@ from ragassay.engine.run.evaluation import dry_run
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
 from ragassay.engine.run.prepared_run import PreparedRun
 from ragassay.engine.run.progress_bar import Progress
-from ragassay.engine.run.recorded_warnings import record_warnings
+from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.engine.run.scoring import batched
 from ragassay.engine.run.source import Data
-from ragassay.engine.run.suite_fit import SuiteFit, SuiteFits
 from ragassay.metrics.core.window import AllSamples
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.transport.prices import Price

@@ -31,21 +31,12 @@ _NOT_JUDGED = Unscored(Reason.UNSUPPORTED, "no judge is asked")
 
 
 class AbsentModels:
-    """Counts the samples for which metrics need a model that is not here.
+    """Counts the samples for which metrics need a model that is not here (``counts``), and keeps
+    what is missing and how to get it (``why``), both by metric.
 
     Such a metric scores the samples as in the run, with models that fail as they would fail there.
     So values that a record brings, and values that are derived from them, count as in the run. No
-    model is loaded, and no judge is asked.
-
-    Attributes:
-        counts: by metric, the samples that it could score if its model were on this machine.
-        why: by metric with such samples, what is missing and how to get it.
-
-    Args:
-        config: names folders and the embedder.
-        metrics: of the run, by the names that they are shown under.
-        remote: whether an endpoint embeds.
-        all_samples: the run's data, for metrics that take all samples.
+    model is loaded, and no judge is asked. ``remote`` is whether an endpoint embeds.
     """
 
     def __init__(
@@ -110,15 +101,8 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> Una
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingPlan:
-    """Exact, but for the tokens and what follows from them.
-
-    Attributes:
-        embedder: its label.
-        texts: distinct texts that need a vector.
-        held: how many of these the ledger has.
-        input_tokens: of those to send, estimated.
-        cost: US dollars; ``None`` where no price is known.
-    """
+    """Distinct texts that need a vector, how many of them the ledger holds, and the tokens
+    (estimated) and dollars of the others; ``cost`` is ``None`` where no price is known."""
 
     embedder: str
     texts: int
@@ -128,13 +112,7 @@ class EmbeddingPlan:
 
 
 class EmbeddingPlanner:
-    """Counts the texts of samples that stream past; closed by `plan`.
-
-    Args:
-        config: of the run.
-        address: where its embedder is.
-        metrics: of the run.
-    """
+    """Counts the texts of samples that stream past; closed by `plan`."""
 
     def __init__(self, config: RunConfig, address: Address, metrics: Iterable[Metric]) -> None:
         self._address, self._metrics = address, [metric for metric in metrics if metric.embeds]

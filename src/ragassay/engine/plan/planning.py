@@ -31,18 +31,9 @@ WINDOW = 256
 class Planner:
     """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
 
-    Attributes:
-        asks: whether asking the judge takes requests; where it takes none, only the first `WINDOW`
-            samples are walked.
-        asker: asks the judge that has only the existing answers; its context is that of the
-            metrics.
-
-    Args:
-        metrics: by the names that they are shown under.
-        judge: that the run would ask.
-        throughput: of the judge.
-        price: of each of its models, in place of their own (`Judge.price`).
-        fresh: whether the ledger holds nothing of the judge's models.
+    Where asking the judge takes no requests (``asks``), only the first `WINDOW` samples are walked.
+    ``price`` takes the place of the models' own; ``fresh`` is whether the ledger holds nothing of
+    them.
     """
 
     def __init__(
@@ -76,13 +67,8 @@ class Planner:
         self.asker.close()
 
     def prepare(self, name: str, metric: Metric, samples: Sequence[Sample]) -> None:
-        """Counts the questions before the samples (a pooled nugget bank), under a line of its own.
-
-        Args:
-            name: of that line.
-            metric: that asks it.
-            samples: about which it asks.
-        """
+        """Counts the questions that a metric asks before the samples (about a pooled nugget bank),
+        under a line of its own."""
         lines = self._lines({name: metric})
         for window in batched(samples, WINDOW):
             self._count(window, lines)
@@ -98,9 +84,6 @@ class Planner:
         Args:
             n_samples: extrapolates to so many samples.
             budget: see `Budget.parse`.
-
-        Raises:
-            UsageError: the budget cannot be read.
         """
         n = self._n_walked if n_samples is None else n_samples
         factor = n / self._n_walked if self._n_walked else 1.0
@@ -142,16 +125,14 @@ class Planner:
         self._known.demands.clear()
 
     async def _walk(self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, int]) -> None:
-        """Walks one metric after the other, because nothing is waited for."""
         scope = self.asker.scope()
-        for metric, lines in metrics.items():
+        for metric, lines in metrics.items():  # one after the other: nothing is waited for
             for sample in samples:
                 self._take(metric, sample, await metric.outcome(sample, scope), lines)
 
     def _take(self, metric: JudgedMetric, sample: Sample, outcome: Outcome, lines: int) -> None:
         """Counts the questions of one metric about one sample, and those that may follow where an
-        answer is missing: of each kind as many as are not certain anyway.
-        """
+        answer is missing: of each kind as many as are not certain anyway."""
         certain: Counter[str] = Counter()
         for name in outcome.evidence:
             certain[self._known.demands[name].kind] += 1
@@ -223,14 +204,7 @@ class RequestCounter:
         return self._lines[group, name]
 
     def enter(self, name: str, demand: Demand, lines: int, *, certain: bool) -> None:
-        """Counts a question in each line that does not have it yet.
-
-        Args:
-            name: id of the question.
-            demand: what it takes.
-            lines: those that ask it.
-            certain: whether it is asked whatever the judge answers; else it may be asked.
-        """
+        """Counts a question in each line that does not have it yet: as certain, or as possible."""
         key = hash(name)  # the text's own 64 bits; the text itself would take twice the memory
         seen, mask = self._seen.get(key, 0), lines * (3 if certain else 2)
         new = mask & ~seen
@@ -242,12 +216,8 @@ class RequestCounter:
             new &= new - 1
 
     def amounts(self, group: str, factor: float) -> dict[str, Amount]:
-        """The sums of the lines of a group, by their names.
-
-        Args:
-            group: of lines.
-            factor: to multiply with, for more data than was walked; counts are rounded outwards.
-        """
+        """The sums of the lines of a group, by their names, times a factor (for more data than was
+        walked); counts are rounded outwards."""
         return {
             name: self._amount(line.bit_length() - 1, factor)
             for (of, name), line in self._lines.items()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragassay import suites
 from ragassay.base.errors import UsageError, did_you_mean
@@ -20,9 +20,6 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import as_metric, own_names
 from ragassay.metrics.core.metric import Metric
 from ragassay.suites import Suite
-
-if TYPE_CHECKING:
-    pass
 
 _NO_NAME = re.compile(r"(^|,)\s*(,|$)")
 """An empty name between commas."""
@@ -71,33 +68,15 @@ def evaluate(
         InputError: data that cannot be read, with file, line and field.
         UsageError: an unknown suite, metric or option.
     """
-    job = _job(
-        data,
-        suite,
-        False,
-        metrics=metrics,
-        judge=judge,
-        environment=environment,
-        save=save,
-        **options,
-    )
+    given = {"metrics": metrics, "judge": judge, "environment": environment, "save": save}
+    job = _job(data, suite, False, **given, **options)
     with shown_progress(progress, job.source.count, job.doing) as tell:
         return job.run(tell)
 
 
 def dry_run(data: Data, suite: Any = None, **options: Any) -> PreparedRun:
     """The run that `evaluate` would do with these arguments, to be previewed only: no key is needed
-    and nothing is sent.
-
-    Args:
-        data: see `evaluate`.
-        suite: see `evaluate`.
-        options: the other arguments of `evaluate`.
-
-    Raises:
-        InputError: data that cannot be read.
-        UsageError: an unknown suite, metric or option.
-    """
+    and nothing is sent."""
     return _job(data, suite, True, **options)
 
 
@@ -122,7 +101,7 @@ def _job(
     objects: list[Metric] = []
     names: list[str] = []
     chosen: list[Suite] = []
-    for item in _single(_listed(suite)):
+    for item in [piece for one in _listed(suite) for piece in _pieces(one)]:
         if isinstance(item, Suite):
             chosen.append(item)
         elif not isinstance(item, str):
@@ -159,15 +138,13 @@ def _listed(items: Any) -> Sequence[Any]:
     return list(items) if isinstance(items, Sequence) and not isinstance(items, str) else [items]
 
 
-def _single(items: Iterable[Any]) -> Iterator[Any]:
-    """The items, each text that names several suites or metrics split at its commas."""
-    for item in items:
-        if not isinstance(item, str):
-            yield item
-        elif _NO_NAME.search(item):
-            raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
-        else:
-            yield from naming.split(item)
+def _pieces(item: Any) -> Sequence[Any]:
+    """An item, or the suites and metrics that a text names with commas."""
+    if not isinstance(item, str):
+        return [item]
+    if _NO_NAME.search(item):
+        raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
+    return naming.split(item)
 
 
 def _metric_name(word: str) -> str:

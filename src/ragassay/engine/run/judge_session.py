@@ -169,12 +169,7 @@ def _is_asked(word: Any) -> bool:
 
 
 def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
-    """How a configuration's judges are asked.
-
-    Args:
-        config: with limits and sampling parameters.
-        dry: nothing will be asked.
-    """
+    """How a configuration's judges are asked."""
     from ragassay.judges import JudgeOptions
     from ragassay.judges.own_prompts import read_prompts
 
@@ -190,12 +185,7 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
 
 
 def spending(asker: Asker, begun: float) -> Spending:
-    """What was asked through an asker, for the summary.
-
-    Args:
-        asker: that was used.
-        begun: when the run began, by `time.monotonic`.
-    """
+    """What was asked through an asker, for the summary."""
     judge, seconds = asker.judge, time.monotonic() - begun
     return Spending.of(judge.label, judge.signature, asker.usage, seconds)
 
@@ -212,13 +202,6 @@ def signature(
 
     Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It depends on
     metric and judge, not on the questions that a run asked.
-
-    Args:
-        metric: that was computed.
-        asker: that asked its questions.
-        bank: the nuggets of the run.
-        given: the share of its values that came with the records, without a question to a judge.
-        models: of the run.
     """
     judged = judged_among([metric])
     parts = [metric.signature]
@@ -239,8 +222,7 @@ def signature(
 
 def _asked(question: Question[Any], judge: Judge) -> str:
     """A kind of question, the hashes of its prompts, and which of its parameters an endpoint
-    rejects.
-    """
+    rejects."""
     hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
     without = "".join(f"-{name}" for name in judge.without(question.sampling()))
     return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

@@ -27,21 +27,9 @@ _TOGETHER = 128
 
 
 def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = ()) -> NuggetBank:
-    """The bank of all queries of some samples.
-
-    Args:
-        samples: read once; the distinct texts of their passages stay in memory until the end.
-        asker: asks the judge; each passage of a query is graded once.
-        metrics: that use the bank; it has their limits (see `NuggetOptions`).
-
-    Returns:
-        An entry for each query, in the order of the samples. Where a question had no answer the
-        entry says so, and answers to that query will be unscored.
-
-    Raises:
-        InputError: one query id stands for two different queries.
-        UsageError: the metrics have different limits.
-    """
+    """The bank of all queries of some samples, in their order, with the limits that the metrics
+    have. Where a question had no answer the entry says so, and answers to that query will be
+    unscored. The distinct texts of the passages stay in memory until the end."""
     options, pools = bank_metric(metrics).options, pools_of(samples)
     entries: list[QueryNuggets] = []
     for batch in batched(pools, _TOGETHER):
@@ -75,11 +63,7 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
 
 
 def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
-    """The metric among some whose limits a bank for them has.
-
-    Raises:
-        UsageError: they have different limits.
-    """
+    """The metric among some whose limits a bank for them has."""
     by_options = {one.options: one for one in judged_among(metrics) if isinstance(one, Nuggets)}
     if len(by_options) > 1:
         raise UsageError(
@@ -91,14 +75,7 @@ def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
 
 def pools_of(samples: Iterable[Sample]) -> list[Sample]:
     """One sample for each query, with all distinct passages that were retrieved for it and an empty
-    answer.
-
-    Args:
-        samples: read once; the distinct texts of their passages stay in memory until the end.
-
-    Raises:
-        InputError: one query id stands for two different queries.
-    """
+    answer."""
     pools: dict[str, Sample] = {}
     passages: dict[str, dict[str | None, Passage]] = {}
     for sample in samples:

@@ -19,10 +19,8 @@ from ragassay.engine.comparison import gates
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.metric_selection import MetricSelection, make_plan, own_metrics
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.consistency.consistency_run import ConsistencyRun, GroupProgress
-from ragassay.engine.consistency.group_samples import OnDisk, StoredSamples
-from ragassay.engine.models.model_checks import check_models
-from ragassay.engine.models.modelling import here
+from ragassay.engine.config.suite_fit import LOOKED_AT, SuiteFits
+from ragassay.engine.models.modelling import check_models, here
 from ragassay.engine.models.run_embedder import address_for, models_for, spending_of
 from ragassay.engine.results.folders.result_sink import ResultSink
 from ragassay.engine.results.folders.run_folder import (
@@ -35,6 +33,12 @@ from ragassay.engine.results.folders.run_folder import (
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
 from ragassay.engine.run.accumulator import Accumulator
+from ragassay.engine.run.consistency_run import (
+    ConsistencyRun,
+    GroupProgress,
+    OnDisk,
+    StoredSamples,
+)
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
@@ -43,11 +47,10 @@ from ragassay.engine.run.judge_session import (
     spending,
 )
 from ragassay.engine.run.progress_bar import Progress
-from ragassay.engine.run.recorded_warnings import record_warnings
 from ragassay.engine.run.resolved_config import resolved_config
+from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
-from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
 from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asker
@@ -210,7 +213,9 @@ class PreparedRun:
                 collected.judge = asker.judge.label
             sink = ResultSink(plan.metrics, writer, keep=keep, judge=collected.judge)
             bank = None if asker is None else self.bank(asker)
-            models = models_for(config, self.embedding, stack, asker, self.session)
+            judged = self.session
+            shared = (None, None) if judged is None else (judged.ledger, judged.budget)
+            models = models_for(config, self.embedding, stack, asker, *shared)
             metrics = list(plan.metrics.values())
             embedder = None if self.embedding else config.embedder or DEFAULT
             size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
@@ -232,15 +237,11 @@ class PreparedRun:
                     tell(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.title)
+            remarks = () if asker is None else asker.judge.remarks()
             summary = collected.summary(
                 source.title,
                 plan.title,
-                [
-                    *self.notes,
-                    *recorded(),
-                    *(() if asker is None else asker.judge.remarks()),
-                    *models.remarks(),
-                ],
+                [*self.notes, *recorded(), *remarks, *models.remarks()],
                 sign=lambda metric, given: signature(metric, asker, bank, given, models),
                 judging=None if asker is None else spending(asker, begun),
                 embedding=spending_of(models.embedder_used),
@@ -248,14 +249,14 @@ class PreparedRun:
                 suites=plan.suites,
             )
             resolved = resolved_config(config, plan, source, collected.clustered_by, summary)
+            replace = None if writer is None else writer.replace
             consistency = None
             if plan.consistency is not None:
                 first = resolved, summary, collected.columns
-                older = None if writer is None else writer.replace
-                second = ConsistencyRun(config, plan.consistency, *first, groups, models, older)
+                second = ConsistencyRun(config, plan.consistency, *first, groups, models, replace)
                 consistency = second.run(compared, keep=keep)
-            elif writer is not None:
-                writer.replace()
+            elif replace is not None:
+                replace()
             if writer is not None:
                 if bank is not None:
                     bank.write(writer.folder / NUGGETS)

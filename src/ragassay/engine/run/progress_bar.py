@@ -28,14 +28,9 @@ def shown_progress(
 ) -> Iterator[Progress | None]:
     """Shows how many samples are done.
 
-    Args:
-        wanted: a function of that number; ``True`` for a bar (by tqdm where that is installed, else
-            lines on standard error), ``False`` for nothing, ``None`` for a bar in a notebook only.
-        total: gives the number of all samples, where it is known.
-        doing: gives the state of the asking in words, for work that waits for a judge.
-
-    Yields:
-        The function to be called with the number of samples done; ``None`` where nothing is shown.
+    ``wanted`` is a function of that number; ``True`` for a bar (by tqdm where that is installed,
+    else lines on standard error), ``False`` for nothing, ``None`` for a bar in a notebook only.
+    Yields the function to be called, ``None`` where nothing is shown.
     """
     if callable(wanted) or wanted is False or (wanted is None and not in_notebook()):
         yield wanted or None

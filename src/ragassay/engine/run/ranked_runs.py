@@ -125,10 +125,6 @@ def aggregate(metric: Metric | PreferenceMeasure, values: Floats) -> float:
 
     Values are added one after the other, as trec_eval does: numpy's own sum adds in pairs, which
     may change the last digit shown.
-
-    Args:
-        metric: says which aggregate.
-        values: one for each query, in the order of the queries.
     """
     if metric.aggregate == "geometric":
         logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))

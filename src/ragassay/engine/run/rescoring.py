@@ -207,8 +207,7 @@ class FromEvidence(Judge):
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The stored answer to a question; a `Failure` with `MISSING_INPUT` where the run holds
-        none.
-        """
+        none."""
         name = evidence_id(question, repeat)
         self.used[name] = question
         record = self._verdicts.get(name)
@@ -247,11 +246,7 @@ _MADE = Provenance("evidence", attempts=0)
 
 
 def metrics_of(result: Result) -> dict[str, Metric]:
-    """The metrics of a run by the names that it shows.
-
-    Raises:
-        UsageError: one is not known here.
-    """
+    """The metrics of a run by the names that it shows."""
     own_metrics(result.config, result.folder)
     metrics = {}
     for name, entry in result.summary.metrics.items():
@@ -281,8 +276,7 @@ def _asked_data(
     result: Result, sample: Sample, rows: Sequence[ScoreRow]
 ) -> Mapping[str, Mapping[str, Any]]:
     """The data of the questions that some scores rest on; the metrics ask them again of the stored
-    evidence. Metrics that are not known here are left out.
-    """
+    evidence. Metrics that are not known here are left out."""
     with suppress(RagassayError):
         own_metrics(result.config, result.folder)
     metrics = []
@@ -301,8 +295,7 @@ def _asked_data(
 
 def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
     """A verdict with a summary of what it is about; with all of the data, where no prompt contains
-    it.
-    """
+    it."""
     if data is None:
         return record
     extended = {**record, "about": record.get("about") or about_of(data)}

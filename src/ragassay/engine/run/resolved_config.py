@@ -9,7 +9,7 @@ from typing import Any
 
 from ragassay import __version__
 from ragassay.base import files
-from ragassay.engine.config.config_paths import make_absolute, make_relative
+from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import MetricSelection, published_names
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.folders.run_folder import RUBRICS
@@ -27,15 +27,7 @@ def resolved_config(
     clustered_by: str | None,
     summary: Summary,
 ) -> dict[str, Any]:
-    """The content of ``run.yaml``. Copies the user's own files into the run folder.
-
-    Args:
-        config: of the run; its ``output`` is the folder.
-        plan: metrics and suites.
-        source: of the samples.
-        clustered_by: the clustering column, if there is one.
-        summary: of the run: the signatures of its metrics and of its judge.
-    """
+    """The content of ``run.yaml``. Copies the user's own files into the run folder."""
     import numpy as np
 
     body = config.model_dump(exclude_none=True)
@@ -74,20 +66,6 @@ def _loadable_name(metric: Metric, name: str, local: Mapping[str, str]) -> str:
         return f"{metric.place}{str(metric).removeprefix(metric.name)}"
     means_it = naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
     return name if means_it else str(metric)
-
-
-def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
-    """The content of ``run.yaml`` for another folder.
-
-    Args:
-        body: content of ``run.yaml``.
-        old: folder that its paths start from.
-        new: folder that they are to start from.
-    """
-    moved = dict(body)
-    make_absolute(moved, old)
-    make_relative(moved, new)
-    return moved
 
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:

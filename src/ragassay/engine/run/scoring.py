@@ -89,12 +89,7 @@ def score_stream(
 
 def excused(sample: Sample, outcome: Outcome) -> Outcome:
     """An outcome, not the system's doing where it need not have given what a metric looks at: the
-    query is labelled unanswerable or conversational, or the data set gave it no passages.
-
-    Args:
-        sample: a sample.
-        outcome: of a metric.
-    """
+    query is labelled unanswerable or conversational, or the data set gave it no passages."""
     if not isinstance(outcome, Unscored) or not outcome.reason.by_system:
         return outcome
     is_prescribed = outcome.reason is Reason.NOTHING_RETRIEVED and sample.passages_prescribed
@@ -112,13 +107,7 @@ async def judge_all(
     samples: Sequence[Sample], judged: Sequence[JudgedMetric], asker: Asker
 ) -> Judged:
     """Computes all judged metrics of a window, sample by sample. A question that several ask is
-    asked once.
-
-    Args:
-        samples: of the window.
-        judged: the metrics that ask.
-        asker: asks the judge.
-    """
+    asked once."""
     scope = asker.scope()
 
     async def every(sample: Sample) -> Sequence[Outcome]:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, golden
-from ragassay.base.counts import either, plural
+from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, RagassayWarning, UsageError, warn_user
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
 from ragassay.base.subsets import Subset, fields_of
@@ -44,8 +45,7 @@ class Source:
 
     def count(self) -> int | None:
         """The largest possible number of samples, where that is cheap to know: one a line, or one a
-        record in memory; else ``None``.
-        """
+        record in memory; else ``None``."""
         if self.n_records is not None:
             return self.n_records
         if not self.paths or self.format not in _ONE_A_LINE:
@@ -85,15 +85,7 @@ def paths_of(data: Data) -> str | Path | Sequence[str | Path] | None:
 
 def format_of(data: Data, config: RunConfig) -> str:
     """The name of the data's format; ``memory`` for data in memory, unless it has ML cube's column
-    names.
-
-    Args:
-        data: a path, or samples or records in memory.
-        config: may name the format.
-
-    Raises:
-        InputError: a file cannot be opened, or no format fits it.
-    """
+    names."""
     if (paths := paths_of(data)) is not None:
         return config.format or formats.detect(paths, config.encoding).name
     first = data[0] if isinstance(data, list) and data else None
@@ -113,9 +105,6 @@ def open_source(
         config: the options of reading.
         refuse_joined: whether a context that seems to hold several chunks, uncut, is an error.
         first_runs: whether further runs of a query are left out.
-
-    Raises:
-        InputError: the data cannot be read (some faults show only while it streams).
     """
     own, of_references = _columns(data, config)
     source = _opened(data, config, own, refuse_joined, first_runs)
@@ -139,11 +128,7 @@ def _columns(
     data: Data, config: RunConfig
 ) -> tuple[formats.Columns, Mapping[str, Sequence[str]] | None]:
     """The chosen columns of the data, and those of the file of references: each column counts in
-    the file that has it.
-
-    Raises:
-        InputError: neither has a column.
-    """
+    the file that has it."""
     if config.references is None or not config.columns:
         return config.columns, None
     asked = expected_answers.columns_held(Path(config.references), config.columns, config.encoding)
@@ -184,8 +169,8 @@ def _opened(
 ) -> Source:
     same = ("separator", "single_chunk", "system", "encoding", "sheet", "passages_from")
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
-    reading |= {"columns": columns or None, "refuse_joined": refuse_joined}
     qrels = None if config.qrels is None else Path(config.qrels)
+    reading |= {"columns": columns or None, "refuse_joined": refuse_joined, "gold": qrels}
     joined = () if qrels is None else (qrels,)
     limit = None if config.where else config.limit  # of a subset the first so many count
     data_paths = paths_of(data)
@@ -195,37 +180,31 @@ def _opened(
                 f"{type(data).__name__} is no data. Give a path, a list of records or samples, or "
                 "a data frame."
             )
+        digest = hashlib.sha256()
+        inside = _within(_hashed(formats.from_records(data, **reading), digest), config, None)
+        samples = islice(_first_runs(inside) if first_runs else inside, limit)
         # Samples of a file that is still being written have its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
         # A mapping holds a list for each column.
         n = len(data) if isinstance(data, Sized) and not isinstance(data, Mapping) else None
-        digest = hashlib.sha256()
-        samples = _hashed(formats.from_records(data, gold=qrels, **reading), digest)
-        inside = _within(samples, config, None)
-        inside = islice(_first_runs(inside) if first_runs else inside, limit)
-        return Source(inside, title, "memory", joined=joined, n_records=n, _hash=digest)
+        return Source(samples, title, "memory", joined=joined, n_records=n, _hash=digest)
     paths = formats.files_of(data_paths)
     name = format_of(data, config)
-    if name == "trec_run" and config.qrels is None:
+    if name == "trec_run" and qrels is None:
         raise UsageError(
             f"{paths[0]} is a TREC run or its judgements, and needs the other: "
             "give the run, and --qrels FILE."
         )
+    reading["format"] = config.format or (name if len(paths) == 1 else None)
+    reading["limit"] = None if first_runs or _is_bounded(config) else limit
 
     def read() -> Iterator[Sample]:
-        samples = formats.read(
-            paths,
-            format=config.format or (name if len(paths) == 1 else None),
-            **reading,
-            limit=None if first_runs or _is_bounded(config) else limit,
-            gold=qrels,
-        )
-        return _within(samples, config, paths[0])
+        return _within(formats.read(paths, **reading), config, paths[0])
 
-    inside = islice(_first_runs(read(), read()) if first_runs else read(), limit)
+    samples = islice(_first_runs(read(), read()) if first_runs else read(), limit)
     title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
-    return Source(inside, title + more, name, paths, joined)
+    return Source(samples, title + more, name, paths, joined)
 
 
 def _is_bounded(config: RunConfig) -> bool:
@@ -234,11 +213,7 @@ def _is_bounded(config: RunConfig) -> bool:
 
 def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> Iterator[Sample]:
     """The samples whose time lies in the interval that is asked for. Warns of those that it leaves
-    out.
-
-    Raises:
-        InputError: none does.
-    """
+    out."""
     if not _is_bounded(config):
         yield from samples
         return
@@ -269,11 +244,7 @@ def _first_runs(
     samples: Iterable[Sample], again: Iterable[Sample] | None = None
 ) -> Iterator[Sample]:
     """The first run of each query and system, in the order of the samples. Warns of the others.
-
-    Args:
-        samples: all of them; held in memory where they can be read only once.
-        again: the same; they are read first, to find the runs that count.
-    """
+    Samples that can be read only once are held in memory."""
     if again is None:
         samples = again = [*samples]
     first: dict[tuple[str, str], int] = {}
@@ -289,11 +260,7 @@ def _first_runs(
         else:
             left_out += 1
     if left_out:
-        warn_user(
-            f"{plural(left_out, 'further run')} of queries that were run several times "
-            f"{either(left_out, 'is', 'are')} left out: only first runs are evaluated "
-            "(first_runs; in Open RAG Eval's words, run_consistency is not true)."
-        )
+        warn_user(str(Note("first_runs", {"n": left_out})))
 
 
 def _hashed(samples: Iterator[Sample], digest: hashlib._Hash) -> Iterator[Sample]:

@@ -11,7 +11,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan import preview
 from ragassay.engine.plan.cost_estimate import CallPlan
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.engine.run.recorded_warnings import record_warnings
+from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import count_records, read_samples

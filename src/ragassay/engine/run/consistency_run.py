@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import tempfile
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 import numpy as np
+import orjson
 
-from ragassay.base.counts import either, share
+from ragassay.base.counts import grouped
+from ragassay.base.errors import warn_user
+from ragassay.base.files import cannot_write
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
+from ragassay.base.strict_json import dumps
+from ragassay.engine.config.config_paths import make_absolute, make_relative
+from ragassay.engine.config.metric_selection import ConsistencyPlan
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.consistency.consistency_plan import ConsistencyPlan
-from ragassay.engine.consistency.group_samples import StoredSamples, group_samples, rows_of
 from ragassay.engine.models.modelling import here
+from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.clustering import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.folders.result_sink import ResultSink
@@ -26,10 +34,10 @@ from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.judge_session import signature
-from ragassay.engine.run.recorded_warnings import record_warnings
-from ragassay.engine.run.resolved_config import moved_config
+from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
-from ragassay.metrics.consistency.runs import AnswersMetric, answer_text
+from ragassay.formats import Mapper, to_record
+from ragassay.metrics.consistency.runs import SCORES, UNSCORED, AnswersMetric, answer_text
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
@@ -44,20 +52,111 @@ GroupProgress = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
 
+_ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in fingerprint.FACTS}
+
+_WITHOUT_GIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given_unscored")}
+"""Values that records brought: the first step has read them."""
+
+
+class OnDisk:
+    """Samples in a file without a name, in the run's folder or else in the system's for such files;
+    it is deleted when the stack is left. Eight bytes for each sample stay in memory."""
+
+    def __init__(self, stack: ExitStack, output: str | None) -> None:
+        folder = None if output is None else Path(output)
+        try:
+            file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the stack closes it
+            stack.enter_context(file)
+        except OSError as error:
+            raise cannot_write(folder or Path(tempfile.gettempdir()), error) from error
+        self._file = cast(BinaryIO, file)
+        self._starts = array("Q")
+        self._mapper = Mapper()
+
+    def extend(self, samples: Sequence[Sample]) -> None:
+        """Writes them at the end."""
+        self._file.seek(0, 2)
+        for sample in samples:
+            self._starts.append(self._file.tell())
+            self._file.write(dumps(to_record(sample)) + b"\n")
+
+    def __getitem__(self, at: int) -> Sample:
+        self._file.seek(self._starts[at])
+        return self._mapper.sample(orjson.loads(self._file.readline()), at + 1)
+
+
+StoredSamples = OnDisk | list[Sample]
+
+
+def _group_samples(
+    columns: ScoreColumns, samples: StoredSamples, of: Sequence[str]
+) -> Iterator[Sample]:
+    """One sample for each query and system, in the order of their first runs, with the scores of
+    the metrics ``of``. A `RagassayWarning` reports groups whose runs do not ask or expect the same.
+    """
+    for rows in _rows_of(columns).values():
+        rows.sort(key=lambda at: columns.identities[at][2])
+        runs = [samples[at] for at in rows]
+        if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
+            warn_user(
+                "Queries whose runs do not ask or expect the same: 1. They count as one query "
+                "nevertheless, for their id is the same."
+            )
+        yield _group(runs, _given(columns, rows, of))
+
+
+def _rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:
+    """The numbers of the samples of each query and system, in the order of the first."""
+    return grouped((identity[:2], at) for at, identity in enumerate(columns.identities))
+
+
+def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:
+    """The values of the metrics for each run, and the reasons where there are none."""
+    scores: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
+    reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
+    unscored = {
+        name: [None if reason is None else str(reason) for reason in of_runs]
+        for name, of_runs in reasons.items()
+        if any(of_runs)
+    }
+    return scores | ({UNSCORED: unscored} if unscored else {})
+
+
+def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
+    """The query as its first run has it, with the results of each run. Data that all runs have in
+    common is held once."""
+    first = runs[0]
+    shared = {
+        name: value
+        for name, value in first.metadata.items()
+        if all(name in run.metadata and run.metadata[name] == value for run in runs)
+    }
+    bare = tuple(
+        replace(
+            run,
+            metadata={name: value for name, value in run.metadata.items() if name not in shared},
+            **_WITHOUT_GIVEN,
+            **{n: v for n, v in _ABSENT.items() if getattr(run, n) == getattr(first, n)},
+        )
+        for run in runs
+    )
+    return replace(
+        first,
+        repeat=0,
+        passages=None,
+        answer=None,
+        timestamp=None,
+        failure=first.failure if all(run.failure for run in runs) else None,
+        metadata=shared,
+        **{**_WITHOUT_GIVEN, "given": given},
+        runs=bare,
+    )
+
+
 @dataclass(frozen=True)
 class ConsistencyRun:
-    """What the second step needs of the first.
-
-    Attributes:
-        config: of the run.
-        plan: what to compute.
-        resolved: the content of the run's ``run.yaml``.
-        summary: of the first step.
-        columns: its scores.
-        samples: its samples.
-        models: the run's models.
-        replace_older: takes away the run that the folder held before; called when all is computed.
-    """
+    """What the second step needs of the first: ``resolved`` is the content of its ``run.yaml``;
+    ``replace_older`` takes away the run that the folder held before, when all is computed."""
 
     config: RunConfig
     plan: ConsistencyPlan
@@ -76,7 +175,7 @@ class ConsistencyRun:
             progress: called with the number of queries done and the number of all.
             keep: whether samples and scores stay in memory where there is no folder.
         """
-        n_groups = len(rows_of(self.columns))
+        n_groups = len(_rows_of(self.columns))
         folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
@@ -86,7 +185,7 @@ class ConsistencyRun:
             warned = stack.enter_context(record_warnings())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
             sink = ResultSink(names, writer, keep=keep)
-            groups = group_samples(self.columns, self.samples, self.plan.of)
+            groups = _group_samples(self.columns, self.samples, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
             for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
                 collected.add(samples, outcomes)
@@ -113,9 +212,8 @@ class ConsistencyRun:
 
     def _config(self, folder: Path | None) -> RunConfig:
         """The run's configuration, without the columns that distinguish the runs of a query: a
-        query has no value in them.
-        """
-        rows = rows_of(self.columns)
+        query has no value in them."""
+        rows = _rows_of(self.columns)
 
         def shared(values: Sequence[str | None]) -> bool:
             return any(
@@ -185,11 +283,11 @@ class ConsistencyRun:
         self, folder: Path | None, clustered_by: str | None, summary: Summary
     ) -> dict[str, Any]:
         """The content of this step's ``run.yaml``. It is the configuration of both steps, because
-        they are run again together.
-        """
+        they are run again together."""
         body = dict(self.resolved)
         if folder is not None:
-            body = moved_config(body, folder.parent, folder)
+            make_absolute(body, folder.parent)
+            make_relative(body, folder)
         body["cluster_by"] = clustered_by or self.config.cluster_by
         body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
         return body
@@ -217,15 +315,6 @@ class _RunCounts:
     def notes(self, metrics: Iterable[Metric]) -> Iterator[str]:
         """A sentence for what is worth one."""
         if 0 < self.singles < self.queries:
-            yield (
-                f"{share(self.singles, self.queries, 'query')} "
-                f"{either(self.singles, 'was', 'were')} run once only; "
-                f"{either(self.singles, 'it says', 'they say')} "
-                "nothing about consistency."
-            )
+            yield str(Note("run_once", {"n": self.singles, "total": self.queries}))
         if self.empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
-            yield (
-                f"The answer is empty in {share(self.empty, self.runs, 'run')}. Beside one with "
-                "words it is as unlike as can be: ROUGE 0, and a raw BERTScore of 0, which is far "
-                "below 0 once rescaled and pulls the mean down. Two empty answers are not compared."
-            )
+            yield str(Note("empty_answers", {"n": self.empty, "total": self.runs}))

@@ -19,6 +19,7 @@ from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
+from ragassay.engine.run.config_reading import checked
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import wording
@@ -412,19 +413,17 @@ def test_texts_wait_on_disk_and_not_in_memory(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run into a folder keeps eight bytes a sample; groups are made one after the other."""
-    from ragassay.engine.consistency import consistency_run, group_samples
-    from ragassay.engine.run import prepared_run
+    from ragassay.engine.run import consistency_run, prepared_run
 
     made = []
     asked = []
-    original = group_samples.OnDisk.__getitem__
+    original = consistency_run.OnDisk.__getitem__
 
-    class Watched(group_samples.OnDisk):
+    class Watched(consistency_run.OnDisk):
         def __getitem__(self, at: int) -> Sample:
             asked.append(at)
             return original(self, at)
 
-    monkeypatch.setattr(group_samples, "OnDisk", Watched)
     monkeypatch.setattr(prepared_run, "OnDisk", Watched)
     monkeypatch.setattr(consistency_run, "_AT_ONCE", 1)
     stream = consistency_run.score_stream
@@ -487,7 +486,7 @@ def test_a_configuration_file_names_both_keys(data: Path, tmp_path: Path) -> Non
         "data: data.jsonl\nsuite: [qa, consistency]\nconsistency_of: em\n"
         "consistency_metrics: [runs_cv, bert_score]\n"
     )
-    config = read_config(path).config()
+    config = checked(read_config(path))
     assert config.consistency_of == ["em"]
     assert call(["run", str(path)]) == 0
 

@@ -17,14 +17,8 @@ LOOKED_AT = 2_000
 
 @dataclass(frozen=True)
 class SuiteFit:
-    """How a suite suits data.
-
-    Attributes:
-        n_metrics: its metrics.
-        n_applicable: those of them that could score a sample.
-        n_samples: samples that one of its metrics could score.
-        n_seen: samples that were looked at: at most 2,000.
-    """
+    """How a suite suits data: how many metrics it has, how many of them could score a sample, how
+    many samples one of them could score, and how many samples were looked at."""
 
     n_metrics: int
     n_applicable: int

@@ -1,1 +1,0 @@
-"""Several runs of one query, compared with each other."""

@@ -1,0 +1,64 @@
+"""How many functions one sample passes through: a reader who follows it can hold so many."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from llm_server import LLMServer
+
+SAMPLE = {
+    "id": "q1",
+    "query": "Who wrote Emma?",
+    "passages": ["Emma is a novel by Jane Austen."],
+    "answer": "Jane Austen wrote it.",
+    "references": ["Jane Austen"],
+}
+WALK = """
+import os, sys, threading
+from pathlib import Path
+import ragassay
+from ragassay.cli.command_line import call
+
+root, seen, counts = str(Path(ragassay.__file__).parent) + os.sep, set(), False
+
+def note(frame, event, argument):
+    code = frame.f_code
+    own = counts and event == "call" and code.co_filename.startswith(root)
+    if own and not code.co_name.startswith("<"):
+        seen.add((code.co_filename, code.co_qualname))
+
+threading.setprofile(note)  # of the thread that asks the judge
+assert call(sys.argv[1:]) == 0  # what is read and registered once is no part of the walk
+counts = True
+sys.setprofile(note)
+assert call(sys.argv[1:]) == 0
+sys.setprofile(None)
+sys.stderr.write(f"WALK {len(seen)} {len({file for file, _ in seen})}")
+"""
+
+
+def walk(folder: Path, *words: str) -> tuple[int, int]:
+    """How many functions of ragassay a command enters that ran once before, in how many files."""
+    (folder / "one.jsonl").write_text(json.dumps(SAMPLE) + "\n")
+    command = [sys.executable, "-c", WALK, "run", "one.jsonl", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    functions, files = map(int, done.stderr.rpartition("WALK ")[2].split())
+    sys.stdout.write(f"{' '.join(words)}: {functions} functions in {files} files\n")
+    return functions, files
+
+
+# The aim is 220 in 40 files for qa, and 300 in 55 for a judged metric.
+
+
+def test_a_sample_of_qa_passes_through_few_functions(tmp_path: Path) -> None:
+    functions, files = walk(tmp_path, "--suite", "qa")
+    assert functions <= 465 and files <= 115
+
+
+def test_a_judged_sample_passes_through_few_functions(tmp_path: Path, server: LLMServer) -> None:
+    asked = ["-m", "umbrela", "--judge", f"{server.url}#model", "--refresh"]
+    functions, files = walk(tmp_path, *asked)
+    assert functions <= 655 and files <= 150
