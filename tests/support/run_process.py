@@ -23,7 +23,7 @@ WARM = (
     "ragassay.judges.judge_factory",
     "ragassay.transport.endpoints.http_endpoint",
     "ragassay.reports.run_reports",
-    "ragassay.reports.text.terminal",
+    "ragassay.reports.drawn.terminal",
 )
 """Imported before the fork; none of these starts a thread."""
 

@@ -13,7 +13,7 @@ from ragassay.base.score import Reason
 from ragassay.compat.ultrarag.mcp_servers import McpServer, first_of, needs_mcp, started
 from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, ServerError, Tool
 from ragassay.compat.ultrarag.server_address import ServerAddress, of_command
-from ragassay.targets.reply_shapes import read_text, reply_of
+from ragassay.targets.reply_shapes import read_text
 from ragassay.targets.target import (
     PASSAGES,
     Request,

@@ -20,8 +20,7 @@ from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
 from ragassay.models.encoders.baselines import has_baseline
 from ragassay.models.weights.weight_files import is_path, no_folder
-from ragassay.transport.providers import aliases, providers
-from ragassay.transport.providers import OWN_KEY
+from ragassay.transport.providers import OWN_KEY, aliases, providers
 
 Cutoff = Annotated[int, Field(ge=1)]
 

@@ -21,7 +21,7 @@ from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.run_models import Models
-from ragassay.models.weights.known_models import KNOWN
+from ragassay.models.weights.weight_files import KNOWN
 from ragassay.models.weights.weight_files import (
     Unavailable,
     Weights,
@@ -126,7 +126,7 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    from ragassay.transport.protocol_registry import aliases, providers
+    from ragassay.transport.providers import aliases, providers
 
     if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")

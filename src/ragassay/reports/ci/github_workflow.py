@@ -53,7 +53,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 def gate_list(results: Iterable[GateResult]) -> str:
     """What gates found, as Markdown."""
-    from ragassay.reports.text.markdown import escape
+    from ragassay.reports.drawn.markdown import escape
 
     marks = {True: "✅", False: "❌", None: "⚠"}
     return "".join(f"- {marks[one.passed]} {escape(one.sentence)}\n" for one in results)
