@@ -34,6 +34,7 @@ def test_most_public_functions_document_their_arguments() -> None:
     every = [
         found
         for path in ROOT.rglob("*.py")
+        if path.relative_to(ROOT).parts[0] != "service"  # what nobody imports
         for found in documented(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert len(every) > 500
