@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sqlalchemy", reason="needs the extra 'service'")
+for package in ("sqlalchemy", "fastapi", "uvicorn"):
+    pytest.importorskip(package, reason="needs the extra 'service'")
 
 from forked_modules import ForkingPopen, Forks
 from ragassay.service.store.database import Store

@@ -9,21 +9,18 @@ from functools import partial
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, change_task
 from ragassay.service.store.report_files import opened_report
-from ragassay.service.store.report_preview import preview_report
-from ragassay.service.store.reports import create_report, get_report, list_reports
+from ragassay.service.store.reports import create_report, get_report, list_reports, preview_report
 from ragassay.service.worker.worker import Worker, WorkerOptions
-from stored_records import a_task, add, item
+from stored_records import a_task, add, asking, item
 
 HTML = {"Accept": "text/html"}
 ADDRESSES = [
@@ -38,6 +35,7 @@ ADDRESSES = [
     {"embedder": "/etc"},
     {"metrics": ["os:system"]},
     {"suite": ["os:system"]},
+    {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
 ]
 
 
@@ -105,11 +103,7 @@ def test_what_an_endpoint_replies_to_a_refused_request_reaches_no_client(
 def test_everything_that_clients_read_says_the_name_and_not_the_address(
     store: Store, tmp_path: Any, fault: str | None
 ) -> None:
-    client = TestClient(
-        create_app(store, ServiceOptions(views=tmp_path / "views")),
-        "http://localhost",
-        client=("127.0.0.1", 5),
-    )
+    client = asking(store, views=tmp_path / "views")
     worker = Worker(store, WorkerOptions(tmp_path / "work", tmp_path / "views", poll=0.1))
     with LLMServer(faults=lambda request: fault) as server:
         place = server.url.partition("://")[2].removesuffix("/v1")

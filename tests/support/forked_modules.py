@@ -40,7 +40,7 @@ WARM = (
     "ragassay.service.application",
     "ragassay.service.store.report_files",
     "ragassay.service.views.report_view",
-    "ragassay.service.web.page_routes",
+    "ragassay.service.web.page_parts",
     "ragassay.service.worker.worker",
     "sqlalchemy.dialects.postgresql.psycopg",
     "sqlalchemy.dialects.sqlite.pysqlite",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fastapi.testclient import TestClient
+
 from ragassay.client.shapes import Ingested
+from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import (
     Task,
@@ -51,3 +54,9 @@ def a_job(store: Store, name: str = "x") -> str:
     task = tasks[0] if tasks else a_task(store)
     add(store, task, [item(1)])
     return create_report(store, task.id, name, 0.0, 1e9)[1].id
+
+
+def asking(store: Store, place: str = "127.0.0.1", **options: Any) -> TestClient:
+    """Asks the application over a store, from an address."""
+    app = create_app(store, ServiceOptions(**options))
+    return TestClient(app, "http://localhost", client=(place, 5), raise_server_exceptions=False)

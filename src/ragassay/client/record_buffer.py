@@ -1,4 +1,4 @@
-"""Records that wait to be sent: the program that logs them does not wait for the service."""
+"""Records as the JSON that is sent, and those that wait: a program that logs does not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
-from ragassay.base.errors import RagassayError, RagassayWarning, UsageError
+from ragassay.base.errors import InputError, RagassayError, RagassayWarning, UsageError
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
-from ragassay.client.record_json import record_json
+from ragassay.client.shapes import MOST_READ_WHOLE
 
 MOST_BYTES = 64 * 1024**2
 """Of all records that wait."""
@@ -26,6 +27,62 @@ CLOSE_S = 10.0
 """Seconds for which the end of the program waits at most."""
 
 _LOG = logging.getLogger("ragassay.client")
+
+
+def iso_time(time: datetime) -> str:
+    """A time in ISO 8601.
+
+    Raises:
+        UsageError: it names no zone.
+    """
+    if time.tzinfo is None:
+        raise UsageError(f"{time} has no time zone. Give it one: time.replace(tzinfo=UTC).")
+    return time.isoformat()
+
+
+def record_json(record: Mapping[str, Any], number: int | None = None) -> str:
+    """The JSON of a record.
+
+    Args:
+        record: with times as `datetime` or as JSON has them.
+        number: of the record, from 1, for messages.
+
+    Raises:
+        UsageError: it is no mapping, or a time in it names no zone.
+        InputError: JSON cannot hold a value, or the record is too large.
+    """
+    if not isinstance(record, Mapping):
+        raise UsageError("A record is a mapping of fields to values.")
+    parts, size = [], 0
+    for field, value in record.items():
+        try:
+            part = f"{json.dumps(str(field))}: {_dumped(value)}"
+            size += len(part.encode())
+        except (TypeError, ValueError, RecursionError) as error:
+            problem = "a number that is not finite, half a character, or too many lists in lists"
+            raise InputError(
+                f"holds {error if isinstance(error, TypeError) else problem}",
+                line=number,
+                field=str(field),
+                hint="A record has texts, finite numbers, lists, dicts and times.",
+            ) from error
+        parts.append(part)
+    if size > MOST_READ_WHOLE:
+        raise InputError(
+            f"the record has {size >> 20:,} MB; {MOST_READ_WHOLE >> 20} MB are the most",
+            line=number,
+        )
+    return f"{{{', '.join(parts)}}}"
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, default=_of_other, ensure_ascii=False)
+
+
+def _of_other(value: Any) -> str:
+    if isinstance(value, datetime):
+        return iso_time(value)
+    raise TypeError(f"a value of type {type(value).__name__}")
 
 
 class Sends(Protocol):

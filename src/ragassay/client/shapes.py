@@ -10,6 +10,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 
 from ragassay.base import printable
 
+MOST_READ_WHOLE = 32 * 1024**2
+"""Bytes that the service reads in one piece: a body of JSON, a line of JSON lines, a JSON or YAML
+file of a run folder."""
+
 Status = Literal["idle", "starting", "running", "completed", "incomplete", "error"]
 
 

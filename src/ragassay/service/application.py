@@ -12,33 +12,29 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from fastapi.routing import APIRoute
+from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import compile_path
 
 from ragassay import __version__
 from ragassay.base.errors import UsageError
-from ragassay.service.api import (
-    health_routes,
-    job_routes,
-    project_routes,
-    record_routes,
-    report_routes,
-    upload_routes,
-    whoami_route,
-)
+from ragassay.reports.html.pages import ASSETS
+from ragassay.service.api import project_routes, record_routes, report_routes, service_routes
 from ragassay.service.api.access import Guard, access_of, is_loopback
-from ragassay.service.api.problems import Problem, answer_with_problems
+from ragassay.service.api.problems import Problem, answer_with_problems, problem_of
 from ragassay.service.api.route_parts import BINARY
-from ragassay.service.mlcube_wire import wire_errors, wire_routes
-from ragassay.service.operation.requests_seen import RequestCounts, RequestsSeen
+from ragassay.service.mlcube_wire import wire_routes
+from ragassay.service.mlcube_wire.wire_errors import wire_problem
+from ragassay.service.operation.requests_seen import Requests, RequestsSeen
 from ragassay.service.operation.retention import delete_old
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
 from ragassay.service.store.tokens import is_closed
 from ragassay.service.views.view_folders import Views
-from ragassay.service.web import page_routes
+from ragassay.service.web import deletion_pages, project_pages, report_pages, task_pages
+from ragassay.service.web.page_parts import HERE, shown_problem
 from ragassay.service.worker.worker import Worker, WorkerOptions
 
 if TYPE_CHECKING:
@@ -82,11 +78,8 @@ class ServiceOptions:
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
-    """The application over a store.
-
-    Raises:
-        UsageError: others than this machine are to be served, and there are no tokens.
-    """
+    """The application over a store. Others than this machine are served only where there are
+    tokens."""
     chosen = options or ServiceOptions()
     is_local = is_loopback(chosen.address) and not chosen.hosts and not chosen.behind_proxy
     if not is_local and chosen.open:
@@ -135,23 +128,26 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         lifespan=life,
     )
     app.state.store, app.state.open = store, chosen.open
-    app.state.requests = RequestCounts()
+    app.state.requests = Requests()
     app.state.views = None if chosen.views is None else Views(store, chosen.views)
-    answer_with_problems(app)
-    parts = (
-        *(project_routes, record_routes, upload_routes, report_routes),
-        *(job_routes, whoami_route, health_routes),
+    answer_with_problems(app, partial(_answer, views=chosen.views is not None))
+    api = (
+        *(project_routes.router, record_routes.router, record_routes.uploads_router),
+        *(report_routes.router, report_routes.jobs_router, service_routes.router),
     )
-    routers = [*((PREFIX, part.router) for part in parts), ("", wire_routes.router)]
+    routers = [*((PREFIX, router) for router in api), ("", wire_routes.router)]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
-    app.include_router(health_routes.at_the_root)
+    app.include_router(service_routes.at_the_root)
     if tools is not None:
         from ragassay.service.api import mcp_route
 
         mcp_route.add(app, tools)
     if chosen.views is not None:
-        page_routes.add_pages(app)
+        for pages in (project_pages, task_pages, report_pages, deletion_pages):
+            app.include_router(pages.router)
+        for name, folder in (("report", ASSETS), ("service", HERE / "assets")):
+            app.mount(f"/assets/{name}", StaticFiles(directory=folder), name=name)
     _document_problems(app)
     files = [
         compile_path(prefix + route.path)[0]
@@ -159,17 +155,22 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         for route in router.routes
         if isinstance(route, APIRoute) and route.openapi_extra is BINARY
     ]
-    forms = {f"{wire_routes.router.prefix}/": wire_errors.refused}
     app.add_middleware(
         Guard,
         hosts=chosen.hosts,
         most_bytes=chosen.most_bytes,
         asks=access_of,
         files=files,
-        forms=forms,
     )
     app.add_middleware(RequestsSeen, counts=app.state.requests)
     return app
+
+
+def _answer(request: Request, error: Exception, *, views: bool) -> Response:
+    """The answer for an error: in the wire's form, as a page where there are any, or a problem."""
+    if request.url.path.startswith(f"{wire_routes.router.prefix}/"):
+        return wire_problem(request, error)
+    return shown_problem(request, error) if views else problem_of(request, error)
 
 
 async def _every(seconds: float, act: Callable[[], None]) -> None:

@@ -22,32 +22,22 @@ _NAMED = re.compile(r"\s*(?P<name>[A-Za-z0-9_.-]+)\s*=(?P<word>.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class NamedModels:
-    """What the names stand for: the words of ``ragassay run --judge`` and ``--embedder``.
-
-    Attributes:
-        judges: by name; the first one judges where a client names none.
-        embedders: by name.
-    """
+    """What the names stand for: the words of ``ragassay run --judge`` and ``--embedder``. The first
+    judge judges where a client names none."""
 
     judges: Mapping[str, str] = field(default_factory=dict)
     embedders: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, judges: Sequence[str] = (), embedders: Sequence[str] = ()) -> NamedModels:
-        """What an operator names.
-
-        Args:
-            judges: ``NAME=WORD``, or a word that is its own name (``openai:gpt-4o-mini``).
-            embedders: of the same form.
-
-        Raises:
-            UsageError: a name stands twice, or a word names nobody, or lacks its key.
-        """
+        """What an operator names: ``NAME=WORD``, or a word that is its own name
+        (``openai:gpt-4o-mini``). A name that stands twice and a word that names nobody, or lacks
+        its key, are refused."""
         return cls(_by_name("judge", judges), _by_name("embedder", embedders))
 
     @property
     def judge_names(self) -> list[str]:
-        """What clients may name: the first one judges where they name none."""
+        """What clients may name."""
         return list(dict.fromkeys([*self.judges, OFFLINE]))
 
     @property
@@ -56,28 +46,10 @@ class NamedModels:
         either, so that the embedded one judges."""
         return list(self.judges)[:1]
 
-    def check(self, options: Mapping[str, Any]) -> None:
-        """Refuses names that the operator did not give.
-
-        Args:
-            options: of a run, by name.
-
-        Raises:
-            UsageError: there is such a name. It is not repeated: it may be an address with a
-                password.
-        """
-        self.chosen(options)
-
     def chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a run as its configuration has them: judges and endpoints that embed are
-        named, so that no output says what the names stand for; see `words`.
-
-        Args:
-            options: as a client gave them.
-
-        Raises:
-            UsageError: see `check`.
-        """
+        named, so that no output says what the names stand for; see `words`. Names that the operator
+        did not give are refused, and not repeated: one may be an address with a password."""
         chosen = dict(options)
         if (names := chosen.get("judge")) is not None:
             listed = [names] if isinstance(names, str) else names

@@ -20,14 +20,8 @@ APART_S = 3_600.0
 
 def create_sample(store: Store) -> list[Job]:
     """Makes the project ``sample``: a task with the records of both systems of the bundled example,
-    and a report over those of each, by the offline judge.
-
-    Args:
-        store: where; one that has a project of this name stays as it is.
-
-    Returns:
-        The jobs that compute the reports.
-    """
+    and a report over those of each, by the offline judge; the jobs that compute them. A store that
+    has a project of this name stays as it is."""
     if any(one.name == NAME for one in list_projects(store)):
         return []
     project = create_project(store, NAME, "A small town's documents; everything is invented.")

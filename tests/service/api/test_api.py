@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-fastapi = pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
 from fastapi.testclient import TestClient
 
 import ragassay
@@ -23,6 +20,7 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task
 from ragassay.service.store.tokens import create_token
 from ragassay.service.worker.worker import Worker, WorkerOptions
+from stored_records import asking
 
 API = "/api/v1"
 
@@ -43,10 +41,9 @@ def client(store: Store) -> Iterator[TestClient]:
 
 
 def local(store: Store, **headers: str) -> TestClient:
-    return TestClient(
-        create_app(store), "http://localhost", headers=headers, client=("127.0.0.1", 5),
-        raise_server_exceptions=False,
-    )  # fmt: skip
+    made = asking(store)
+    made.headers.update(headers)
+    return made
 
 
 def made_task(client: TestClient, **options: Any) -> str:
@@ -165,14 +162,12 @@ def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(
     [
         ({"from_timestamp": "2026-01-01T00:00:00"}, "names no zone"),
         ({"from_timestamp": ""}, "ISO 8601 with a zone"),
-        ({"from_timestamp": 2000.0}, "ends before it begins"),
         ({"to_timestamp": None}, "to_timestamp: give seconds since 1970, or ISO 8601 with a zone"),
         ({"to_timestamp": True}, "ISO 8601 with a zone"),
         (
             {"from_timestamp": 1004572800, "to_timestamp": 1007078400},
             "no record from 2001-11-01T00:00:00Z to 2001-11-30T00:00:00Z",
         ),
-        ({"options": {"output": "/tmp/x"}}, "no option 'output'"),
         ({"options": {"suite": ["nothing"]}}, "suite"),
     ],
 )
@@ -263,7 +258,7 @@ def test_a_name_is_one_line_that_is_not_empty_wherever_it_is_given(
 def test_a_record_without_anything_in_its_id_is_refused_before_any_is_stored(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.service.store.imports.BATCH", 1)
+    monkeypatch.setattr("ragassay.service.store.uploads.BATCH", 1)
     task = made_task(client)
     batch = [record(1), record(2, id="  ")]
     sent = client.post(f"{API}/tasks/{task}/records", json={"records": batch})
@@ -348,7 +343,7 @@ def test_a_preview_takes_the_body_of_the_report(client: TestClient) -> None:
 
 
 def test_without_tokens_only_this_machine_is_served(store: Store) -> None:
-    far = TestClient(create_app(store), "http://localhost", client=("10.0.0.9", 5))
+    far = asking(store, "10.0.0.9")
     assert far.get(f"{API}/projects").status_code == 401
     with pytest.raises(UsageError, match="Make a token first"):
         create_app(store, ServiceOptions(address="0.0.0.0"))
@@ -356,30 +351,15 @@ def test_without_tokens_only_this_machine_is_served(store: Store) -> None:
         create_app(store, ServiceOptions(hosts=("rag.example.org",)))
 
 
-def test_a_token_that_expired_says_so(store: Store) -> None:
-    _, over = create_token(store, "r", "write", expires=1.0)
-    found = local(store, authorization=f"Bearer {over}").get(f"{API}/projects")
-    assert found.status_code == 401 and "has expired" in found.json()["detail"]
-
-
-def test_a_token_allows_what_it_is_made_for(store: Store) -> None:
-    mine, other = create_project(store, "mine"), create_project(store, "other")
-    _, reader = create_token(store, "r", "read", mine.id)
+def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
     _, writer = create_token(store, "w", "write")
-    open_client = local(store)
-    assert open_client.get(f"{API}/projects").status_code == 401
-    assert "Bearer" in open_client.get(f"{API}/projects").headers["www-authenticate"]
-    bad = local(store, authorization="Bearer nonsense")
-    assert bad.get(f"{API}/projects").status_code == 401
-    reading = local(store, authorization=f"Bearer {reader}")
-    assert [one["name"] for one in reading.get(f"{API}/projects").json()] == ["mine"]
-    assert reading.get(f"{API}/projects/{other.id}").status_code == 403
-    assert reading.get(f"{API}/projects/{mine.id}/tasks").status_code == 200
-    assert reading.post(f"{API}/projects/{mine.id}/tasks", json={"name": "t"}).status_code == 403
-    assert reading.post(f"{API}/projects", json={"name": "x"}).status_code == 403
-    writing = local(store, **{"x-api-key": writer})
-    assert writing.post(f"{API}/projects/{mine.id}/tasks", json={"name": "t"}).status_code == 201
-    assert len(writing.get(f"{API}/projects").json()) == 2
+    _, over = create_token(store, "r", "write", expires=1.0)
+    asked = local(store).get(f"{API}/projects")
+    assert asked.status_code == 401 and "Bearer" in asked.headers["www-authenticate"]
+    for headers in ({"authorization": f"Bearer {writer}"}, {"x-api-key": writer}):
+        assert local(store, **headers).get(f"{API}/projects").status_code == 200
+    late = local(store, authorization=f"Bearer {over}").get(f"{API}/projects")
+    assert late.status_code == 401 and "has expired" in late.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -409,8 +389,7 @@ def test_a_page_of_another_site_does_not_reach_a_local_server(
 def test_a_request_that_is_too_large_is_refused_also_where_it_does_not_say_so(
     store: Store,
 ) -> None:
-    app = create_app(store, ServiceOptions(most_bytes=10_000))
-    client = TestClient(app, "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store, most_bytes=10_000)
     assert client.post(f"{API}/projects", content=b"x" * 20_000).status_code == 413
 
     def pieces() -> Iterator[bytes]:

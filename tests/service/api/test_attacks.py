@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task
 from ragassay.service.store.reports import create_report
-from ragassay.service.store.tokens import create_token, revoke_token
-from stored_records import add, item
+from ragassay.service.store.tokens import create_token
+from stored_records import add, asking, item
 
 API = "/api/v1"
 SECRET = "what only project B may know"
@@ -58,10 +58,8 @@ def scene(store: Store, tmp_path: Path) -> Scene:
     _, names["token write a"] = create_token(store, "wa", "write", a)
     _, names["token over"] = create_token(store, "o", "write", expires=time.time() - 1)
     gone, names["token gone"] = create_token(store, "g", "write")
-    revoke_token(store, gone.id)
-    app = create_app(store, ServiceOptions(views=tmp_path / "views"))
-    client = TestClient(app, "http://localhost", client=("10.0.0.9", 5))
-    return Scene(store, client, names)
+    store.remove(schema.tokens, gone.id)
+    return Scene(store, asking(store, "10.0.0.9", views=tmp_path / "views"), names)
 
 
 PROJECTS = "{api}/projects"
@@ -88,6 +86,17 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
     "a reader makes a project": ("read", "POST", PROJECTS, {"json": {"name": "x"}}, {403}),
     "a reader deletes a project": ("read", "DELETE", PROJECT, {}, {403}),
     "a reader deletes a report": ("read", "DELETE", "{api}/reports/{report_a}", {}, {403}),
+    "a reader deletes by a page": ("read", "POST", "/reports/{report_a}/delete", {}, {403}),
+    "a reader deletes a project by a page": (
+        "read", "POST", "/projects/{project_a}/delete", {}, {403},
+    ),
+    "a reader deletes a record by a page": (
+        "read", "POST", "/tasks/{task_a}/delete-record/r1", {}, {403},
+    ),
+    "a reader is asked whether to delete": ("read", "GET", "/tasks/{task_a}/delete", {}, {403}),
+    "a page of another site deletes": (
+        "write", "POST", "/tasks/{task_a}/delete", {"headers": EVIL}, {403},
+    ),
     "a reader starts a report": ("read", "POST", A + "/reports", {"json": REPORT}, {403}),
     "a reader cancels": ("read", "POST", "{api}/jobs/{job_a}/cancel", {}, {403}),
     "a reader uploads": ("read", "POST", A + "/runs?name=x", {"content": b"PK"}, {403}),

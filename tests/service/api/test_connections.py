@@ -9,9 +9,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-
-pytest.importorskip("uvicorn", reason="needs the extra 'service'")
-
 import uvicorn
 
 from ragassay.cli.serving.serve_commands import listening

@@ -12,20 +12,18 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
 from ragassay.client.shapes import Progress
-from ragassay.service.api.job_routes import job_events
+from ragassay.service.api.report_routes import job_events
+from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Queue, get_job
-from ragassay.service.store.reports import delete_report
 from service_process import serving, with_records
 from stored_records import a_job
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragassay.service.api.job_routes.LOOK_S", 0.01)
+    monkeypatch.setattr("ragassay.service.api.report_routes.LOOK_S", 0.01)
 
 
 def parsed(event: str) -> tuple[str, Any]:
@@ -77,7 +75,7 @@ def test_a_job_that_is_deleted_ends_its_events(store: Store) -> None:
         async for event in job_events(store, key):
             seen.append(parsed(event)[0])
             if len(seen) == 1:
-                delete_report(store, report)
+                store.remove(schema.reports, report)
         return seen
 
     assert asyncio.run(watch()) == ["progress", "gone"]
@@ -96,7 +94,7 @@ def test_a_store_that_is_away_for_a_moment_ends_no_events(
             raise error
         return get_job(store, key)
 
-    monkeypatch.setattr("ragassay.service.api.job_routes.get_job", look)
+    monkeypatch.setattr("ragassay.service.api.report_routes.get_job", look)
 
     async def first() -> str:
         async for event in job_events(store, key):

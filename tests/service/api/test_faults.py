@@ -12,33 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from postgres_server import PostgresServer
-from stored_records import a_task, add, item
-
-pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
-from fastapi.testclient import TestClient
 from sqlalchemy import event
 
+from postgres_server import PostgresServer
 from ragassay.judges.ledger.store import Ledger
-from ragassay.service.application import create_app
+from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import get_job, list_jobs, retry_job
-from ragassay.service.store.projects import create_project, delete_project
+from ragassay.service.store.projects import create_project
 from ragassay.service.store.records import count_records, read_page
 from ragassay.service.store.reports import create_report, list_reports
 from ragassay.service.store.store_errors import StoreUnavailable
 from ragassay.service.worker.worker import Worker, WorkerOptions
+from stored_records import a_task, add, asking, item
 
 API = "/api/v1"
-
-
-def here(store: Store) -> TestClient:
-    return TestClient(
-        create_app(store), "http://localhost", client=("127.0.0.1", 5),
-        raise_server_exceptions=False,
-    )  # fmt: skip
 
 
 FULL_DISK = """
@@ -99,7 +87,7 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(
 
     event.listen(store.engine, "connect", read_only)
     store.engine.dispose()
-    with here(store) as client:
+    with asking(store) as client:
         assert [one["name"] for one in client.get(f"{API}/projects").json()] == ["p"]
         found = client.post(f"{API}/projects", json={"name": "q"})
         assert found.status_code == 503 and str(tmp_path) not in found.text
@@ -212,7 +200,7 @@ def test_the_ledger_of_a_project_goes_with_it(store: Store) -> None:
     for project in (other.id, task.project_id):
         with Ledger(store.ledger(project)) as ledger:
             asyncio.run(ledger.reject("https://there", "m", ["seed"]))
-    delete_project(store, task.project_id)
+    store.remove(schema.projects, task.project_id)
     with Ledger(store.ledger(other.id)) as kept, Ledger(store.ledger(task.project_id)) as new:
         assert list(kept.rejected("https://there", "m")) == ["seed"]
         assert not new.rejected("https://there", "m")

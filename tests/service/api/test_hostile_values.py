@@ -7,13 +7,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-
-pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
 from fastapi.testclient import TestClient
 
-from ragassay.service.application import create_app
 from ragassay.service.store.database import Store
+from stored_records import asking
 
 API = "/api/v1"
 RECORD = {"id": "a", "timestamp": 1.0, "user_input": "q", "response": "r"}
@@ -21,10 +18,7 @@ RECORD = {"id": "a", "timestamp": 1.0, "user_input": "q", "response": "r"}
 
 @pytest.fixture
 def client(store: Store) -> TestClient:
-    app = create_app(store)
-    return TestClient(
-        app, "http://localhost", client=("127.0.0.1", 5), raise_server_exceptions=False
-    )
+    return asking(store)
 
 
 def sent(client: TestClient, path: str, body: Any) -> Any:

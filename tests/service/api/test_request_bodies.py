@@ -10,18 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
-from fastapi.testclient import TestClient
-
 from ragassay.base.errors import UsageError
 from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
 from ragassay.service.application import ServiceOptions, create_app
+from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task
-from ragassay.service.store.tokens import create_token, revoke_token
+from ragassay.service.store.tokens import create_token
 from ragassay.service.store.uploads import create_upload
+from stored_records import asking
 
 API = "/api/v1"
 JSON = st.recursive(
@@ -68,7 +66,7 @@ def test_values_are_counted_in_whatever_pieces_they_come(
 
 
 def test_a_body_of_many_values_is_refused_before_it_is_read(store: Store) -> None:
-    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store)
     few, many = b"[" + b"{}," * 10 + b"{}]", b"[" + b"{}," * 500_000 + b"{}]"
     assert client.post(f"{API}/projects", content=few).status_code == 422
     found = client.post(f"{API}/projects", content=many)
@@ -79,7 +77,7 @@ def test_a_body_of_many_values_is_refused_before_it_is_read(store: Store) -> Non
 @pytest.mark.parametrize("path", [f"{API}/projects", "/login", "/sdk/v1/project", "/nothing"])
 def test_without_a_token_no_more_than_a_sign_in_is_read(store: Store, path: str) -> None:
     create_token(store, "t", "write")
-    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store)
     n_read = 0
 
     def pieces() -> Iterator[bytes]:
@@ -95,7 +93,7 @@ def test_without_a_token_no_more_than_a_sign_in_is_read(store: Store, path: str)
 
 def test_a_file_is_no_json_and_its_place_is_looked_at_first(store: Store) -> None:
     task = create_task(store, create_project(store, "p").id, "t", TaskOptions())
-    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store)
     lines = b"".join(b'{"id": "%d", "query": "q"}\n' % n for n in range(300_000))
     sent = client.post(f"{API}/tasks/{task.id}/uploads?file_name=a.jsonl", content=lines)
     assert sent.status_code == 201 and sent.json()["size"] == len(lines)
@@ -134,17 +132,12 @@ def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 def test_revoking_the_last_token_opens_nothing(store: Store) -> None:
     token, value = create_token(store, "t", "write")
     headers = {"authorization": f"Bearer {value}"}
-    machine = {"base_url": "http://localhost", "client": ("127.0.0.1", 5)}
-    client = TestClient(create_app(store), **machine)
+    client = asking(store)
     assert client.get(f"{API}/projects", headers=headers).status_code == 200
-    revoke_token(store, token.id)
+    store.remove(schema.tokens, token.id)
     assert client.get(f"{API}/projects", headers=headers).status_code == 401
     assert client.get(f"{API}/projects").status_code == 401
-    opened = TestClient(create_app(store, ServiceOptions(open=True)), **machine)
-    assert opened.get(f"{API}/projects").status_code == 200
-    far = TestClient(
-        create_app(store, ServiceOptions(open=True)), "http://localhost", client=("10.0.0.9", 5)
-    )
-    assert far.get(f"{API}/projects").status_code == 401
+    assert asking(store, open=True).get(f"{API}/projects").status_code == 200
+    assert asking(store, "10.0.0.9", open=True).get(f"{API}/projects").status_code == 401
     with pytest.raises(UsageError, match="--open"):
         create_app(store, ServiceOptions(address="0.0.0.0", open=True))

@@ -20,15 +20,13 @@ from ragassay.base.sample import Sample
 from ragassay.client.shapes import Ingested
 from ragassay.examples import path_of
 from ragassay.formats.records import aliases
-from ragassay.service.store import imports
+from ragassay.service.store import schema
 from ragassay.service.store.database import Store
-from ragassay.service.store.imports import import_upload, preview_upload
 from ragassay.service.store.projects import (
     Task,
     TaskOptions,
     create_project,
     create_task,
-    delete_task,
 )
 from ragassay.service.store.records import (
     add_records,
@@ -40,9 +38,10 @@ from ragassay.service.store.records import (
 from ragassay.service.store.store_errors import Conflict, NotThere
 from ragassay.service.store.uploads import (
     create_upload,
-    delete_upload,
     fill_upload,
     get_upload,
+    import_upload,
+    preview_upload,
     upload_on_disk,
 )
 from stored_records import CSV
@@ -203,7 +202,7 @@ def test_a_file_is_kept_in_parts_and_imported_in_batches(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragassay.service.store.uploads.PART", 100)
-    monkeypatch.setattr("ragassay.service.store.imports.BATCH", 7)
+    monkeypatch.setattr("ragassay.service.store.uploads.BATCH", 7)
     task = a_task(store)
     content = lines(*({"id": f"r{n}", "query": "?", "timestamp": n} for n in range(40)))
     key = sent(store, task, content, "../../etc/passwd.jsonl")
@@ -212,7 +211,7 @@ def test_a_file_is_kept_in_parts_and_imported_in_batches(
         assert upload.file_name == "../../etc/passwd.jsonl"
     assert not path.exists()
     assert import_upload(store, key).new == 40
-    monkeypatch.setattr("ragassay.service.store.imports.MOST_RECORDS", 39)
+    monkeypatch.setattr("ragassay.service.store.uploads.MOST_RECORDS", 39)
     with pytest.raises(InputError, match="more than 39 records"):
         import_upload(store, sent(store, task, content, "x.jsonl"))
 
@@ -227,9 +226,9 @@ def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Stor
     key = sent(store, task, CSV)
     with pytest.raises(NotThere):  # it was announced without a secret: none stands for a token
         fill_upload(store, key, io.BytesIO(b"x"), secret="")
-    delete_upload(store, key)
+    store.remove(schema.uploads, key)
     kept = sent(store, task, CSV)
-    delete_task(store, task.id)
+    store.remove(schema.tasks, task.id)
     for gone in (key, kept, announced.id):
         with pytest.raises(NotThere):
             get_upload(store, gone)
@@ -356,7 +355,7 @@ def test_files_come_over_rest_and_from_both_clients(tmp_path: Path) -> None:
 def test_a_line_or_a_cell_that_is_too_long_is_refused(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "MOST_READ_WHOLE", 1 << 20)
+    monkeypatch.setattr("ragassay.service.store.uploads.MOST_READ_WHOLE", 1 << 20)
     task, text = a_task(store), "word\n" * 300_000
     files = {
         "line.jsonl": lines({"id": "1", "answer": text}),

@@ -12,15 +12,13 @@ import pytest
 import ragassay
 from lossy_proxy import LossyProxy
 from service_process import Service, records, serving
-from stored_records import CSV
+from stored_records import CSV, asking
 
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
-from fastapi.testclient import TestClient
 
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.client.clients import AsyncClient, Client
-from ragassay.service.application import create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
 from ragassay.service.store.reports import list_reports
@@ -134,7 +132,7 @@ def test_the_asynchronous_client_does_so_too(proxy: LossyProxy, service: tuple[A
 
 
 def test_a_key_makes_one_thing_below_one_address_in_both_stores(store: Store) -> None:
-    asks = TestClient(create_app(store), base_url="http://localhost", client=("127.0.0.1", 1))
+    asks = asking(store)
 
     def post(path: str, key: str, **more: Any) -> Any:
         reply = asks.post(f"/api/v1/{path}", headers={"Idempotency-Key": key}, **more)
@@ -166,7 +164,7 @@ def test_a_key_makes_one_thing_below_one_address_in_both_stores(store: Store) ->
 
 
 def test_a_key_sent_with_another_body_is_refused_in_both_stores(store: Store) -> None:
-    asks = TestClient(create_app(store), base_url="http://localhost", client=("127.0.0.1", 1))
+    asks = asking(store)
     task = a_task(store)
     add(store, task, [item(1)])
     asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1e6}

@@ -12,17 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from service_process import serving
-
-pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
 from fastapi.testclient import TestClient
 
-from ragassay.service.application import create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import read_page, read_samples
 from ragassay.service.store.uploads import get_upload
+from service_process import serving
+from stored_records import asking
 
 DRIVER = Path(__file__).resolve().parents[2] / "support" / "published_mlcube_client.py"
 
@@ -72,9 +68,8 @@ def test_the_published_client_lives_its_whole_life(published: Path, tmp_path: Pa
 def wire(tmp_path: Path) -> Iterator[tuple[TestClient, Store]]:
     """A client of the wire, and the store behind it."""
     store = Store(tmp_path / "store")
-    with TestClient(
-        create_app(store), "http://localhost", client=("127.0.0.1", 5), headers={"X-Api-Key": "any"}
-    ) as client:
+    with asking(store) as client:
+        client.headers["X-Api-Key"] = "any"
         yield client, store
     store.close()
 

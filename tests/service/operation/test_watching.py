@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from ragassay.client.shapes import Progress
+from ragassay.service.operation.requests_seen import count_store
 from ragassay.service.operation.service_log import log_event, start_log
+from ragassay.service.store import schema
 from ragassay.service.store.database import Store
-from ragassay.service.store.jobs import Queue, count_store
-from ragassay.service.store.projects import create_project, delete_task
+from ragassay.service.store.jobs import Queue
+from ragassay.service.store.projects import create_project
 from ragassay.service.store.tokens import create_token
 from service_process import records, serving
 from stored_records import a_job, a_task, add, item
@@ -161,19 +163,18 @@ def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(
 
 
 def test_what_jobs_paid_and_what_waits_is_counted_in_both_stores(store: Store) -> None:
-    empty = count_store(store)
-    assert (empty.records, empty.judge_requests, empty.judge_dollars) == (0, 0, 0)
-    assert empty.queue_age == 0 and not any(empty.jobs.values())
+    statuses, gauges = count_store(store)
+    assert not any([*statuses.values(), *gauges.values()])
     task = a_task(store, "another")
     add(store, task, [item(2), item(3)])
     first, second = a_job(store), a_job(store)
     queue = Queue(store, "w")
     assert queue.take() is not None
     queue.beat(first, Progress(done=1, total=2, calls=7, cost=0.25))
-    counted = count_store(store)
-    assert (counted.judge_requests, counted.judge_dollars, counted.records) == (7, 0.25, 3)
-    assert (counted.jobs["running"], counted.jobs["idle"]) == (1, 1)
+    statuses, gauges = count_store(store)
+    paid = gauges["judge_requests"], gauges["judge_dollars"], gauges["records"]
+    assert paid == (7, 0.25, 3) and (statuses["running"], statuses["idle"]) == (1, 1)
     with store.writing() as connection:
         connection.exec_driver_sql(f"UPDATE jobs SET updated = 1000 WHERE id = '{second}'")
-    assert count_store(store).queue_age > 1e9
-    delete_task(store, task.id)
+    assert count_store(store)[1]["queue_age_seconds"] > 1e9
+    store.remove(schema.tasks, task.id)

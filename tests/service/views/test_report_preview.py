@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import list_jobs
 from ragassay.service.store.records import read_samples
-from ragassay.service.store.report_preview import preview_report
-from ragassay.service.store.reports import create_report
+from ragassay.service.store.reports import preview_report
 from ragassay.service.store.store_errors import NotThere
 from stored_records import a_task, add, item
 
@@ -55,24 +53,10 @@ def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers
     assert "offline-lexical" in note and "(unsupported): " in note and "faithfulness 3" in note
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
-    ],
-)
-def test_no_option_names_a_file_of_the_machine(store: Store, options: dict[str, Any]) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
-    for act in (preview_report, partial(create_report, name="r")):
-        with pytest.raises(UsageError, match="options of a report name none"):
-            act(store, task.id, start=0.0, end=1e9, options=options)
-
-
 def test_of_many_records_the_first_are_looked_at(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.service.store.report_preview.MOST_LOOKED_AT", 4)
+    monkeypatch.setattr("ragassay.service.store.reports.MOST_LOOKED_AT", 4)
     task = a_task(store)
     add(store, task, [item(n) for n in range(12)])
     store.models = NamedModels.parse(["far=http://127.0.0.1:9/v1#m"])

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
 from served_pages import Served
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the extra 'service'")
-
 from service_process import serving
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("fastapi", reason="needs the extra 'service'")
-
 import httpx2
+import pytest
 
 from ragassay.base.sample import Answer, Sample
 from ragassay.service.store.projects import get_project, get_task
-from ragassay.service.store.records import add_records
 from ragassay.service.store.reports import add_report, get_report, keep_run, list_reports
 from ragassay.service.store.store_errors import NotThere
-from ragassay.service.store.tokens import create_token
 from served_pages import Served, report_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
@@ -101,29 +95,6 @@ def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, serve
     assert scriptless.inner_text("h1") == "Projects"
     with pytest.raises(NotThere):
         get_project(served.store, task.project_id)
-
-
-def test_who_may_only_read_deletes_nothing(tmp_path: Path) -> None:
-    with_tokens = Served(tmp_path)
-    try:
-        report = a_report(with_tokens)
-        add_records(with_tokens.store, report.task_id, SAMPLES)
-        _, value = create_token(with_tokens.store, "reader", "read", None)
-        headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
-        task = get_task(with_tokens.store, report.task_id)
-        for place in (
-            *(f"projects/{task.project_id}", f"tasks/{task.id}", f"reports/{report.id}"),
-        ):
-            address = f"{with_tokens.url}/{place}/delete"
-            assert httpx2.get(address, headers=headers).status_code == 403
-            assert httpx2.post(address, headers=headers).status_code == 403
-            other = {**headers, "Origin": "https://evil.org"}
-            assert httpx2.post(address, headers=other).status_code == 403
-        address = f"{with_tokens.url}/tasks/{task.id}/delete-record/q"
-        assert httpx2.post(address, headers=headers).status_code == 403
-        assert get_report(with_tokens.store, report.id)
-    finally:
-        with_tokens.close()
 
 
 def test_the_upload_page_asks_for_a_separator_and_a_zone_where_they_are_needed(

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fastapi.testclient import TestClient
 
 from ragassay.base.errors import RagassayError
-from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
-from ragassay.service.store.report_preview import preview_report
-from ragassay.service.store.reports import create_report, get_report
+from ragassay.service.store.reports import create_report, get_report, preview_report
 from ragassay.service.worker.worker import Worker, WorkerOptions
-from stored_records import a_task, add, item
+from stored_records import a_task, add, asking, item
 
 API = "/api/v1"
 
@@ -22,7 +19,7 @@ API = "/api/v1"
 def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     store: Store, tmp_path: Path
 ) -> None:
-    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store)
     task = a_task(store)
     for system, answer in (("v1", "no"), ("v2", "yes")):
         add(
@@ -54,8 +51,7 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
 def test_two_intervals_of_one_task_are_compared_by_their_means(
     store: Store, tmp_path: Path
 ) -> None:
-    views = ServiceOptions(views=tmp_path / "views")
-    client = TestClient(create_app(store, views), "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store, views=tmp_path / "views")
     task = a_task(store)
     for week, n_right in ((0, 19), (100, 8)):
         add(
@@ -91,8 +87,7 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(
 
 @pytest.mark.usefixtures("forked")
 def test_only_reports_that_can_be_compared_are_offered_for_it(store: Store, tmp_path: Path) -> None:
-    views = ServiceOptions(views=tmp_path / "views")
-    client = TestClient(create_app(store, views), "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store, views=tmp_path / "views")
     task = a_task(store)
     for system in ("v1", "v2"):
         add(store, task, [item(n) | {"system": system, "expected": "yes"} for n in range(3)])

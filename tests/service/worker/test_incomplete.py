@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from llm_server import LLMServer
 from ragassay.base.errors import LedgerError, RagassayError
 from ragassay.base.files import cannot_write
-from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Queue, cancel_job, get_job, retry_job
@@ -22,7 +20,7 @@ from ragassay.service.store.report_files import opened_report
 from ragassay.service.store.reports import create_report, get_report, list_reports
 from ragassay.service.worker import report_process
 from ragassay.service.worker.worker import Worker, WorkerOptions
-from stored_records import a_task, add, item
+from stored_records import a_task, add, asking, item
 
 API = "/api/v1"
 ASKED = {"suite": ["trecrag"], "metrics": ["umbrela"]}
@@ -34,9 +32,7 @@ def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
     store: Store, tmp_path: Path, share: float
 ) -> None:
     views = tmp_path / "views"
-    client = TestClient(
-        create_app(store, ServiceOptions(views=views)), "http://localhost", client=("127.0.0.1", 5)
-    )
+    client = asking(store, views=views)
     worker = Worker(store, WorkerOptions(tmp_path / "work", views, poll=0.1))
     with LLMServer() as server:
         server.settings.faults = lambda request: "auth" if request.index >= 2 - 2 * share else None
@@ -72,9 +68,7 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     store: Store, tmp_path: Path
 ) -> None:
     views = tmp_path / "views"
-    client = TestClient(
-        create_app(store, ServiceOptions(views=views)), "http://localhost", client=("127.0.0.1", 5)
-    )
+    client = asking(store, views=views)
     with LLMServer() as server:
         server.settings.faults = lambda request: "auth" if request.index >= 1 else None
         store.models = NamedModels.parse([f"fast={server.url}#m"])
@@ -123,7 +117,7 @@ def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
     assert get_report(store, counted.id).status == "completed"
     found = get_report(store, judged.id)
     assert found.status == "incomplete" and "satisfaction" in str(found.error)
-    client = TestClient(create_app(store), "http://localhost", client=("127.0.0.1", 5))
+    client = asking(store)
     listed = client.get(f"/sdk/v1/task/{task.id}/rag-evaluation").json()
     # ML cube's client has no word for it, and there are scores.
     assert [one["status"] for one in listed] == ["completed", "completed"]
@@ -188,7 +182,8 @@ def test_what_cannot_be_written_names_no_place_of_the_server(
     assert report_process.main() == 2
     told = json.loads(capsys.readouterr().out)
     assert "/srv" in told.pop("log")
-    assert told.keys() == {"disk"} and "/srv" not in told["disk"] and "--" not in told["disk"]
+    assert told.keys() == {"error"} and "cannot write to its disk" in told["error"]
+    assert "/srv" not in told["error"] and "--" not in told["error"]
 
 
 @pytest.mark.usefixtures("forked")

@@ -20,18 +20,19 @@ import ragassay
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.examples import path_of
+from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.report_files import (
     keep_uploaded_run,
     opened_report,
+    report_suffix,
     shown_time,
     write_report,
     write_report_comparison,
 )
-from ragassay.service.store.reports import delete_report, get_report, list_reports, run_archive
-from ragassay.service.store.run_archives import packed_folder
+from ragassay.service.store.reports import get_report, list_reports, run_archive
 from ragassay.service.store.store_errors import Conflict, NotThere
-from ragassay.service.views.separate_process import make_file, repacked_apart
+from ragassay.service.views.separate_process import make_file, repack_apart
 from ragassay.service.web.report_pages import written_comparison_page
 from stored_records import a_task
 
@@ -103,7 +104,7 @@ def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
     assert list_reports(store, task.id) == [report]
     with opened_report(store, report.id) as result:
         assert result.summary.metrics == own
-    delete_report(store, report.id)
+    store.remove(schema.reports, report.id)
     with pytest.raises(NotThere):
         run_archive(store, report.id)
     with store.reading() as connection:
@@ -136,9 +137,9 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
         forms, ("report.html", "report.md", "scores.csv", "scores.jsonl"), strict=True
     ):
         written = write_report(store, new, form)  # type: ignore[arg-type]
-        assert written.content == (out / name).read_bytes(), form
-        assert written.name == f"report-{new}{Path(name).suffix}" and written.media_type
-    assert write_report(store, new, "xlsx").content[:2] == b"PK"
+        assert written == (out / name).read_bytes(), form
+        assert report_suffix(form) == Path(name).suffix
+    assert write_report(store, new, "xlsx")[:2] == b"PK"
     with pytest.raises(UsageError):
         write_report(store, new, "ragreport")
     capsys.readouterr()
@@ -146,8 +147,8 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
     (theirs,) = json.loads(capsys.readouterr().out)["comparisons"]
     page = tmp_path / "page.html"
     assert call(["compare", str(runs / "new"), str(runs / "old"), "-o", str(page)]) == 0
-    assert len(write_report_comparison(store, new, old, "html").content) > 10_000
-    body = json.loads(write_report_comparison(store, new, old, "json").content)
+    assert len(write_report_comparison(store, new, old, "html")) > 10_000
+    body = json.loads(write_report_comparison(store, new, old, "json"))
     assert body["differences"] == theirs["differences"]
 
 
@@ -166,6 +167,15 @@ def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
         make_file(write_report_comparison, store, new, old, form="json"),
         make_file(written_comparison_page, store, new, old, force=False),
     ]
+
+    def refused() -> None:
+        with pytest.raises(RagassayError, match="no metric in common"):
+            make_file(write_report_comparison, store, new, other, form="json")
+        for keys in (["nothing"], [new, "nothing"]):
+            with pytest.raises(NotThere):
+                make_file(write_report_comparison, store, *keys, form="json")
+
+    refused()
     monkeypatch.setattr("ragassay.service.views.separate_process.LARGE", 0)
     processes: list[Any] = []
     begin = subprocess.run
@@ -174,21 +184,7 @@ def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
     assert make_file(write_report_comparison, store, new, old, form="json") == here[1]
     assert make_file(written_comparison_page, store, new, old, force=False) == here[2]
     assert len(processes) == 3
-    with pytest.raises(RagassayError, match="no metric in common"):
-        make_file(write_report_comparison, store, new, other, form="json")
-    with pytest.raises(NotThere):
-        make_file(write_report, store, "nothing", form="csv")
-
-
-def test_reports_that_cannot_be_compared_say_why(store: Store, runs: Path, tmp_path: Path) -> None:
-    task = a_task(store)
-    new = keep_uploaded_run(store, task.id, "new", zipped(runs / "new")).id
-    ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=tmp_path / "o")
-    other = keep_uploaded_run(store, task.id, "other", zipped(tmp_path / "o")).id
-    with pytest.raises(RagassayError):
-        write_report_comparison(store, new, other, "json")
-    with pytest.raises(NotThere):
-        write_report_comparison(store, new, "nothing", "json")
+    refused()
 
 
 def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
@@ -261,11 +257,11 @@ def test_an_upload_is_read_in_another_process_and_a_file_that_unpacks_to_much_is
         # This process opens no archive itself.
         patch.setattr(zipfile, "ZipFile", None)
         with pytest.raises(RagassayError, match="32 MB"):
-            keep_uploaded_run(store, task.id, "x", bomb, repacked_apart)
+            keep_uploaded_run(store, task.id, "x", bomb, repack=repack_apart)
         with pytest.raises(RagassayError, match="32 MB"):
-            keep_uploaded_run(store, task.id, "x", long_line, repacked_apart)
+            keep_uploaded_run(store, task.id, "x", long_line, repack=repack_apart)
     assert list_reports(store, task.id) == []
-    kept = keep_uploaded_run(store, task.id, "y", zipped(runs / "new"), repacked_apart)
+    kept = keep_uploaded_run(store, task.id, "y", zipped(runs / "new"), repack=repack_apart)
     assert kept.status == "completed" and kept.headline
 
 
@@ -281,21 +277,16 @@ def test_an_archive_of_too_many_files_or_bytes_or_of_a_damaged_run_is_refused(
     damaged.seek(0)
     with pytest.raises(RagassayError, match=r"^scores.jsonl, line"):
         keep_uploaded_run(store, task.id, "x", damaged)
-    monkeypatch.setattr("ragassay.service.store.run_archives.MOST_FILES", 2)
-    for pack in PACKED:
+    monkeypatch.setattr("ragassay.client.archives.MOST_FILES", 2)
+    for packer in PACKED:
         with pytest.raises(UsageError, match="too large"):
-            keep_uploaded_run(store, task.id, "x", pack(runs / "new"))
-    monkeypatch.setattr("ragassay.service.store.run_archives.MOST_FILES", 100)
-    monkeypatch.setattr("ragassay.service.store.run_archives.MOST_BYTES", 5_000)
-    for pack in PACKED:
+            keep_uploaded_run(store, task.id, "x", packer(runs / "new"))
+    monkeypatch.setattr("ragassay.client.archives.MOST_FILES", 100)
+    monkeypatch.setattr("ragassay.client.archives.MOST_BYTES", 5_000)
+    for packer in PACKED:
         with pytest.raises(UsageError, match="too large"):
-            keep_uploaded_run(store, task.id, "x", pack(runs / "new"))
+            keep_uploaded_run(store, task.id, "x", packer(runs / "new"))
     assert list_reports(store, task.id) == []
-
-
-def test_what_is_packed_is_unpacked_as_it_was(runs: Path) -> None:
-    names = zipfile.ZipFile(io.BytesIO(packed_folder(runs / "new"))).namelist()
-    assert {"run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"} <= set(names)
 
 
 def test_a_report_that_is_not_finished_has_no_files(store: Store) -> None:

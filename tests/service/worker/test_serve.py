@@ -16,9 +16,6 @@ from typing import Any
 import pytest
 
 from ragassay.cli.command_line import call
-
-pytest.importorskip("uvicorn", reason="needs the extra 'service'")
-
 from service_process import serving, until, with_records, working
 
 JSON = "application/json"

@@ -96,8 +96,9 @@ def revoke(key: str, /, *, store: At = None) -> None:
         key: The id of the token, as 'ragassay token list' prints it.
     """
     with closing(open_store(store, must_exist=True)) as opened:
-        from ragassay.service.store.tokens import list_tokens, revoke_token
+        from ragassay.service.store.schema import tokens
+        from ragassay.service.store.tokens import list_tokens
 
-        revoke_token(opened, key)
+        opened.remove(tokens, key)
         is_last = not list_tokens(opened)
     show.lines(f"Revoked. {LEFT_CLOSED}" if is_last else "Revoked.")

@@ -60,48 +60,30 @@ def is_loopback(host: str) -> bool:
 
 
 class Access:
-    """What a request's token allows.
-
-    Attributes:
-        token: that it carries; ``None`` for this machine, which needs none and may do everything.
-    """
+    """What a request's token allows; ``None`` for this machine, which needs none and may do
+    everything."""
 
     def __init__(self, token: Token | None) -> None:
         self.token = token
 
     def check(self, scope: TokenScope, project_id: str | None) -> None:
-        """Refuses what is not allowed.
-
-        Args:
-            scope: ``read`` or ``write``.
-            project_id: in which project; ``None`` for what belongs to none.
-
-        Raises:
-            HTTPException: 403.
-        """
+        """Refuses with 403 what `may` does not allow."""
         if not self.may(scope, project_id):
             raise HTTPException(403, f"This token does not allow to {scope} here")
 
     def may(self, scope: TokenScope, project_id: str | None) -> bool:
-        """Whether something is allowed.
-
-        Args:
-            scope, project_id: as of `check`.
-        """
+        """Whether it may read or write in a project; ``None`` for what belongs to none."""
         return self.token is None or self.token.may(scope, project_id)
 
 
 def access_of(request: Request) -> Access:
-    """What a request may do. Where there was never a token, this machine is served without one.
-
-    Raises:
-        HTTPException: 401 without a valid token, where one is needed.
-    """
+    """What a request may do; 401 without a valid token, where one is needed. Where there was never
+    a token, this machine is served without one."""
     known: Access | None = getattr(request.state, "access", None)
     if known is not None:
         return known
     store: Store = request.app.state.store
-    value = token_value(request)
+    value = _token_value(request)
     token = find_token(store, value) if value else None
     if token is not None and not token.is_over:
         request.state.token_name = token.name  # for the log
@@ -110,14 +92,11 @@ def access_of(request: Request) -> Access:
     is_local = request.client is None or is_loopback(request.client.host)
     if is_local and (request.app.state.open or not is_closed(store)):
         return Access(None)
-    raise HTTPException(
-        401,
-        EXPIRED if token is not None else MISSING,
-        {"WWW-Authenticate": "Bearer"},
-    )
+    detail = MISSING if token is None else EXPIRED
+    raise HTTPException(401, detail, {"WWW-Authenticate": "Bearer"})
 
 
-def token_value(request: Request) -> str:
+def _token_value(request: Request) -> str:
     """The token that a request carries; empty where it carries none."""
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     if kind.casefold() == "bearer":
@@ -130,16 +109,8 @@ class Guard:
 
     A page of another site that a browser shows cannot reach a server on this machine: the host is
     checked (a name of its own may lead here), and so is the origin (of a form or script). The token
-    is looked at before the body is read.
-
-    Args:
-        app: what is guarded.
-        hosts: names that the server is called by, beside those of this machine.
-        most_bytes: of a request's body.
-        asks: what a request may do, as `access_of` says it.
-        files: patterns of the paths that take a file, which they read piece by piece after they
-            know who sends it.
-        forms: how a status and a sentence are answered below a path, where not as other errors.
+    is looked at before the body is read; the paths in ``files`` read a file piece by piece after
+    they know who sends it.
     """
 
     def __init__(
@@ -150,10 +121,9 @@ class Guard:
         most_bytes: int,
         asks: Callable[[Request], Access],
         files: Sequence[re.Pattern[str]] = (),
-        forms: Mapping[str, Callable[[int, str], Response]] | None = None,
     ) -> None:
         self._app, self._most, self._asks = app, most_bytes, asks
-        self._files, self._forms = files, forms or {}
+        self._files = files
         self._hosts = LOOPBACK | {host.casefold() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -203,9 +173,6 @@ class Guard:
 
     def _answer(self, scope: Scope, status: int, detail: str) -> Response:
         """The answer to a refused request, as the application answers its other errors."""
-        for path, form in self._forms.items():
-            if scope["path"].startswith(path):
-                return form(status, detail)
         request = Request(scope)
         handle: Answer = request.app.exception_handlers[StarletteException]
         return handle(request, HTTPException(status, detail))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, Request
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.concurrency import run_in_threadpool
@@ -12,18 +12,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ragassay.service.api.access import access_of
-from ragassay.service.api.problems import problem
 
 PATH = "/mcp"
 
 
 def add(app: FastAPI, server: MCPServer[Any]) -> None:
-    """Adds the address of an MCP server to an application, whose life runs its session manager.
-
-    Args:
-        app: the service.
-        server: with its tools.
-    """
+    """Adds the address of an MCP server to an application, whose life runs its session manager."""
     # The service checks hosts, origins and sizes itself.
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -40,11 +34,6 @@ class _ForWriters:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            access = await run_in_threadpool(access_of, Request(scope))
-            access.check("write", None)
-        except HTTPException as error:
-            refused = problem(error.status_code, str(error.detail), headers=error.headers)
-            await refused(scope, receive, send)
-            return
+        access = await run_in_threadpool(access_of, Request(scope))
+        access.check("write", None)
         await self._app(scope, receive, send)

@@ -77,15 +77,7 @@ def problem(
     line: int | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The answer for a problem.
-
-    Args:
-        status: HTTP's.
-        detail: a sentence.
-        field: of the request or file.
-        line: of the file.
-        headers: of the answer.
-    """
+    """The answer for a problem; field and line are those of the request or file."""
     title = TITLES.get(status, "Error")
     if status == 503:
         headers = {"Retry-After": RETRY_S, **(headers or {})}
@@ -96,24 +88,16 @@ def problem(
 
 
 def answer_with_problems(app: FastAPI, answer: Answer | None = None) -> None:
-    """Makes an application answer every error with a problem.
-
-    Args:
-        app: the application.
-        answer: another answer for a request that led to an error.
-    """
+    """Makes an application answer every error with a problem, or with what ``answer`` makes of
+    it."""
     for kind in (OSError, RagassayError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer or problem_of)
 
 
 def problem_of(request: Request, error: Exception) -> JSONResponse:
-    """The answer for an error.
-
-    Args:
-        request: that led to it.
-        error: of any kind. One of the server's own goes into the log, and a client sees that there
-            is one: its text may hold what is not the client's (where the database is, say).
-    """
+    """The answer for an error of any kind. One of the server's own goes into the log, and a client
+    sees that there is one: its text may hold what is not the client's (where the database is,
+    say)."""
     if isinstance(error, StoreUnavailable):
         log_problem(request.scope, error)
         return problem(503, UNAVAILABLE)
@@ -135,11 +119,7 @@ def problem_of(request: Request, error: Exception) -> JSONResponse:
 
 
 def sentence_of(error: HTTPException) -> str:
-    """What an answer with a status of its own says.
-
-    Args:
-        error: of a route, or of FastAPI.
-    """
+    """What an error of a route, or of FastAPI, with a status of its own says."""
     if error.status_code == 400 and isinstance(error.__cause__, RecursionError):
         return "The body is nested too deeply."
     if error.status_code == 400 and isinstance(error.__cause__, ValueError):

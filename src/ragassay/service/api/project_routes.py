@@ -26,22 +26,17 @@ from ragassay.service.store.projects import (
     change_task,
     create_project,
     create_task,
-    delete_project,
-    delete_task,
     get_project,
     list_projects,
     list_tasks,
 )
+from ragassay.service.store.schema import projects, tasks
 
 router = APIRouter(tags=["projects and tasks"])
 
 
 def rag_only(kind: Any) -> Any:
-    """Refuses a kind of task that is not evaluated.
-
-    Raises:
-        ValueError: it is not ``rag``.
-    """
+    """Refuses a kind of task that is not evaluated."""
     if kind != "rag":
         raise ValueError("only RAG tasks are evaluated: leave it out, or give 'rag'")
     return kind
@@ -84,7 +79,7 @@ def get_one_project(project_id: ProjectToRead, store: InStore) -> Project:
 @router.delete("/projects/{project_id}", status_code=204, responses=WRITES)
 def delete_one_project(project_id: ProjectToWrite, store: InStore) -> None:
     """Deletes a project with its tasks, records and reports."""
-    delete_project(store, project_id)
+    store.remove(projects, project_id)
 
 
 @router.get("/projects/{project_id}/tasks", responses=READS)
@@ -115,4 +110,4 @@ def put_task_options(task: TaskToWrite, options: TaskOptions, store: InStore) ->
 @router.delete("/tasks/{task_id}", status_code=204, responses=WRITES)
 def delete_one_task(task: TaskToWrite, store: InStore) -> None:
     """Deletes a task with its records and reports."""
-    delete_task(store, task.id)
+    store.remove(tasks, task.id)

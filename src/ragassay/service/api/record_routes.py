@@ -1,16 +1,31 @@
-"""Routes of records."""
+"""Routes of records, and of uploaded files: sent, looked at, imported."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import base64
+import json
+from typing import Annotated, Any, Generic, TypeVar
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
-from ragassay.client.shapes import Ingested
+from ragassay.base.errors import InputError
+from ragassay.client.shapes import FilePreview, Ingested
 from ragassay.formats import Notes
-from ragassay.service.api.paging import Cursor, Limit, Page, decoded, encoded
-from ragassay.service.api.route_parts import READS, WRITES, Body, InStore, TaskToRead, TaskToWrite
+from ragassay.service.api.route_parts import (
+    BINARY,
+    READS,
+    WRITES,
+    Allowed,
+    Body,
+    FileName,
+    InStore,
+    MadeId,
+    SentFile,
+    TaskToRead,
+    TaskToWrite,
+    task_for,
+)
 from ragassay.service.store.records import (
     StoredRecord,
     add_records,
@@ -19,10 +34,27 @@ from ragassay.service.store.records import (
     read_page,
     read_versions,
 )
+from ragassay.service.store.schema import uploads
+from ragassay.service.store.uploads import (
+    Upload,
+    create_upload,
+    fill_upload,
+    get_upload,
+    import_upload,
+    preview_upload,
+)
 
 router = APIRouter(tags=["records"])
+uploads_router = APIRouter(tags=["uploads"])
 
 MOST_RECORDS = 10_000
+
+T = TypeVar("T")
+
+Limit = Annotated[int, Query(ge=1, le=500, description="items of the page")]
+Cursor = Annotated[
+    str | None, Query(max_length=500, description="`next` of the page before; none for the first")
+]
 
 Text = Annotated[
     str,
@@ -57,6 +89,13 @@ class Batch(Body):
             ]
         ],
     )
+
+
+class Page(BaseModel, Generic[T]):
+    """A part of a list."""
+
+    items: list[T]
+    next: str | None = Field(None, description="`cursor` of the next page; null after the last one")
 
 
 class Deleted(BaseModel):
@@ -102,3 +141,99 @@ def get_record(task: TaskToRead, record_id: str, store: InStore) -> list[StoredR
 def delete_record(task: TaskToWrite, record_id: str, store: InStore) -> Deleted:
     """Deletes a record with its versions."""
     return Deleted(deleted=delete_records(store, task.id, [record_id]))
+
+
+class ReadingOptions(Body):
+    """How a file is read."""
+
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="field -> column of the file, for names that are not known",
+        examples=[{"query": "Frage", "timestamp": "wann"}],
+    )
+    format: str | None = Field(
+        None, description="of the file (docs/formats.md), where it is not to be found out"
+    )
+    delimiter: str | None = Field(
+        None,
+        pattern=r"""^[^\w"'\r\n]$""",
+        description="what separates the cells of CSV, in place of the one that its header shows",
+    )
+    zone: str | None = Field(
+        None, description="of times that name none; UTC where left out", examples=["Europe/Berlin"]
+    )
+
+
+class Import(ReadingOptions):
+    """How a file is read and stored."""
+
+    received_as_time: bool = Field(
+        False, description="a record without a time gets that of the import"
+    )
+
+
+def sent_upload(upload_id: str, store: InStore, access: Allowed) -> Upload:
+    """An upload that a request may use."""
+    upload = get_upload(store, upload_id)
+    task_for("write", upload.task_id, store, access)
+    return upload
+
+
+Sent = Annotated[Upload, Depends(sent_upload)]
+
+
+@uploads_router.post(
+    "/tasks/{task_id}/uploads", status_code=201, responses=WRITES, openapi_extra=BINARY
+)
+def post_upload(
+    task: TaskToWrite, store: InStore, file_name: FileName, file: SentFile, key: MadeId
+) -> Upload:
+    """Takes a file for a task, in any format that `ragassay run` reads but for TREC runs,
+    compressed by gzip or not. Nothing of it is stored as records before it is imported; after a day
+    it is deleted."""
+    return fill_upload(store, create_upload(store, task.id, file_name, key=key).id, file)
+
+
+@uploads_router.post("/uploads/{upload_id}/preview", responses=WRITES)
+def post_preview(
+    upload: Sent,
+    reading: ReadingOptions,
+    store: InStore,
+    limit: Annotated[int, Query(ge=1, le=100, description="records to show")] = 10,
+) -> FilePreview:
+    """Looks at the first records of a file: its format, its columns and what they hold, what is
+    missing, and why a record cannot be read."""
+    return preview_upload(store, upload.id, limit=limit, **reading.model_dump())
+
+
+@uploads_router.post("/uploads/{upload_id}/import", responses=WRITES)
+def post_import(upload: Sent, reading: Import, store: InStore) -> Ingested:
+    """Stores the records of a file, all of them or none, and deletes the upload. A record without
+    an id is known by its content."""
+    return import_upload(store, upload.id, **reading.model_dump())
+
+
+@uploads_router.delete("/uploads/{upload_id}", status_code=204, responses=WRITES)
+def delete_one_upload(upload: Sent, store: InStore) -> None:
+    """Deletes a file that is not to be imported."""
+    store.remove(uploads, upload.id)
+
+
+def encoded(place: tuple[Any, ...] | None) -> str | None:
+    """The cursor for a place in a list."""
+    if place is None:
+        return None
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+
+
+def decoded(cursor: str | None) -> tuple[float, int] | None:
+    """The place that a cursor stands for."""
+    if cursor is None:
+        return None
+    try:
+        moment, number = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        return float(moment), int(number)
+    except (ValueError, TypeError, RecursionError, OverflowError) as error:
+        raise InputError(
+            "is no cursor", field="cursor", hint="Take `next` of the page before."
+        ) from error

@@ -1,17 +1,23 @@
-"""Routes of reports."""
+"""Routes of reports and their jobs."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
+from collections.abc import AsyncIterator
 from datetime import datetime
-from pathlib import PurePath
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator, Field
+from starlette.concurrency import run_in_threadpool
 
-from ragassay.client.shapes import Name, Report, ReportPreview, Started
+from ragassay.base.errors import RagassayError
+from ragassay.client.shapes import Name, Report, ReportPreview, Started, Status
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import (
     BINARY,
@@ -28,40 +34,42 @@ from ragassay.service.api.route_parts import (
     TaskToWrite,
     report_for,
 )
+from ragassay.service.store.database import Store
+from ragassay.service.store.jobs import Job, cancel_job, get_job, list_jobs, retry_job
 from ragassay.service.store.report_files import (
+    COMPARISON_SUFFIXES,
     MEDIA_TYPES,
     ComparisonForm,
     ReportForm,
-    WrittenFile,
     keep_uploaded_run,
+    report_suffix,
     write_report,
     write_report_comparison,
 )
-from ragassay.service.store.report_preview import preview_report
-from ragassay.service.store.reports import create_report, delete_report, list_reports, run_archive
-from ragassay.service.views.separate_process import make_file, repacked_apart
+from ragassay.service.store.reports import create_report, list_reports, preview_report, run_archive
+from ragassay.service.store.schema import reports
+from ragassay.service.store.store_errors import NotThere
+from ragassay.service.store.tokens import TokenScope
+from ragassay.service.views.separate_process import make_file, repack_apart
 from ragassay.service.views.view_folders import Views
 
 router = APIRouter(tags=["reports"])
+jobs_router = APIRouter(tags=["jobs"])
 
 
 def moment(value: Any) -> Any:
-    """Seconds since 1970 of a time in ISO 8601 with its zone.
-
-    Raises:
-        ValueError: it names no zone, or is no time.
-    """
+    """Seconds since 1970 of a time in ISO 8601 with its zone."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
-        time = datetime.fromisoformat(value.strip())
+        found = datetime.fromisoformat(value.strip())
     except (AttributeError, ValueError) as error:
         raise ValueError(
             "give seconds since 1970, or ISO 8601 with a zone: 2026-01-31T09:30:00Z"
         ) from error
-    if time.tzinfo is None:
+    if found.tzinfo is None:
         raise ValueError("the time names no zone: end it with Z, or with +01:00")
-    return time.timestamp()
+    return found.timestamp()
 
 
 Time = Annotated[
@@ -127,7 +135,7 @@ def get_one_report(report: ReportToRead) -> Report:
 @router.delete("/reports/{report_id}", status_code=204, responses=WRITES)
 def delete_one_report(report: ReportToWrite, store: InStore) -> None:
     """Deletes a report with its run folder."""
-    delete_report(store, report.id)
+    store.remove(reports, report.id)
 
 
 def _file_responses(description: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
@@ -145,8 +153,7 @@ FILES = _file_responses("the file", *dict.fromkeys(MEDIA_TYPES.values()))
 def get_run(report: ReportToRead, store: InStore) -> Response:
     """The run folder of a report as a zip (docs/run-folder.md): unpacked, everything that the
     command line does with a run folder works on it."""
-    headers = _attachment(f"{report.name}.zip")
-    return Response(run_archive(store, report.id), 200, headers, "application/zip")
+    return download(run_archive(store, report.id), report.name, ".zip")
 
 
 @router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES | MAKING)
@@ -156,7 +163,7 @@ def get_file(report: ReportToRead, form: ReportForm, request: Request) -> Respon
     file = report_file(request, report.id, form)
     if file is None:
         return Response(None, 202, {"Retry-After": "2"})
-    return download(file, report.name)
+    return download(file, report.name, report_suffix(form))
 
 
 @router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
@@ -169,7 +176,7 @@ def post_run(
 ) -> Report:
     """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
     a tar.gz of it, without links and with paths within the folder only."""
-    return keep_uploaded_run(store, task.id, name, file, repacked_apart, key)
+    return keep_uploaded_run(store, task.id, name, file, key, repack_apart)
 
 
 @router.get("/comparisons", response_class=Response, responses=FILES)
@@ -195,43 +202,118 @@ def get_comparison(
         trust_offline=trust_offline,
         unpaired=unpaired,
     )
-    return download(file, " against ".join(names))
+    return download(file, " against ".join(names), COMPARISON_SUFFIXES[form])
 
 
 def report_file(
     request: Request, report: str, form: ReportForm, *, waits: bool = False
-) -> WrittenFile | None:
+) -> bytes | None:
     """A finished report as a file, which is made once and kept with its view; ``None`` while it is
-    being made. Where the application keeps no views, it is made for this request.
-
-    Args:
-        request: that asks for it.
-        report: its id.
-        form: of the file.
-        waits: however long it takes.
-    """
+    being made, unless who asks waits. Where the application keeps no views, it is made for this
+    request."""
     views: Views | None = request.app.state.views
     if views is None:
         return make_file(write_report, request.app.state.store, report, form=form)
     return views.file(report, form, waits=waits)
 
 
-def download(file: WrittenFile, name: str) -> Response:
-    """The answer that has a browser save a file.
-
-    Args:
-        file: its type and content.
-        name: for people, without its ending.
-    """
-    headers = _attachment(f"{name}{PurePath(file.name).suffix}")
-    return Response(file.content, 200, headers, file.media_type)
+def download(content: bytes, name: str, suffix: str) -> Response:
+    """The answer that has a browser save a file, whose type its ending says (RFC 6266: its name in
+    ASCII for clients that know no other)."""
+    kind = {**MEDIA_TYPES, ".zip": "application/zip"}.get(suffix, "application/octet-stream")
+    plain, quoted = re.sub(r"[^A-Za-z0-9 ._()-]", "_", name + suffix), quote(name + suffix, safe="")
+    saved = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quoted}"
+    return Response(content, 200, {"Content-Disposition": saved}, kind)
 
 
-def _attachment(name: str) -> dict[str, str]:
-    """The header that names a file to be saved (RFC 6266), in ASCII for clients that know no
-    other."""
-    plain = re.sub(r"[^A-Za-z0-9 ._()-]", "_", name)
-    return {
-        "Content-Disposition": f'attachment; filename="{plain}"; '
-        f"filename*=UTF-8''{quote(name, safe='')}"
-    }
+LOOK_S = 0.5
+"""Seconds between two looks at a job."""
+SILENCE_S = 15.0
+"""Seconds after which a comment says that the connection lives."""
+
+Key = Annotated[str | None, Query(max_length=100)]
+
+
+def job_for(scope: TokenScope, job_id: str, store: InStore, access: Allowed) -> Job:
+    """A job that a request may read or write."""
+    job = get_job(store, job_id)
+    access.check(scope, job.project_id)
+    return job
+
+
+JobToRead = Annotated[Job, Depends(partial(job_for, "read"))]
+JobToWrite = Annotated[Job, Depends(partial(job_for, "write"))]
+
+
+@jobs_router.get("/jobs", responses=READS)
+def get_jobs(
+    store: InStore,
+    access: Allowed,
+    project_id: Key = None,
+    task_id: Key = None,
+    report_id: Key = None,
+    status: Status | None = None,
+) -> list[Job]:
+    """The jobs that all conditions hold for and that the token may read, oldest first."""
+    jobs = list_jobs(
+        store, project_id=project_id, task_id=task_id, report_id=report_id, status=status
+    )
+    return [job for job in jobs if access.may("read", job.project_id)]
+
+
+@jobs_router.get("/jobs/{job_id}", responses=READS)
+def get_one_job(job: JobToRead) -> Job:
+    """A job, and how far it is."""
+    return job
+
+
+@jobs_router.get(
+    "/jobs/{job_id}/events",
+    response_class=StreamingResponse,
+    responses={
+        200: {"description": "events", "content": {"text/event-stream": {}}},
+        **READS,
+    },
+)
+def get_events(job: JobToRead, store: InStore) -> StreamingResponse:
+    """The progress of a job as server-sent events, until it ends: first an event `progress` with
+    the job as it is (what `GET /jobs/ID` answers), then one at each change; the last one is `end`,
+    or `gone` where the job was deleted."""
+    return StreamingResponse(job_events(store, job.id), media_type="text/event-stream")
+
+
+async def job_events(store: Store, key: str) -> AsyncIterator[str]:
+    """The events of a job. Nothing is kept for a client that left: its stream is closed."""
+    sent, last = "", time.monotonic()
+    while True:
+        try:
+            job = await run_in_threadpool(get_job, store, key)
+        except NotThere:
+            yield "event: gone\ndata: {}\n\n"
+            return
+        except RagassayError:  # the store is away for a moment
+            await asyncio.sleep(LOOK_S)
+            continue
+        body = job.model_dump_json()
+        if job.has_ended:
+            yield f"event: end\ndata: {body}\n\n"
+            return
+        if body != sent:
+            yield f"event: progress\ndata: {body}\n\n"
+            sent, last = body, time.monotonic()
+        elif time.monotonic() - last > SILENCE_S:
+            yield ": the job goes on\n\n"
+            last = time.monotonic()
+        await asyncio.sleep(LOOK_S)
+
+
+@jobs_router.post("/jobs/{job_id}/cancel", responses=WRITES)
+def post_cancel(job: JobToWrite, store: InStore) -> Job:
+    """Ends a job. What judges answered until then is kept."""
+    return cancel_job(store, job.id)
+
+
+@jobs_router.post("/jobs/{job_id}/retry", responses=WRITES)
+def post_retry(job: JobToWrite, store: InStore) -> Job:
+    """Does a job that failed again. What judges answered is not asked again."""
+    return retry_job(store, job.id)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from starlette.types import Message, Receive
 
-from ragassay.service.store.run_archives import MOST_READ_WHOLE
+from ragassay.client.shapes import MOST_READ_WHOLE
 
 _JSON_VALUES = 500_000
 """Values take more memory than their text: two bytes may be a list."""
@@ -32,14 +32,9 @@ Refusal = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a body may hold.
-
-    Attributes:
-        most_bytes: of it.
-        refusal: the answer to a larger one.
-        most_values: of its JSON; any number where left out.
-        is_file: whether it may take as long as it needs, but for `WAIT_S` without a byte.
-    """
+    """What a body may hold: bytes, and values of its JSON (any number where left out). A larger one
+    is answered with the refusal. A file may take as long as it needs, but for `WAIT_S` without a
+    byte."""
 
     most_bytes: int
     refusal: Refusal
@@ -47,50 +42,27 @@ class Bounds:
     is_file: bool = False
 
     def against(self, length: str) -> Refusal | None:
-        """The answer to a body that is announced to be too long.
-
-        Args:
-            length: as the header ``Content-Length`` says it.
-        """
+        """The answer to a body whose ``Content-Length`` is too long."""
         return self.refusal if length.isdigit() and int(length) > self.most_bytes else None
 
 
 def within(most_bytes: int, *, is_file: bool = False) -> Bounds:
-    """The bounds of a body that is no JSON.
-
-    Args:
-        most_bytes: of it.
-        is_file: as of `Bounds`.
-    """
+    """The bounds of a body that is no JSON."""
     size = f"{most_bytes // 1024**2:,} MB" if most_bytes >= 1024**2 else f"{most_bytes:,} bytes"
     refusal = 413, f"A request holds at most {size}. Send smaller batches."
     return Bounds(most_bytes, refusal, is_file=is_file)
 
 
 def of_json(most_bytes: int) -> Bounds:
-    """The bounds of a body that is read as JSON as a whole.
-
-    Args:
-        most_bytes: of any body.
-    """
+    """The bounds of a body that is read as JSON as a whole."""
     bounds = within(min(MOST_READ_WHOLE, most_bytes))
     return Bounds(bounds.most_bytes, bounds.refusal, _JSON_VALUES)
 
 
 class BodyWithin:
-    """Receives a body within its bounds. What is too much or too late is not handed on: the
-    application sees a client that left.
-
-    Args:
-        receive: of the server.
-        bounds: of the body; they may be set later, before it is read.
-        has_body: whether the request has one.
-
-    Attributes:
-        bounds: of the body.
-        refusal: the answer, where it is too much or too late.
-        is_whole: whether all of it came.
-    """
+    """Receives a body within its bounds, which may be set before it is read. What is too much or
+    too late is not handed on: the application sees a client that left, and ``refusal`` is the
+    answer. ``is_whole`` says whether all of it came."""
 
     def __init__(
         self, receive: Receive, bounds: Bounds | None = None, *, has_body: bool = True

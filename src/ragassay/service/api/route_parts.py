@@ -16,10 +16,9 @@ from starlette.requests import ClientDisconnect
 from ragassay.client.shapes import Name, Report
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
-from ragassay.service.store.database import Store
+from ragassay.service.store.database import Store, keyed_id
 from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.reports import get_report
-from ragassay.service.store.request_keys import keyed_id
 from ragassay.service.store.tokens import TokenScope
 
 
@@ -58,12 +57,8 @@ async def made_id(
         ),
     ] = None,
 ) -> str | None:
-    """The id of what a request makes: the same where the same request is sent again. ``None``
-    where it does not say by which key it would be sent again.
-
-    Raises:
-        Conflict: another request had the key.
-    """
+    """The id of what a request makes: the same where the same request is sent again. ``None`` where
+    it does not say by which key it would be sent again."""
     if idempotency_key is None:
         return None
     digest = getattr(request.state, "file_digest", None) or await request.body()
@@ -86,11 +81,7 @@ BINARY: dict[str, Any] = {
 
 
 async def sent_file(request: Request) -> AsyncIterator[IO[bytes]]:
-    """The body of a request as a file without a name, which ends with the request.
-
-    Raises:
-        HTTPException: 400, the client left before the end.
-    """
+    """The body of a request as a file without a name, which ends with the request."""
     digest = hashlib.blake2b()
     with tempfile.TemporaryFile() as file:
         try:
@@ -110,22 +101,13 @@ may not send is refused before its file is read."""
 
 
 def project_for(scope: TokenScope, project_id: str, access: Allowed) -> str:
-    """The id of a project that a request may read or write.
-
-    Raises:
-        HTTPException: 403.
-    """
+    """The id of a project that a request may read or write."""
     access.check(scope, project_id)
     return project_id
 
 
 def task_for(scope: TokenScope, task_id: str, store: InStore, access: Allowed) -> Task:
-    """A task that a request may read or write.
-
-    Raises:
-        NotThere: there is none.
-        HTTPException: 403.
-    """
+    """A task that a request may read or write."""
     task = get_task(store, task_id)
     access.check(scope, task.project_id)
     return task

@@ -34,15 +34,7 @@ _FIELDS = {
 
 
 def read_table(path: Path, file_type: str) -> list[dict[str, Any]]:
-    """The rows of an uploaded table.
-
-    Args:
-        path: of the file.
-        file_type: ``csv``, ``json`` or ``parquet``.
-
-    Raises:
-        InputError: it is none.
-    """
+    """The rows of an uploaded table: ``csv``, ``json`` or ``parquet``."""
     import polars as pl
 
     try:
@@ -74,19 +66,9 @@ def samples_of(
     metadata: Sequence[Mapping[str, Any]],
     predictions: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> list[Sample]:
-    """Samples of uploaded tables, joined by id: one for each row of inputs and each model.
-
-    Args:
-        task: that they belong to.
-        columns: of its data schema.
-        inputs: rows with the query and the context.
-        metadata: rows with anything else.
-        predictions: rows with the answers, by ``MODEL@VERSION``.
-
-    Raises:
-        InputError: a row has no id, or cannot be read; metadata or predictions are of no row of the
-            inputs, or there are two of one; predictions lack the column of their model.
-    """
+    """Samples of uploaded tables, joined by id: one for each row of inputs (queries and contexts)
+    and each model (``MODEL@VERSION``), whose rows have the answers. Metadata and predictions of no
+    row of the inputs, two of one, and predictions without the column of their model are refused."""
     key = next(str(one["name"]) for one in columns if one.get("role") == "id")
     ids = {_id_of(row, key) for row in inputs}
     by_id = _by_id("the metadata", metadata, key, ids)

@@ -27,9 +27,9 @@ from ragassay.service.api.route_parts import (
     task_for,
 )
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
-from ragassay.service.mlcube_wire.wire_errors import WireRoute, wire_error
+from ragassay.service.mlcube_wire.wire_errors import wire_error
 from ragassay.service.store.database import Store
-from ragassay.service.store.jobs import Job, add_done_job, list_jobs
+from ragassay.service.store.jobs import Job, add_job, list_jobs
 from ragassay.service.store.projects import (
     Task,
     TaskOptions,
@@ -45,16 +45,17 @@ from ragassay.service.store.projects import (
 )
 from ragassay.service.store.records import add_records
 from ragassay.service.store.reports import create_report, list_reports
+from ragassay.service.store.schema import uploads
 from ragassay.service.store.store_errors import NotThere
 from ragassay.service.store.uploads import (
     create_upload,
-    delete_upload,
     fill_upload,
     get_upload,
     upload_on_disk,
 )
 
-router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
+router = APIRouter(prefix="/sdk/v1", include_in_schema=False)
+"""What a route returns is the reference's: its path says what it is asked for."""
 
 EXPIRES_S = 3_600.0
 
@@ -115,28 +116,24 @@ class _Evaluation(BaseModel):
 
 
 @router.post("/project")
-def post_project(new: _NewProject, store: InStore, access: Allowed) -> str:
-    """Makes a project; its id."""
+def _post_project(new: _NewProject, store: InStore, access: Allowed) -> str:
     access.check("write", None)
     return create_project(store, new.name, new.description or "").id
 
 
 @router.get("/projects")
-def get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
-    """The projects."""
+def _get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
     projects = [one for one in list_projects(store) if access.may("read", one.id)]
     return [{"project_id": one.id, "name": one.name} for one in projects]
 
 
 @router.get("/project/{project_id}")
-def get_one_project(project_id: ProjectToRead, store: InStore) -> dict[str, Any]:
-    """A project."""
+def _get_one_project(project_id: ProjectToRead, store: InStore) -> dict[str, Any]:
     return {"project_id": project_id, "name": get_project(store, project_id).name}
 
 
 @router.post("/task")
-def post_task(new: _NewTask, store: InStore, access: Allowed) -> str:
-    """Makes a task of kind RAG; its id."""
+def _post_task(new: _NewTask, store: InStore, access: Allowed) -> str:
     access.check("write", new.project_id)
     if new.task_type.casefold() != "rag":
         raise UsageError(
@@ -152,14 +149,12 @@ def post_task(new: _NewTask, store: InStore, access: Allowed) -> str:
 
 
 @router.get("/tasks/{project_id}")
-def get_tasks(project_id: ProjectToRead, store: InStore) -> list[dict[str, Any]]:
-    """The tasks of a project."""
+def _get_tasks(project_id: ProjectToRead, store: InStore) -> list[dict[str, Any]]:
     return [_shown_task(one) for one in list_tasks(store, project_id)]
 
 
 @router.get("/task/{task_id}")
-def get_one_task(task: TaskToRead) -> dict[str, Any]:
-    """A task."""
+def _get_one_task(task: TaskToRead) -> dict[str, Any]:
     return _shown_task(task)
 
 
@@ -178,8 +173,7 @@ def _shown_task(task: Task) -> dict[str, Any]:
 
 
 @router.post("/data-schema")
-def post_schema(new: _Schema, store: InStore, access: Allowed) -> None:
-    """Says what the columns of a task's data are."""
+def _post_schema(new: _Schema, store: InStore, access: Allowed) -> None:
     task = task_for("write", new.task_id, store, access)
     columns = new.data_schema.get("columns")
     if not isinstance(columns, list) or not all(isinstance(one, dict) for one in columns):
@@ -192,35 +186,30 @@ def post_schema(new: _Schema, store: InStore, access: Allowed) -> None:
 
 
 @router.get("/data-schema/{task_id}")
-def get_schema(task: TaskToRead) -> dict[str, Any]:
-    """The columns of a task's data."""
+def _get_schema(task: TaskToRead) -> dict[str, Any]:
     if task.options.data_schema is None:
         raise NotThere("data schema of the task", task.id)
     return {"columns": task.options.data_schema}
 
 
 @router.get("/data-schema-template/{task_id}")
-def get_template(task: TaskToRead) -> dict[str, Any]:
-    """The columns that a task's data need at least."""
+def _get_template(task: TaskToRead) -> dict[str, Any]:
     return {"columns": [{"is_nullable": False, **one} for one in TEMPLATE]}
 
 
 @router.post("/model")
-def post_model(new: _NewModel, store: InStore, access: Allowed) -> str:
-    """Makes a model of a task known; its id."""
+def _post_model(new: _NewModel, store: InStore, access: Allowed) -> str:
     task_for("write", new.task_id, store, access)
     return create_model(store, new.task_id, new.name, new.version).id
 
 
 @router.get("/models/{task_id}")
-def get_models(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
-    """The models of a task."""
+def _get_models(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
     return [_shown_model(one) for one in list_models(store, task.id)]
 
 
 @router.get("/model/{model_id}")
-def get_one_model(model_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
-    """A model."""
+def _get_one_model(model_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
     model = get_model(store, model_id)
     task_for("read", model.task_id, store, access)
     return _shown_model(model)
@@ -241,7 +230,7 @@ def _shown_model(model: Any) -> dict[str, Any]:
 
 
 @router.get("/data/presigned-url")
-def get_place(
+def _get_place(
     request: Request,
     store: InStore,
     task: TaskToWrite,
@@ -249,7 +238,6 @@ def get_place(
     file_type: str,
     file_checksum: str = "",
 ) -> dict[str, Any]:
-    """A place to send a file to."""
     if file_type not in ("csv", "json", "parquet"):
         raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
     secret = secrets.token_urlsafe(24)
@@ -264,7 +252,7 @@ def get_place(
 
 
 @router.post("/upload/{upload_id}", status_code=204, openapi_extra=BINARY)
-async def post_file(upload_id: str, request: Request, store: InStore) -> Response:
+async def _post_file(upload_id: str, request: Request, store: InStore) -> Response:
     """Takes a file at its place. The secret of the place stands for a token; the content must have
     the checksum that was announced."""
     await run_in_threadpool(get_upload, store, upload_id)  # before anything is read
@@ -278,7 +266,7 @@ async def post_file(upload_id: str, request: Request, store: InStore) -> Respons
 
 @router.post("/data/historical")
 @router.post("/data/production")
-def post_data(new: _Data, store: InStore, access: Allowed) -> str:
+def _post_data(new: _Data, store: InStore, access: Allowed) -> str:
     """Stores what was uploaded; the id of a job, which is done already."""
     task = task_for("write", new.task_id, store, access)
     if new.inputs is None:
@@ -297,8 +285,10 @@ def post_data(new: _Data, store: InStore, access: Allowed) -> str:
     done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))
     for part in (new.inputs, new.metadata, *(one for _, one in new.predictions or [])):
         if part is not None:
-            delete_upload(store, part.source.storing_process_id)
-    return add_done_job(store, task.id, done.model_dump())
+            store.remove(uploads, part.source.storing_process_id)
+    facts = done.model_dump()
+    with store.writing() as connection:
+        return add_job(connection, "ingest", task.id, status="completed", arguments=facts)
 
 
 def _rows(store: Store, task: Task, table: _Table) -> list[dict[str, Any]]:
@@ -313,7 +303,7 @@ def _rows(store: Store, task: Task, table: _Table) -> list[dict[str, Any]]:
 
 
 @router.get("/job")
-def get_jobs(
+def _get_jobs(
     store: InStore,
     access: Allowed,
     job_id: str | None = None,
@@ -321,7 +311,6 @@ def get_jobs(
     project_id: str | None = None,
     status: Status | None = None,
 ) -> list[dict[str, Any]]:
-    """The jobs that all conditions hold for."""
     jobs = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id)
     shown = [_shown_job(one) for one in jobs if access.may("read", one.project_id)]
     return [one for one in shown if status in (None, one["status"])]
@@ -352,8 +341,7 @@ def _shown_job(job: Job) -> dict[str, Any]:
 
 
 @router.post("/rag-evaluation")
-def post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> str:
-    """Asks for a report by the six metrics; the id of its job."""
+def _post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> str:
     task_for("write", new.task_id, store, access)
     _, job = create_report(
         store, new.task_id, new.report_name, new.from_timestamp, new.to_timestamp
@@ -362,8 +350,7 @@ def post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> str:
 
 
 @router.get("/task/{task_id}/rag-evaluation")
-def get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
-    """The reports of a task, oldest first."""
+def _get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
     return [
         {
             "id": one.id,
@@ -379,14 +366,14 @@ def get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
 
 
 @router.get("/rag-evaluation/{report_id}/export")
-def get_export(report: ReportToRead, request: Request) -> Response:
+def _get_export(report: ReportToRead, request: Request) -> Response:
     """A report as an Excel workbook, in one answer: the client asks once."""
     file = report_file(request, report.id, "xlsx", waits=True)
-    return Response(file and file.content, media_type="application/octet-stream")
+    return Response(file, media_type="application/octet-stream")
 
 
 @router.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
-def nothing(path: str) -> Response:
+def _nothing(path: str) -> Response:
     """What the client can ask beyond this."""
     return wire_error(
         404,

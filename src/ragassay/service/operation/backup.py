@@ -20,15 +20,8 @@ def back_up(folder: Path, target: Path | None = None) -> Path:
     with their run folders, tokens) as it is at one moment, and the paid answers of its projects.
     What can be made again (views, unfinished work) is left out. Others may write meanwhile.
 
-    Args:
-        folder: of the store.
-        target: a new or empty folder; one beside the store, named by the time, where left out.
-
-    Returns:
-        The folder of the copy. It is there when all of it is on the disk.
-
-    Raises:
-        UsageError: there is no store, the target holds something, or it cannot be written.
+    The target is new or empty; where left out, one beside the store, named by the time. It is
+    returned when all of it is on the disk.
     """
     if not has_store(folder):
         raise UsageError(f"There is no service in {folder}.")

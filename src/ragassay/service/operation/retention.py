@@ -12,7 +12,8 @@ from ragassay.judges.ledger.store import Ledger, is_there
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
 from ragassay.service.store.records import delete_records_before
-from ragassay.service.store.reports import delete_report, list_reports
+from ragassay.service.store.reports import list_reports
+from ragassay.service.store.schema import reports
 from ragassay.service.store.store_errors import NotThere
 
 DAY_S = 86_400.0
@@ -22,14 +23,9 @@ def delete_old(store: Store, keep_days: int | None = None) -> None:
     """Deletes the records (by their time), the reports (by the time at which they were asked for)
     and the paid answers that are too old.
 
-    Args:
-        store: where.
-        keep_days: for how long at most they are kept; a task may say less (its ``keep_days``).
-            Where neither says it, they are kept. Paid answers belong to a project: they are kept as
-            long as the records of any of its tasks.
-
-    Raises:
-        StoreUnavailable: the database cannot be written.
+    They are kept for ``keep_days`` at most; a task may say less. Where neither says it, they are
+    kept. Paid answers belong to a project: they are kept as long as the records of any of its
+    tasks.
     """
     for project in list_projects(store):
         with suppress(NotThere):  # it was deleted meanwhile
@@ -46,7 +42,7 @@ def _delete_old_of(store: Store, project: Project, keep_days: int | None) -> Non
         delete_records_before(store, task.id, before)
         for report in list_reports(store, task.id):
             if report.created < before:
-                delete_report(store, report.id)
+                store.remove(reports, report.id)
     if not limits and keep_days is not None:
         limits.append(now - keep_days * DAY_S)
     place = store.ledger(project.id)

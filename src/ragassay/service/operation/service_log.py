@@ -18,26 +18,18 @@ _LOG = logging.getLogger("ragassay.service")
 
 
 def log_event(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
-    """Writes a line.
-
-    Args:
-        event: what happened, in a word: ``request``, ``job`` ...
-        level: of `logging`.
-        facts: what else is to be known. No content of records, queries, answers or files.
-    """
+    """Writes a line: what happened, in a word (``request``, ``job`` ...), and what else is to be
+    known. No content of records, queries, answers or files."""
     if _LOG.isEnabledFor(level):
         words = (f"{name}={_word(value)}" for name, value in facts.items() if value is not None)
         _LOG.log(level, "%s", " ".join([event, *words]), extra={"facts": {"event": event, **facts}})
 
 
 def start_log(form: LogForm | None) -> None:
-    """Lets this process write to standard error, with the time and the level in each line.
-
-    Args:
-        form: of the lines; where left out, only warnings and errors are written, as text.
-    """
+    """Lets this process write to standard error, with the time and the level in each line; where no
+    form is named, only warnings and errors, as text."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json() if form == "json" else _Text())
+    handler.setFormatter(_Line(as_json=form == "json"))
     # What is to be said of clients' data is said to them.
     warnings.simplefilter("ignore", RagassayWarning)
     logging.captureWarnings(True)
@@ -49,33 +41,24 @@ def start_log(form: LogForm | None) -> None:
         _LOG.setLevel(logging.INFO)
 
 
-class _Json(logging.Formatter):
-    """A line of JSON."""
+class _Line(logging.Formatter):
+    """A line of JSON; or of text: time, level, event, then each fact that is known as
+    ``name=value``, and after it the traceback of a defect."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        time, level = moment.replace("+00:00", "Z"), record.levelname.casefold()
+        if not self._as_json:
+            return printable.lines(f"{time} {level} {super().format(record)}")
         facts = getattr(record, "facts", {"event": record.getMessage()})
         if record.exc_info:
             facts = {**facts, "exception": self.formatException(record.exc_info)}
-        return json.dumps({"time": _time(record), "level": _level(record), **facts}, default=str)
-
-
-class _Text(logging.Formatter):
-    """A line of text: time, level, event, then each fact that is known as ``name=value``; after it
-    the traceback of a defect."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line of a record."""
-        return printable.lines(f"{_time(record)} {_level(record)} {super().format(record)}")
-
-
-def _time(record: logging.LogRecord) -> str:
-    moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-    return moment.replace("+00:00", "Z")
-
-
-def _level(record: logging.LogRecord) -> str:
-    return record.levelname.casefold()
+        return json.dumps({"time": time, "level": level, **facts}, default=str)
 
 
 def _word(value: Any) -> str:

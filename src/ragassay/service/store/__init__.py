@@ -1,2 +1,2 @@
-"""What the service keeps: projects, tasks, records, reports, jobs, tokens; in SQLite or
-PostgreSQL."""
+"""What the service keeps: tables in SQLite or PostgreSQL. Where nothing has an id, functions raise
+`NotThere`; what makes no sense is a `UsageError`, whose sentence clients read."""

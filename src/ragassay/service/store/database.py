@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,73 +30,46 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from ragassay.base.errors import UsageError, extra_needed
 from ragassay.base.problem_words import system_problem
 from ragassay.service.named_models import NamedModels
-from ragassay.service.store.schema import VERSION, metadata, schema_versions
-from ragassay.service.store.store_errors import NotThere, StoreUnavailable
+from ragassay.service.store.schema import (
+    VERSION,
+    metadata,
+    projects,
+    reports,
+    schema_versions,
+    tasks,
+    uploads,
+)
+from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 
 FILE = "ragassay.sqlite"
 BUSY_S = 30.0
 """Seconds that a transaction waits for another one's."""
 
-
-def _cut_uploads_into_parts(connection: Connection) -> None:
-    binary = "BLOB" if connection.dialect.name == "sqlite" else "BYTEA"
-    for statement in (
+MIGRATIONS: dict[int, Sequence[str]] = {
+    1: (
         "DELETE FROM uploads",  # they are kept for a day
         "ALTER TABLE uploads DROP COLUMN content",
         "ALTER TABLE uploads ADD COLUMN size BIGINT",
-        "CREATE TABLE upload_parts ("
-        "upload_id VARCHAR(40) NOT NULL REFERENCES uploads (id) ON DELETE CASCADE, "
-        f"number INTEGER NOT NULL, content {binary} NOT NULL, PRIMARY KEY (upload_id, number))",
-    ):
-        connection.exec_driver_sql(statement)
-
-
-def _add_search(connection: Connection) -> None:
-    connection.exec_driver_sql("ALTER TABLE records ADD COLUMN search TEXT NOT NULL DEFAULT ''")
-    connection.exec_driver_sql("UPDATE records SET search = lower(body)")
-
-
-def _close_for_tokens(connection: Connection) -> None:
-    number = "FLOAT" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
-    for statement in (
-        f"ALTER TABLE tokens ADD COLUMN expires {number}",
-        f"ALTER TABLE tokens ADD COLUMN used {number}",
-        f"CREATE TABLE closed (since {number} PRIMARY KEY)",
+    ),
+    2: (
+        "ALTER TABLE records ADD COLUMN search TEXT NOT NULL DEFAULT ''",
+        "UPDATE records SET search = lower(body)",
+    ),
+    3: (
+        "ALTER TABLE tokens ADD COLUMN expires FLOAT",
+        "ALTER TABLE tokens ADD COLUMN used FLOAT",
         "INSERT INTO closed SELECT min(created) FROM tokens HAVING count(*) > 0",
-    ):
-        connection.exec_driver_sql(statement)
-
-
-def _date_archives(connection: Connection) -> None:
-    number = "FLOAT" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
-    connection.exec_driver_sql(f"ALTER TABLE report_files ADD COLUMN kept {number}")
-
-
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {
-    1: _cut_uploads_into_parts,
-    2: _add_search,
-    3: _close_for_tokens,
-    4: _date_archives,
+    ),
+    4: ("ALTER TABLE report_files ADD COLUMN kept FLOAT",),
 }
-"""How the tables of a version become those of the next one, by the version that they start from."""
+"""How the tables of a version become those of the next one, by the version that they start from.
+Tables that are missing are made before."""
 
 
 class Store:
-    """The database of a service. Safe to share between threads.
-
-    Attributes:
-        address: as it was given. It may hold a password.
-        folder: of an SQLite store; else ``None``.
-        models: that clients may name.
-
-    Args:
-        address: a folder (SQLite, made where it is missing) or a URL ``postgresql://...``.
-        models: that clients may name.
-
-    Raises:
-        UsageError: the address is of another kind, or the database cannot be opened, or is of a
-            newer version.
-    """
+    """The database of a service: SQLite in a folder, which is made where it is missing, or
+    ``postgresql://...``. Safe to share between threads. Its address may hold a password; `where`
+    does not."""
 
     def __init__(self, address: str | Path, models: NamedModels | None = None) -> None:
         self.address = str(address)
@@ -128,20 +102,11 @@ class Store:
         with self.reading() as connection:
             return connection.execute(chosen).all()
 
-    def row(self, table: Table, kind: str, key: str) -> Any:
-        """The row of a table with this id.
-
-        Args:
-            table: one whose key is called ``id``.
-            kind: what messages call a row of it.
-            key: the id.
-
-        Raises:
-            NotThere: there is none.
-        """
+    def row(self, table: Table, key: str) -> Any:
+        """The row of a table with this id; `NotThere` where there is none."""
         rows = [] if "\0" in key else self.rows(select(table).where(table.c.id == key))
         if not rows:
-            raise NotThere(kind, key)
+            raise NotThere(_kind(table), key)
         return rows[0]
 
     @contextlib.contextmanager
@@ -162,19 +127,20 @@ class Store:
             connection.commit()
 
     def write(self, *statements: Executable) -> int:
-        """Executes statements in one transaction of its own.
-
-        Args:
-            statements: inserts, updates and deletions.
-
-        Returns:
-            How many rows the last one concerned.
-
-        Raises:
-            StoreUnavailable: the database cannot be written.
-        """
+        """Executes statements in one transaction; how many rows the last one concerned."""
         with self.writing() as connection:
             return [connection.execute(one).rowcount for one in statements][-1]
+
+    def remove(self, table: Table, key: str) -> None:
+        """Deletes the row of an id, and what belongs to it: of a project also its paid answers."""
+        with self.writing() as connection:
+            if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
+                raise NotThere(_kind(table), key)
+            if table is projects and self.folder is None:
+                connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "ledger_{key}" CASCADE')
+            elif table is projects and self.folder is not None:
+                for path in (self.folder / "ledgers").glob(f"{key}.sqlite*"):
+                    path.unlink(missing_ok=True)
 
     def ledger(self, project_id: str) -> str:
         """Where the paid answers of a project are: a file beside the store's, or a schema of its
@@ -186,25 +152,8 @@ class Store:
         )
         return url.render_as_string(hide_password=False)
 
-    def drop_ledger(self, connection: Connection, project_id: str) -> None:
-        """Deletes the paid answers of a project.
-
-        Args:
-            connection: of a transaction that writes.
-            project_id: of a project that was there.
-        """
-        if self.folder is None:
-            connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "ledger_{project_id}" CASCADE')
-            return
-        for path in (self.folder / "ledgers").glob(f"{project_id}.sqlite*"):
-            path.unlink(missing_ok=True)
-
     def check(self) -> None:
-        """Asks the database for an answer.
-
-        Raises:
-            StoreUnavailable: there is none.
-        """
+        """Asks the database for an answer."""
         self.rows(select(schema_versions.c.version))
 
     def close(self) -> None:
@@ -225,40 +174,41 @@ class Store:
                     f"{self.where} was made by a newer ragassay (version {version} of the tables; "
                     f"this one knows {VERSION}). Update ragassay."
                 )
-            while version < VERSION:
-                MIGRATIONS[version](connection)
-                version += 1
+            if version < VERSION:
+                metadata.create_all(connection)
+            for before in range(version, VERSION):
+                for statement in MIGRATIONS[before]:
+                    connection.exec_driver_sql(statement)
             connection.execute(schema_versions.update().values(version=VERSION))
 
 
-def remove(connection: Connection, table: Table, kind: str, key: str) -> None:
-    """Deletes a row by its id, and what belongs to it.
-
-    Args:
-        connection: of a transaction that writes.
-        table: one whose key is called ``id``.
-        kind: what messages call a row of it.
-        key: the id.
-
-    Raises:
-        NotThere: there is none.
-    """
-    if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
-        raise NotThere(kind, key)
+def _kind(table: Table) -> str:
+    """What messages call a row of a table."""
+    return table.name.removesuffix("s")
 
 
 def has_store(address: str | Path) -> bool:
-    """Whether a folder holds a store. A database is taken to hold one: only it can say.
-
-    Args:
-        address: as of `Store`.
-    """
+    """Whether a folder holds a store. A database is taken to hold one: only it can say."""
     return "://" in str(address) or (Path(address) / FILE).is_file()
 
 
 def new_id() -> str:
     """A new id: 24 hexadecimal digits, the first ones by time."""
     return f"{int(time.time() * 1000):011x}{secrets.token_hex(7)[:13]}"
+
+
+def keyed_id(store: Store, path: str, key: str, content: bytes) -> str:
+    """The id of what a request makes that may be sent again: the same request makes the same one. A
+    key of which another request to this path made use is a `Conflict`."""
+    place = hashlib.blake2b(f"{path}\0{key}".encode(), digest_size=8).hexdigest()
+    made = place + hashlib.blake2b(content, digest_size=4).hexdigest()
+    for table in (projects, tasks, reports, uploads):
+        same_place = table.c.id.between(place, f"{place}g")  # ids are hexadecimal digits
+        if store.rows(select(table.c.id).where(same_place, table.c.id != made).limit(1)):
+            raise Conflict(
+                f"The Idempotency-Key {key!r} was sent with another request. Send a new key."
+            )
+    return made
 
 
 def _engine(address: str | Path) -> tuple[Path | None, Engine]:

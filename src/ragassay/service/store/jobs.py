@@ -13,19 +13,18 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import BaseModel, Field
-from sqlalchemy import Connection, func, insert, select, update
+from pydantic import Field
+from sqlalchemy import Connection, insert, select, update
 
 from ragassay.client import shapes
-from ragassay.client.shapes import Progress, Status
+from ragassay.client.shapes import Progress
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.schema import jobs, projects, records, reports, tasks
+from ragassay.service.store.schema import jobs, projects, reports, tasks
 from ragassay.service.store.store_errors import Conflict, NotThere
 
 LEASE_S = 30.0
@@ -45,147 +44,50 @@ class Job(shapes.Job):
     headline: dict[str, Any] | None = Field(None, exclude=True)
 
 
-def add_job(
-    connection: Connection,
-    kind: str,
-    task_id: str,
-    *,
-    status: Status = "idle",
-    report_id: str | None = None,
-    arguments: Mapping[str, Any] | None = None,
-) -> str:
-    """Puts a job into the queue, within a transaction; its id.
-
-    Args:
-        connection: of the transaction.
-        kind: ``report`` or ``ingest``.
-        task_id: of the task that it belongs to.
-        status: ``completed`` for a job that was done at once.
-        report_id: of the report that it makes.
-        arguments: what it needs to know besides.
-    """
-    key, now = new_id(), time.time()
-    connection.execute(
-        insert(jobs).values(
-            id=key,
-            kind=kind,
-            task_id=task_id,
-            report_id=report_id,
-            status=status,
-            arguments=dict(arguments or {}),
-            progress=Progress().model_dump(),
-            created=now,
-            updated=now,
-        )
-    )
+def add_job(connection: Connection, kind: str, task_id: str, **values: Any) -> str:
+    """Puts a job (``report`` or ``ingest``) into the queue, within a transaction, with values of
+    further columns; its id. One that was done at once is ``completed``."""
+    key, now, progress = new_id(), time.time(), Progress().model_dump()
+    made = {"id": key, "kind": kind, "task_id": task_id, "created": now, "updated": now}
+    made |= {"status": "idle", "arguments": {}, "progress": progress}
+    connection.execute(insert(jobs).values({**made, **values}))
     return key
 
 
-def add_done_job(store: Store, task_id: str, arguments: Mapping[str, Any]) -> str:
-    """Adds a job that was done at once; its id.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        arguments: what came of it.
-    """
-    with store.writing() as connection:
-        return add_job(connection, "ingest", task_id, status="completed", arguments=arguments)
+_CONDITIONS = {
+    "key": jobs.c.id,
+    "project_id": tasks.c.project_id,
+    "task_id": jobs.c.task_id,
+    "report_id": jobs.c.report_id,
+    "status": jobs.c.status,
+}
 
 
-def list_jobs(
-    store: Store,
-    *,
-    key: str | None = None,
-    project_id: str | None = None,
-    task_id: str | None = None,
-    report_id: str | None = None,
-    status: Status | None = None,
-) -> list[Job]:
-    """The jobs that all conditions hold for, oldest first."""
+def list_jobs(store: Store, **wanted: str | None) -> list[Job]:
+    """The jobs that all conditions hold for (key, project_id, task_id, report_id, status), oldest
+    first; one that is ``None`` is none."""
+    names = (tasks.c.name.label("task_name"), projects.c.name.label("project_name"))
     chosen = (
-        select(
-            jobs,
-            tasks.c.name.label("task_name"),
-            tasks.c.project_id,
-            projects.c.name.label("project_name"),
-            reports.c.headline,
-        )
+        select(jobs, *names, tasks.c.project_id, reports.c.headline)
         .join(tasks, tasks.c.id == jobs.c.task_id)
         .join(projects, projects.c.id == tasks.c.project_id)
         .outerjoin(reports, reports.c.id == jobs.c.report_id)
         .order_by(jobs.c.created, jobs.c.id)
     )
-    conditions = (
-        (jobs.c.id, key),
-        (tasks.c.project_id, project_id),
-        (jobs.c.task_id, task_id),
-        (jobs.c.report_id, report_id),
-        (jobs.c.status, status),
-    )
-    wanted = [column == value for column, value in conditions if value is not None]
-    return [Job(**row._mapping) for row in store.rows(chosen.where(*wanted))]
+    given = [_CONDITIONS[name] == one for name, one in wanted.items() if one is not None]
+    return [Job(**row._mapping) for row in store.rows(chosen.where(*given))]
 
 
 def get_job(store: Store, key: str) -> Job:
-    """The job of an id.
-
-    Raises:
-        NotThere: there is none.
-    """
+    """The job of an id."""
     matches = list_jobs(store, key=key)
     if not matches:
         raise NotThere("job", key)
     return matches[0]
 
 
-class StoreCounts(BaseModel):
-    """What a store holds, and what waits in it.
-
-    Attributes:
-        records: versions included.
-        jobs: by status.
-        queue_age: seconds for which the oldest idle job has waited; 0 where none waits.
-        judge_requests: requests to judges that the jobs have paid.
-        judge_dollars: what these cost, as far as prices are known.
-    """
-
-    records: int
-    jobs: dict[str, int]
-    queue_age: float
-    judge_requests: int
-    judge_dollars: float
-
-
-def count_store(store: Store) -> StoreCounts:
-    """Counts what a store holds."""
-    calls, cost = jobs.c.progress["calls"].as_integer(), jobs.c.progress["cost"].as_float()
-    with store.reading() as connection:
-        by_status = dict.fromkeys(get_args(Status), 0)
-        for status, n in connection.execute(
-            select(jobs.c.status, func.count()).group_by(jobs.c.status)
-        ):
-            by_status[status] = n
-        idle = select(func.min(jobs.c.updated)).where(jobs.c.status == "idle")
-        since = connection.execute(idle).scalar_one()
-        paid = connection.execute(select(func.sum(calls), func.sum(cost))).one()
-        n_records = connection.execute(select(func.count()).select_from(records)).scalar_one()
-    return StoreCounts(
-        records=n_records,
-        jobs=by_status,
-        queue_age=0.0 if since is None else max(0.0, time.time() - since),
-        judge_requests=paid[0] or 0,
-        judge_dollars=paid[1] or 0.0,
-    )
-
-
 def cancel_job(store: Store, key: str) -> Job:
-    """Asks for a job to be ended; one that nobody has begun ends at once.
-
-    Raises:
-        NotThere: there is none.
-        Conflict: it has ended already.
-    """
+    """Asks for a job to be ended; one that nobody has begun ends at once."""
     job = get_job(store, key)
     if job.has_ended:
         raise Conflict(f"The job has ended ({job.status}).")
@@ -202,12 +104,7 @@ CANCELLED = "It was cancelled."
 
 def retry_job(store: Store, key: str) -> Job:
     """Puts a job that failed, or whose result lacks something, into the queue again. What was
-    answered is not paid again; what a judge refused or answered unusably is asked again.
-
-    Raises:
-        NotThere: there is none.
-        Conflict: it did neither.
-    """
+    answered is not paid again; what a judge refused or answered unusably is asked again."""
     fresh: dict[str, Any] = {"status": "idle", "error": None, "cancelled": False, "attempts": 0}
     fresh |= {"worker": None, "arguments": {"retry_failed": True}}
     failed = update(jobs).where(jobs.c.id == key, jobs.c.status.in_(("error", "incomplete")))
@@ -259,13 +156,8 @@ def _machine() -> str:
 
 
 class Queue:
-    """The queue as one worker sees it.
-
-    Args:
-        store: where the jobs are.
-        worker: its name, unlike that of every other one.
-        lease: seconds without a sign of life after which it takes a job over.
-    """
+    """The queue as one worker sees it, whose name is unlike that of every other one. After
+    ``lease`` seconds without a sign of life it takes a job over."""
 
     def __init__(self, store: Store, worker: str, *, lease: float = LEASE_S) -> None:
         self._store, self._worker, self._lease = store, worker, lease
@@ -285,11 +177,8 @@ class Queue:
         return None
 
     def beat(self, key: str, progress: Progress | None = None) -> bool:
-        """Says that this worker lives and has a job, and how far it is.
-
-        Returns:
-            Whether to go on: not where the job was cancelled, taken over, or deleted.
-        """
+        """Renews the lease of a job and stores its progress; whether to go on: not where the job
+        was cancelled, taken over, or deleted."""
         values: dict[str, Any] = {"beat": jobs.c.beat + 1, "updated": time.time()}
         if progress is not None:
             values |= {"progress": progress.model_dump(), "status": "running"}
@@ -308,14 +197,8 @@ class Queue:
         *,
         has_result: bool = False,
     ) -> bool:
-        """Ends a job within a transaction; whether it still was this worker's.
-
-        Args:
-            connection: of the transaction.
-            key: the job's id.
-            error: why it failed, or what its result lacks, in a sentence.
-            has_result: whether it has one all the same.
-        """
+        """Ends a job within a transaction, with the sentence that says why it failed, or what its
+        result lacks; whether it still was this worker's."""
         status = "completed" if error is None else "incomplete" if has_result else "error"
         done = connection.execute(
             self._mine(key).values(status=status, error=error, worker=None, updated=time.time())

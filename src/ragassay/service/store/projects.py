@@ -1,4 +1,4 @@
-"""Projects and their tasks."""
+"""Projects, their tasks, and the models of a task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragassay.base.problem_words import mistake
 from ragassay.client import shapes
 from ragassay.client.shapes import Project, named
 from ragassay.formats import MapperOptions
-from ragassay.service.store.database import Store, new_id, remove
+from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.schema import models, projects, tasks
 from ragassay.service.store.store_errors import Conflict
 
@@ -26,11 +26,7 @@ class TaskOptions(shapes.TaskOptions):
     model_config = ConfigDict(extra="forbid")
 
     def reading(self, **options: Unpack[MapperOptions]) -> MapperOptions:
-        """How records of the task are read: contexts that are one string as it says.
-
-        Args:
-            options: further ones.
-        """
+        """How records of the task are read, with further options."""
         return {**options, "separator": self.separator, "single_chunk": self.single_chunk}
 
 
@@ -51,14 +47,7 @@ class Model(BaseModel):
 
 
 def checked_name(name: str) -> str:
-    """A name as it is stored.
-
-    Args:
-        name: of a project, task, report, model or token.
-
-    Raises:
-        InputError: it is none.
-    """
+    """A name of anything as it is stored."""
     try:
         return named(name)
     except ValueError as error:
@@ -68,22 +57,11 @@ def checked_name(name: str) -> str:
 def create_project(
     store: Store, name: str, description: str = "", key: str | None = None
 ) -> Project:
-    """Makes a project.
-
-    Args:
-        store: where.
-        name: not that of another project.
-        description: for people.
-        key: its id; a new one where left out. Where it is there already, the request was sent
-            again: it is the answer.
-
-    Raises:
-        Conflict: the name is taken.
-    """
-    name = checked_name(name)
-    project = Project(id=key or new_id(), name=name, description=description, created=time.time())
-    problem = f"A project is called {name!r} already"
-    return Project(**_insert(store, projects, project.model_dump(), problem))
+    """Makes a project, unless another one is called so. Where its id (``key``) is there already,
+    the request was sent again: it is the answer."""
+    values = _made(key, name, description=description)
+    problem = f"A project is called {values['name']!r} already"
+    return Project(**_insert(store, projects, values, problem))
 
 
 def list_projects(store: Store) -> list[Project]:
@@ -93,137 +71,70 @@ def list_projects(store: Store) -> list[Project]:
 
 
 def get_project(store: Store, key: str) -> Project:
-    """The project of an id.
-
-    Raises:
-        NotThere: there is none.
-    """
-    return Project(**store.row(projects, "project", key)._mapping)
-
-
-def delete_project(store: Store, key: str) -> None:
-    """Deletes a project with its tasks, records, reports and paid answers.
-
-    Raises:
-        NotThere: there is none.
-    """
-    with store.writing() as connection:
-        remove(connection, projects, "project", key)
-        store.drop_ledger(connection, key)
+    """The project of an id."""
+    return Project(**store.row(projects, key)._mapping)
 
 
 def create_task(
     store: Store, project_id: str, name: str, options: TaskOptions, key: str | None = None
 ) -> Task:
-    """Makes a task in a project.
-
-    Args:
-        store: where.
-        project_id: of the project.
-        name: not that of another task of the project.
-        options: what is true of its records.
-        key: as of `create_project`.
-
-    Raises:
-        NotThere: there is no such project.
-        Conflict: the name is taken.
-    """
+    """Makes a task in a project, unless another one of it is called so; see `create_project`."""
     get_project(store, project_id)
-    store.models.check(options.model_dump())
-    name = checked_name(name)
-    task = Task(
-        id=key or new_id(), project_id=project_id, name=name, options=options, created=time.time()
-    )
-    values = task.model_dump(exclude={"kind"})
-    problem = f"A task of this project is called {name!r} already"
+    store.models.chosen(options.model_dump())
+    values = _made(key, name, project_id=project_id, options=options.model_dump())
+    problem = f"A task of this project is called {values['name']!r} already"
     return Task(**_insert(store, tasks, values, problem))
 
 
 def list_tasks(store: Store, project_id: str) -> list[Task]:
-    """The tasks of a project, oldest first.
-
-    Raises:
-        NotThere: there is no such project.
-    """
+    """The tasks of a project, oldest first."""
     get_project(store, project_id)
     chosen = select(tasks).where(tasks.c.project_id == project_id).order_by(tasks.c.created)
     return [Task(**row._mapping) for row in store.rows(chosen)]
 
 
 def get_task(store: Store, key: str) -> Task:
-    """The task of an id.
-
-    Raises:
-        NotThere: there is none.
-    """
-    return Task(**store.row(tasks, "task", key)._mapping)
+    """The task of an id."""
+    return Task(**store.row(tasks, key)._mapping)
 
 
 def change_task(store: Store, key: str, options: TaskOptions) -> Task:
-    """Gives a task other options; what is stored stays as it is.
-
-    Args:
-        store: where.
-        key: of the task.
-        options: that change; those that are not set stay as they are.
-
-    Raises:
-        NotThere: there is none.
-        InputError: they do not go with those that stay.
-    """
+    """Gives a task those options that are set, where they go with those that stay; what is stored
+    stays as it is."""
     before = get_task(store, key).options.model_dump()
     try:
-        chosen = TaskOptions(**before | options.model_dump(exclude_unset=True))
+        chosen = TaskOptions(**before | options.model_dump(exclude_unset=True)).model_dump()
     except ValidationError as error:
         field, problem = mistake(error)
         raise InputError(problem, field=field) from error
-    store.models.check(chosen.model_dump())
-    store.write(update(tasks).where(tasks.c.id == key).values(options=chosen.model_dump()))
+    store.models.chosen(chosen)
+    store.write(update(tasks).where(tasks.c.id == key).values(options=chosen))
     return get_task(store, key)
 
 
-def delete_task(store: Store, key: str) -> None:
-    """Deletes a task with its records and reports.
-
-    Raises:
-        NotThere: there is none.
-    """
-    with store.writing() as connection:
-        remove(connection, tasks, "task", key)
-
-
 def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
-    """Makes a model of a task known.
-
-    Raises:
-        NotThere: there is no such task.
-        Conflict: it is known already.
-    """
+    """Makes a model of a task known."""
     get_task(store, task_id)
-    name, version = checked_name(name), checked_name(version)
-    model = Model(id=new_id(), task_id=task_id, name=name, version=version, created=time.time())
-    _insert(store, models, model.model_dump(), f"{name}@{version} is there already")
-    return model
+    values = _made(None, name, task_id=task_id, version=checked_name(version))
+    problem = f"{values['name']}@{values['version']} is there already"
+    return Model(**_insert(store, models, values, problem))
 
 
 def list_models(store: Store, task_id: str) -> list[Model]:
-    """The models of a task, oldest first.
-
-    Raises:
-        NotThere: there is no such task.
-    """
+    """The models of a task, oldest first."""
     get_task(store, task_id)
     chosen = select(models).where(models.c.task_id == task_id).order_by(models.c.created)
     return [Model(**row._mapping) for row in store.rows(chosen)]
 
 
 def get_model(store: Store, key: str) -> Model:
-    """The model of an id.
+    """The model of an id."""
+    return Model(**store.row(models, key)._mapping)
 
-    Raises:
-        NotThere: there is none.
-    """
-    return Model(**store.row(models, "model", key)._mapping)
+
+def _made(key: str | None, name: str, **values: Any) -> dict[str, Any]:
+    """The values of a new row."""
+    return {"id": key or new_id(), "name": checked_name(name), "created": time.time(), **values}
 
 
 def _insert(store: Store, table: Table, values: dict[str, Any], problem: str) -> Mapping[str, Any]:

@@ -57,19 +57,9 @@ class StoredRecord(BaseModel):
 def add_records(
     store: Store, task_id: str, batch: Iterable[Sample], *, received: float | None = None
 ) -> Ingested:
-    """Stores samples as records of a task, all of them or none. Of two with one identity the last
-    one is stored, and the other counts as unchanged: `read_batch` gives such only where their
-    content is the same.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        batch: a time that is missing stands for that of receipt.
-        received: seconds since 1970; now where left out.
-
-    Raises:
-        NotThere: there is no such task.
-    """
+    """Stores samples as records of a task, all of them or none; a time that is missing is that of
+    receipt. Of two with one identity the last one is stored, and the other counts as unchanged:
+    `read_batch` gives such only where their content is the same."""
     now = time.time() if received is None else received
     n_empty = repeated = 0
     incoming: dict[Identity, dict[str, Any]] = {}
@@ -98,21 +88,10 @@ def read_batch(
     refuse_joined: bool | Literal["marks"] = True,
     notes: Notes | None = None,
 ) -> list[Sample]:
-    """The samples of a batch that came over REST or from a client.
-
-    A record without an id is known by its content: the same content twice is the same sample twice.
-
-    Args:
-        items: records under any of the names that files may have for their parts.
-        options: of the task, for contexts that are one string.
-        refuse_joined: whether one of them that seems to hold several chunks, uncut, is refused; see
-            `ContextSplitter`.
-        notes: collects what the reader notices; without it they are warnings.
-
-    Raises:
-        InputError: an item cannot be read, with its number as the line; two items have one id; or
-            several chunks stand in one string and nothing says how it is read.
-    """
+    """The samples of a batch that came over REST or from a client, under any of the names that
+    files may have for their parts. A record without an id is known by its content: the same content
+    twice is the same sample twice. What the reader notices goes into ``notes``; without them it is
+    a warning. An error has the number of its item as the line."""
     reading = options.reading(refuse_joined=refuse_joined, notes=notes)
     mapper = ServiceMapper(cells=True, **reading)
     for line, item in enumerate(items, start=1):
@@ -123,13 +102,7 @@ def read_batch(
 def count_records(
     store: Store, task_id: str, start: float | None = None, end: float | None = None
 ) -> int:
-    """How many records a task has.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        start, end: only those from one time to another, both inclusive, seconds since 1970.
-    """
+    """How many records a task has from one time to another, both inclusive, seconds since 1970."""
     chosen = select(func.count()).select_from(records).where(_within(task_id, start, end))
     return int(store.rows(chosen)[0][0])
 
@@ -145,14 +118,8 @@ def time_span(store: Store, task_id: str) -> tuple[float, float] | None:
 def read_samples(
     store: Store, task_id: str, start: float | None = None, end: float | None = None
 ) -> Iterator[Sample]:
-    """The records of a task as samples, in order of time; each version that is the latest. A record
-    that is changed meanwhile comes once.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        start, end: only those from one time to another, both inclusive, seconds since 1970.
-    """
+    """The latest versions of a task's records from one time to another, both inclusive, in order of
+    time. A record that is changed meanwhile comes once."""
     seen: set[int] = set()  # its new version may have a later time
     for page in _pages(store, task_id, start, end):
         for sample in from_records(orjson.loads(body) for _, _, body in page):
@@ -172,23 +139,10 @@ def read_page(
     end: float | None = None,
     text: str = "",
 ) -> tuple[list[StoredRecord], tuple[float, int] | None]:
-    """A page of a task's records, the youngest first.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        after: where the page before ended; the first page where left out.
-        limit: how many records at most, at least 1.
-        start, end: only records from one time to another, both inclusive.
-        text: only records whose id, system, query or answer (of long ones the beginning) holds this
-            text, upper and lower case alike.
-
-    Returns:
-        The records, and where the next page begins; ``None`` after the last one.
-
-    Raises:
-        NotThere: there is no such task.
-    """
+    """A page of a task's records from one time to another, both inclusive, the youngest first; and
+    where the next page begins (``after``), ``None`` after the last one. Where a text is given, only
+    records whose id, system, query or answer (of long ones the beginning) holds it, upper and lower
+    case alike."""
     get_task(store, task_id)
     chosen = select(records).where(_within(task_id, start, end))
     if text:
@@ -203,16 +157,7 @@ def read_page(
 
 
 def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
-    """All versions of a record, the youngest first.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        key: the record's id.
-
-    Raises:
-        NotThere: there is no such record.
-    """
+    """All versions of a record, the youngest first."""
     chosen = (
         select(records)
         .where(records.c.task_id == task_id, records.c.id == key)
@@ -225,25 +170,14 @@ def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
 
 
 def delete_records(store: Store, task_id: str, keys: Sequence[str]) -> int:
-    """Deletes records with all their versions; how many there were, 0 for those that are not there.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        keys: ids of the records.
-    """
+    """Deletes records with all their versions; how many there were, 0 for those that are not
+    there."""
     chosen = delete(records).where(records.c.task_id == task_id, records.c.id.in_(keys))
     return store.write(chosen)
 
 
 def delete_records_before(store: Store, task_id: str, moment: float) -> None:
-    """Deletes the versions of a task's records whose time is before a moment.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        moment: seconds since 1970.
-    """
+    """Deletes the versions of a task's records whose time is before a moment."""
     older = (
         records.c.task_id == task_id,
         records.c.is_latest.in_((True, False)),  # the index `records_in_time` begins with it
@@ -267,19 +201,14 @@ def _pages(
     store: Store, task_id: str, start: float | None, end: float | None
 ) -> Iterator[Sequence[Any]]:
     """Rows of timestamp, number and body in order of time. A long read holds no transaction."""
-    after: tuple[float, int] | None = None
-    while True:
-        chosen = select(records.c.timestamp, records.c.number, records.c.body).where(
-            _within(task_id, start, end)
-        )
-        if after is not None:
-            chosen = chosen.where(tuple_(*after) < _PLACE)
-        chosen = chosen.order_by(records.c.timestamp, records.c.number).limit(PAGE)
-        page = store.rows(chosen)
-        if not page:
-            return
+    columns = (records.c.timestamp, records.c.number)
+    chosen = select(*columns, records.c.body).where(_within(task_id, start, end))
+    chosen = chosen.order_by(*columns).limit(PAGE)
+    page = store.rows(chosen)
+    while page:
         yield page
         after = page[-1][0], page[-1][1]
+        page = store.rows(chosen.where(tuple_(*after) < _PLACE))
 
 
 def _store(
@@ -347,13 +276,8 @@ def _stored(row: Any) -> StoredRecord:
 
 
 def samples_of_task(samples: Iterable[Sample], options: TaskOptions) -> Iterator[Sample]:
-    """Samples whose answer is none where it is the task's default answer, and with the turns before
-    them in their session where the task's records are turns.
-
-    Args:
-        samples: in order of time.
-        options: of the task.
-    """
+    """Samples in order of time, without an answer where it is the task's default answer, and with
+    the turns before them in their session where the task's records are turns."""
     default = _plain(options.default_answer or "")
     for sample in with_earlier_turns(samples) if options.multi_turn else samples:
         if default and sample.answer is not None and _plain(sample.answer.text) == default:

@@ -1,10 +1,11 @@
-"""Reports: what was asked for, and the run folders that came of it."""
+"""Reports: what is asked for, what it would hold and cost, and the run folders that came of it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Column, Connection, delete, insert, select, update
@@ -13,21 +14,28 @@ from sqlalchemy.exc import IntegrityError
 from ragassay.base.errors import UsageError, meant_or_all
 from ragassay.base.sample import Sample
 from ragassay.base.subsets import Subset, fields_of
-from ragassay.client.shapes import Report
+from ragassay.client.shapes import Report, ReportPreview
 from ragassay.engine.config.config_paths import named_files
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.parameters import iso_time
 from ragassay.engine.config.run_config import RunConfig, make_config
+from ragassay.engine.plan import preview
 from ragassay.engine.run.prepared_run import prepare
+from ragassay.engine.run.recorded_warnings import record_warnings
 from ragassay.formats.records.values.times import FIRST_TIME, LAST_TIME
-from ragassay.service.store.database import Store, new_id, remove
+from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.jobs import Job, add_job, get_job, list_jobs
 from ragassay.service.store.projects import Task, checked_name, get_task
-from ragassay.service.store.records import read_samples
+from ragassay.service.store.records import count_records, read_samples
 from ragassay.service.store.schema import report_files, reports
 from ragassay.service.store.store_errors import Conflict
 
 DEFAULT_SUITE = "ragreport"
+
+MOST_LOOKED_AT = 2_000
+"""Records that a preview reads; what the others would ask is extrapolated."""
+MOST_WALKED = 256
+"""Records whose questions a preview counts."""
 
 _OF_THE_TASK = frozenset(
     {"data", "models", "from_timestamp", "to_timestamp", "separator", "single_chunk", "columns"}
@@ -37,15 +45,8 @@ _OF_THE_TASK = frozenset(
 
 
 def samples_where(samples: Iterator[Sample], options: Mapping[str, Any]) -> Iterator[Sample]:
-    """The samples that a report is over.
-
-    Args:
-        samples: of its interval.
-        options: of the report; ``where`` has the conditions.
-
-    Raises:
-        UsageError: the conditions hold for none of them.
-    """
+    """Those samples of an interval that a report is over: its option ``where`` has the conditions,
+    which must hold for some of them."""
     subset = Subset(options.get("where") or ())
     return subset.of(samples, fields_of) if subset else samples
 
@@ -68,27 +69,11 @@ def create_report(
     options: Mapping[str, Any] | None = None,
     key: str | None = None,
 ) -> tuple[Report, Job]:
-    """Asks for a report, which a worker then computes.
-
-    Args:
-        store: where.
-        task_id: of the task.
-        name: for people.
-        start, end: seconds since 1970, both inclusive.
-        options: of the run (suite, metrics, judge, budget ...); suite ragreport where none is
-            named.
-        key: its id; a new one where left out. Where it is there already, the request was sent
-            again: it is the answer.
-
-    Raises:
-        NotThere: there is no such task.
-        UsageError: an interval that is reversed or holds no record, an unknown or impossible
-            option.
-    """
-    task = get_task(store, task_id)
-    checked_interval(start, end)
-    chosen = checked_options(options or {})
-    wanted = run_options(store, task, chosen)
+    """Asks for a report over an interval (seconds since 1970, both inclusive), which a worker then
+    computes; suite ragreport where its options name none. An interval that is reversed or holds no
+    record, and an unknown or impossible option, are refused. Where its id (``key``) is there
+    already, the request was sent again: it is the answer."""
+    task, chosen, wanted = _asked(store, task_id, start, end, options or {})
     first = next(samples_where(read_samples(store, task_id, start, end), chosen), None)
     if first is None:
         raise UsageError(
@@ -104,104 +89,51 @@ def create_report(
     return report, get_job(store, str(report.job_id))
 
 
-def add_report(connection: Connection, task_id: str, name: str, **values: Any) -> str:
-    """Makes the row of a report, within a transaction; its id.
-
-    Args:
-        connection: of the transaction.
-        task_id: of the task.
-        name: for people.
-        values: of further columns.
-    """
-    name = checked_name(name)
-    values = {"id": new_id(), "options": {}, "created": time.time(), **values}
-    connection.execute(insert(reports).values(task_id=task_id, name=name, **values))
-    return str(values["id"])
-
-
-def list_reports(store: Store, task_id: str) -> list[Report]:
-    """The reports of a task, oldest first.
-
-    Raises:
-        NotThere: there is no such task.
-    """
-    get_task(store, task_id)
-    chosen = select(reports).where(reports.c.task_id == task_id).order_by(reports.c.created)
-    rows = store.rows(chosen)
-    by_report = {job.report_id: job for job in list_jobs(store, task_id=task_id)}
-    return [_report(row, by_report.get(row.id)) for row in rows]
-
-
-def get_report(store: Store, key: str) -> Report:
-    """The report of an id.
-
-    Raises:
-        NotThere: there is none.
-    """
-    row, jobs = store.row(reports, "report", key), list_jobs(store, report_id=key)
-    return _report(row, jobs[-1] if jobs else None)
-
-
-def delete_report(store: Store, key: str) -> None:
-    """Deletes a report with its run folder and its jobs.
-
-    Raises:
-        NotThere: there is none.
-    """
-    with store.writing() as connection:
-        remove(connection, reports, "report", key)
-
-
-def keep_run(connection: Connection, key: str, archive: bytes, headline: Mapping[str, Any]) -> None:
-    """Keeps the run folder of a report, within a transaction.
-
-    Args:
-        connection: of the transaction.
-        key: the report's id.
-        archive: a zip of the folder.
-        headline: see `Report`.
-    """
-    connection.execute(delete(report_files).where(report_files.c.report_id == key))
-    connection.execute(
-        insert(report_files).values(report_id=key, archive=archive, kept=time.time())
+def preview_report(
+    store: Store, task_id: str, start: float, end: float, options: Mapping[str, Any] | None = None
+) -> ReportPreview:
+    """What `create_report` would make of the same arguments; an interval may hold no record. No
+    judge is called; nothing is stored."""
+    task, _, chosen = _asked(store, task_id, start, end, options or {})
+    found = samples_where(read_samples(store, task_id, start, end), chosen)
+    samples = list(islice(found, MOST_LOOKED_AT))
+    asking: dict[str, Any] = dict.fromkeys(("judge", "calls", "held", "cost", "seconds", "budget"))
+    if not samples:
+        return ReportPreview(
+            n_records=0, n_looked_at=0, metrics={}, parts={}, lacking={}, absent={}, notes=[],
+            **asking,
+        )  # fmt: skip
+    config = make_config(**{**chosen, "ledger": store.ledger(task.project_id)})
+    if chosen.get("where"):
+        n = len(samples) + sum(1 for _ in found)
+    else:
+        n = count_records(store, task_id, start, end)
+    with record_warnings() as recorded:
+        job = prepare(config, samples, dry=True, named=store.models.words)
+    plan = preview(job, walk=MOST_WALKED, of=n)
+    if calls := plan.calls:
+        total, budget = calls.total, calls.budget
+        asking |= {"judge": calls.judge, "calls": total.calls, "held": total.held}
+        asking |= {"cost": total.cost, "seconds": calls.seconds}
+        asking["budget"] = None if budget is None else budget.verdict
+    return ReportPreview(
+        n_records=n,
+        n_looked_at=len(samples),
+        metrics=plan.applicable,
+        parts=plan.parts,
+        lacking={name: dict(lacks) for name, lacks in plan.lacking.items()},
+        absent=dict(plan.extras),
+        notes=[*recorded(), *plan.warnings, *(calls.notes if calls else ())],
+        **asking,
     )
-    connection.execute(update(reports).where(reports.c.id == key).values(headline=dict(headline)))
 
 
-def run_archive(store: Store, key: str) -> bytes:
-    """The zip of a report's run folder.
-
-    Raises:
-        NotThere: there is no such report.
-        Conflict: it is not finished.
-    """
-    return bytes(_kept(store, key, report_files.c.archive))
-
-
-def run_kept(store: Store, key: str) -> float:
-    """When the run folder of a report was made, in seconds since 1970; 0 where nobody noted it.
-
-    Raises:
-        NotThere, Conflict: as of `run_archive`.
-    """
-    return float(_kept(store, key, report_files.c.kept) or 0.0)
-
-
-def _kept(store: Store, key: str, column: Column[Any]) -> Any:
-    """What is kept of a report's run folder."""
-    report = get_report(store, key)
-    found = store.rows(select(column).where(report_files.c.report_id == key))
-    if not found:
-        raise Conflict(f"The report {report.name!r} is not finished ({report.status}).")
-    return found[0][0]
-
-
-def checked_interval(start: float, end: float) -> None:
-    """Refuses an interval that is none.
-
-    Raises:
-        UsageError: it is reversed, or an end is no point in time.
-    """
+def _asked(
+    store: Store, task_id: str, start: float, end: float, options: Mapping[str, Any]
+) -> tuple[Task, dict[str, Any], dict[str, Any]]:
+    """The task of a report, its options as they are kept, and those of its run; a reversed interval
+    and unknown or impossible options are refused."""
+    task = get_task(store, task_id)
     for moment in (start, end):
         if not FIRST_TIME <= moment <= LAST_TIME:
             raise UsageError(
@@ -210,21 +142,21 @@ def checked_interval(start: float, end: float) -> None:
             )
     if start > end:
         raise UsageError("The interval ends before it begins: swap its two times.")
+    known = report_options()
+    for name in options:
+        if name not in known:
+            raise UsageError(f"A report has no option {name!r}. {meant_or_all(name, known)}")
+    made = make_config(**options)
+    chosen = {"suite": [DEFAULT_SUITE], **{name: getattr(made, name) for name in options}}
+    if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
+        del chosen["suite"]
+    return task, chosen, run_options(store, task, chosen)
 
 
 def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the run that makes a report: its own before those of its task. Judges and
-    embedders are named as the operator named them.
-
-    Args:
-        store: whose models are meant.
-        task: that it belongs to.
-        options: of the report.
-
-    Raises:
-        UsageError: one names a judge or embedder that the operator did not name, or a file: it
-            would be read on the service's machine.
-    """
+    embedders are named as the operator named them, and no option names a file: it would be read on
+    the service's machine."""
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
     given = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
     chosen = store.models.chosen({"judge": store.models.default or None, **given})
@@ -236,21 +168,26 @@ def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[st
     return chosen
 
 
-def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a report as they are kept: suite ragreport where none is named.
+def add_report(connection: Connection, task_id: str, name: str, **values: Any) -> str:
+    """Makes the row of a report with values of further columns, within a transaction; its id."""
+    values = {"id": new_id(), "options": {}, "created": time.time(), **values}
+    connection.execute(insert(reports).values(task_id=task_id, name=checked_name(name), **values))
+    return str(values["id"])
 
-    Raises:
-        UsageError: an unknown or impossible option.
-    """
-    known = report_options()
-    for name in options:
-        if name not in known:
-            raise UsageError(f"A report has no option {name!r}. {meant_or_all(name, known)}")
-    made = make_config(**options)
-    chosen = {"suite": [DEFAULT_SUITE], **{name: getattr(made, name) for name in options}}
-    if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
-        del chosen["suite"]
-    return chosen
+
+def list_reports(store: Store, task_id: str) -> list[Report]:
+    """The reports of a task, oldest first."""
+    get_task(store, task_id)
+    chosen = select(reports).where(reports.c.task_id == task_id).order_by(reports.c.created)
+    rows = store.rows(chosen)
+    by_report = {job.report_id: job for job in list_jobs(store, task_id=task_id)}
+    return [_report(row, by_report.get(row.id)) for row in rows]
+
+
+def get_report(store: Store, key: str) -> Report:
+    """The report of an id."""
+    row, jobs = store.row(reports, key), list_jobs(store, report_id=key)
+    return _report(row, jobs[-1] if jobs else None)
 
 
 def _report(row: Any, job: Job | None) -> Report:
@@ -259,3 +196,30 @@ def _report(row: Any, job: Job | None) -> Report:
     # The job was read with the headline: what the job says is never newer than what it kept.
     said = {"status": job.status, "error": job.error, "headline": job.headline}
     return Report(**{**row._mapping, **said, "job_id": job.id})
+
+
+def keep_run(connection: Connection, key: str, archive: bytes, headline: Mapping[str, Any]) -> None:
+    """Keeps the run folder of a report, a zip, and its headline, within a transaction."""
+    connection.execute(delete(report_files).where(report_files.c.report_id == key))
+    connection.execute(
+        insert(report_files).values(report_id=key, archive=archive, kept=time.time())
+    )
+    connection.execute(update(reports).where(reports.c.id == key).values(headline=dict(headline)))
+
+
+def run_archive(store: Store, key: str) -> bytes:
+    """The zip of a report's run folder; `Conflict` where it is not finished."""
+    return bytes(_kept(store, key, report_files.c.archive))
+
+
+def run_kept(store: Store, key: str) -> float:
+    """When the run folder of a report was made, in seconds since 1970; 0 where nobody noted it."""
+    return float(_kept(store, key, report_files.c.kept) or 0.0)
+
+
+def _kept(store: Store, key: str, column: Column[Any]) -> Any:
+    report = get_report(store, key)
+    found = store.rows(select(column).where(report_files.c.report_id == key))
+    if not found:
+        raise Conflict(f"The report {report.name!r} is not finished ({report.status}).")
+    return found[0][0]

@@ -19,19 +19,11 @@ class BatchWords(OptionWords):
     """Words for who sends records, which are read under their own names."""
 
     def columns(self, field: str, column: str) -> str:
-        """How a value comes under the name of its field.
-
-        Args:
-            field, column: as of `OptionWords.columns`.
-        """
+        """How a value comes under the name of its field."""
         return f"send {column!r} as {field!r}"
 
     def separator(self, mark: str) -> str:
-        """What names the text between the chunks.
-
-        Args:
-            mark: as of `OptionWords.separator`.
-        """
+        """What names the text between the chunks."""
         return f"Name what separates the chunks as the separator of the task, {mark!r}"
 
     def single_chunk(self) -> str:
@@ -43,21 +35,14 @@ class FileWords(BatchWords):
     """Words for who uploads a file, whose columns can be chosen."""
 
     def columns(self, field: str, column: str) -> str:
-        """What says that a column holds a field.
-
-        Args:
-            field, column: as of `OptionWords.columns`.
-        """
+        """What says that a column holds a field."""
         return f"the field {field!r} for the column {column!r} (columns)"
 
 
 class ServiceMapper(Mapper):
     """Makes samples of the records of a file or batch. The content of a record without an id is its
-    id; of several such records with one content, each makes the same sample.
-
-    Args:
-        path, cells, options: as of `Mapper`. Contexts of several chunks are refused where
-            neither a separator nor ``single_chunk`` is given.
+    id; of several such records with one content, each makes the same sample. Contexts of several
+    chunks are refused where neither a separator nor ``single_chunk`` is given.
     """
 
     def __init__(
@@ -79,23 +64,12 @@ class ServiceMapper(Mapper):
         line: int,
         beside: Mapping[str, Any] | None = None,
     ) -> Sample:
-        """The sample that a record holds.
-
-        Args:
-            record, line: as of `Mapper.sample`.
-
-        Raises:
-            InputError: the record cannot be read.
-        """
+        """The sample that a record holds."""
         self.line, self._record, self._is_made = line, record, False
         return super().sample(record, line, beside)
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
-        """The id of a record that has none: a hash of its content.
-
-        Args:
-            query, history, line: as of `Mapper.made_id`.
-        """
+        """The id of a record that has none: a hash of its content."""
         self.lacks_ids = True
         if self._record is None:  # the format makes the sample itself
             return super().made_id(query, history, line)
@@ -104,14 +78,7 @@ class ServiceMapper(Mapper):
         return hashlib.blake2b(content, digest_size=12).hexdigest()
 
     def without_zone(self, key: str, line: int) -> None:
-        """Refuses a time without a zone in a batch: nobody would read a note on it.
-
-        Args:
-            key, line: as of `Mapper.without_zone`.
-
-        Raises:
-            InputError: the records were not sent as a file.
-        """
+        """Refuses a time without a zone in a batch: nobody would read a note on it."""
         self.lacks_zone = True
         if self.path is not None:
             super().without_zone(key, line)
@@ -119,14 +86,7 @@ class ServiceMapper(Mapper):
         raise InputError("the time names no zone", field=key, hint="End it with Z, or with +01:00.")
 
     def claim(self, sample: Sample, line: int) -> None:
-        """Refuses an id that an earlier record has, or that no address or column can hold.
-
-        Args:
-            sample, line: as of `Mapper.claim`.
-
-        Raises:
-            InputError: an earlier record has the same id, system and repeat, or it cannot be kept.
-        """
+        """Refuses an identity that an earlier record has, or that no address or column can hold."""
         try:
             _check_identity(sample)
         except InputError as error:
@@ -153,16 +113,8 @@ def _check_identity(sample: Sample) -> None:
 
 
 def check_values(value: Any, field: str = "", line: int | None = None) -> None:
-    """Refuses NUL, and integers beyond 64 bits, which not every database keeps.
-
-    Args:
-        value: a record, or a part of one.
-        field: its path within the record, for messages.
-        line: of the record.
-
-    Raises:
-        InputError: it holds one, with its path as the field.
-    """
+    """Refuses NUL, and integers beyond 64 bits, which not every database keeps, in a record or a
+    part of one, with its path within the record as the field."""
     for path, one in _leaves(field, value):
         if isinstance(one, str) and "\0" in one:
             path = path.replace("\0", "")

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel
 from sqlalchemy import insert, select, update
 
-from ragassay.service.store.database import Store, new_id, remove
+from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import checked_name, get_project
 from ragassay.service.store.schema import closed, tokens
 from ragassay.service.store.store_errors import StoreUnavailable
@@ -40,12 +40,8 @@ class Token(BaseModel):
         return self.expires is not None and self.expires <= time.time()
 
     def may(self, scope: TokenScope, project_id: str | None) -> bool:
-        """Whether it allows something.
-
-        Args:
-            scope: reading or writing.
-            project_id: in which project; ``None`` for what belongs to none (the list of projects).
-        """
+        """Whether it allows to read or write in a project; ``None`` for what belongs to none (the
+        list of projects)."""
         return (self.scope == "write" or scope == "read") and (
             self.project_id is None or self.project_id == project_id
         )
@@ -58,19 +54,9 @@ def create_token(
     project_id: str | None = None,
     expires: float | None = None,
 ) -> tuple[Token, str]:
-    """Makes a token; it and what is kept of it. It is shown once.
-
-    Args:
-        store: where.
-        name: for people: who has it.
-        scope: ``read``, or ``write``, which includes reading.
-        project_id: of the only project that it is for; all where left out.
-        expires: seconds since 1970 from which it allows nothing; never where left out.
-
-    Raises:
-        NotThere: there is no such project.
-        InputError: the name is none.
-    """
+    """Makes a token, which is shown once; what is kept of it, and it. ``write`` includes reading.
+    It is for all projects, and for ever, where no project and no time (seconds since 1970) is
+    named."""
     if project_id is not None:
         get_project(store, project_id)
     name = checked_name(name)
@@ -96,28 +82,9 @@ def is_closed(store: Store) -> bool:
     return bool(store.rows(select(closed.c.since).limit(1)))
 
 
-def revoke_token(store: Store, key: str) -> None:
-    """Deletes a token: from now on it allows nothing.
-
-    Args:
-        store: where.
-        key: the token's id.
-
-    Raises:
-        NotThere: there is none of this id.
-    """
-    with store.writing() as connection:
-        remove(connection, tokens, "token", key)
-
-
 def find_token(store: Store, value: str) -> Token | None:
     """The token that a client sent, which may be over (`Token.is_over`); ``None`` where there is no
-    such token.
-
-    Args:
-        store: where.
-        value: what was sent.
-    """
+    such token."""
     chosen = select(tokens).where(tokens.c.hash == _hash(value))
     token = next((Token(**row._mapping) for row in store.rows(chosen)), None)
     if token is None or token.is_over:

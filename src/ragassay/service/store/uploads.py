@@ -1,7 +1,8 @@
-"""Files that are uploaded for a task: announced, sent, previewed, then imported or deleted.
+"""Files that are uploaded for a task: announced, sent, looked at, then imported or deleted.
 
 A file is kept in parts, in the store: any process that shares it can read the file. Its name as the
-client gives it is never a path.
+client gives it is never a path. It is read as `ragassay run` does, in every format, and cuts
+contexts as the task says.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import hashlib
 import hmac
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import count, islice
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, Unpack
 
 from pydantic import Field
 from sqlalchemy import delete, insert, select, update
@@ -22,17 +24,29 @@ from sqlalchemy.exc import IntegrityError
 
 from ragassay import formats
 from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 from ragassay.client import shapes
-from ragassay.service.store.database import Store, new_id, remove
-from ragassay.service.store.projects import get_task
+from ragassay.client.shapes import MOST_READ_WHOLE, FilePreview, Ingested
+from ragassay.formats import MapperOptions, Notes, to_record
+from ragassay.formats.placement import PlacingMapper
+from ragassay.formats.sources import unpacking
+from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.projects import Task, get_task
+from ragassay.service.store.records import add_records
 from ragassay.service.store.schema import upload_parts, uploads
+from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.store_errors import Conflict, NotThere
 
 KEEP_S = 86_400.0
 """Seconds after which an upload that nobody imported is deleted."""
-
 PART = 4 << 20
 """Bytes of a part: other writers wait no longer than one takes."""
+BATCH = 5_000
+"""Records of one transaction."""
+MOST_RECORDS = 2_000_000
+"""Of one file: a small compressed file may hold any number of them."""
+MOST_SHOWN = 400
+"""Characters of a cell in a preview."""
 
 
 class Upload(shapes.Upload):
@@ -48,45 +62,20 @@ def create_upload(
     options: Mapping[str, Any] | None = None,
     key: str | None = None,
 ) -> Upload:
-    """Announces a file. Old ones that nobody imported are deleted.
-
-    Args:
-        store: where.
-        task_id: that it is for.
-        file_name: as the client calls it.
-        options: what the client says of it.
-        key: its id; a new one where left out. Where it is there already, the request was sent
-            again: it is the answer.
-
-    Raises:
-        NotThere: there is no such task.
-    """
+    """Announces a file, with what the client says of it (options); ``key`` as of `create_project`.
+    Old ones that nobody imported are deleted."""
     get_task(store, task_id)
-    made = Upload(
-        id=key or new_id(), task_id=task_id, file_name=file_name[:200], size=None,
-        created=time.time(), options=dict(options or {}),
-    )  # fmt: skip
-    values = {**made.model_dump(), "options": made.options}
-    old = delete(uploads).where(uploads.c.created < made.created - KEEP_S)
+    key, now = key or new_id(), time.time()
+    values = {"task_id": task_id, "file_name": file_name[:200], "options": dict(options or {})}
+    old = delete(uploads).where(uploads.c.created < now - KEEP_S)
     with suppress(IntegrityError):
-        store.write(old, insert(uploads).values(values))
-    return get_upload(store, made.id)
+        store.write(old, insert(uploads).values(id=key, created=now, size=None, **values))
+    return get_upload(store, key)
 
 
 def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None = None) -> Upload:
-    """Takes the content of an announced file.
-
-    Args:
-        store: where.
-        key: of the upload.
-        stream: the content, read to its end.
-        secret: must be the ``secret`` of its options, where one is given.
-
-    Raises:
-        NotThere: nothing of this id and secret was announced.
-        InputError: the content has not the ``sha256`` of its options, where one is given. The file
-            still counts as not sent.
-    """
+    """Takes the content of an announced file, where the secret of its options is named, if one is.
+    A content that has not the ``sha256`` of its options counts as not sent."""
     upload = get_upload(store, key)
     expected = str(upload.options.get("secret", "")).encode()
     if secret is not None and not (expected and hmac.compare_digest(expected, secret.encode())):
@@ -112,59 +101,161 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
 
 
 def get_upload(store: Store, key: str) -> Upload:
-    """The upload of an id.
-
-    Raises:
-        NotThere: there is none.
-    """
-    return Upload(**store.row(uploads, "upload", key)._mapping)
-
-
-def delete_upload(store: Store, key: str) -> None:
-    """Deletes an upload with its content.
-
-    Raises:
-        NotThere: there is none.
-    """
-    with store.writing() as connection:
-        remove(connection, uploads, "upload", key)
+    """The upload of an id."""
+    return Upload(**store.row(uploads, key)._mapping)
 
 
 @contextmanager
 def upload_on_disk(store: Store, key: str) -> Iterator[tuple[Upload, Path]]:
-    """An upload, and its content as a file that is deleted when the block ends.
-
-    Raises:
-        NotThere: there is none.
-        Conflict: not all of it was sent yet.
-    """
+    """An upload, and its content as a file that is deleted when the block ends; `Conflict` where
+    not all of it was sent yet."""
     upload = get_upload(store, key)
     if upload.size is None:
         raise Conflict(f"The file {upload.file_name!r} was announced and not sent.")
     with tempfile.TemporaryDirectory(prefix="ragassay-upload-") as folder:
         path = Path(folder) / f"data{_suffixes(upload.file_name)}"
+        parts = select(upload_parts.c.content).where(upload_parts.c.upload_id == key)
         with path.open("wb") as out:
-            for content in _parts(store, key):
-                out.write(content)
+            for number in count():
+                part = store.rows(parts.where(upload_parts.c.number == number))
+                if not part:
+                    break
+                out.write(part[0][0])
         yield upload, path
-
-
-def _parts(store: Store, key: str) -> Iterator[bytes]:
-    for number in count():
-        chosen = select(upload_parts.c.content).where(
-            upload_parts.c.upload_id == key, upload_parts.c.number == number
-        )
-        part = store.rows(chosen)
-        if not part:
-            return
-        yield bytes(part[0][0])
 
 
 def _suffixes(file_name: str) -> str:
     """The endings of a client's name that a reader knows. Only these become part of a path."""
-    readable = {
-        ".gz",
-        *(suffix for one in formats.all_formats().values() for suffix in one.suffixes),
-    }
+    readable = {suffix for one in formats.all_formats().values() for suffix in one.suffixes}
     endings = [one.casefold() for one in PurePosixPath(file_name).suffixes[-2:]]
-    return "".join(one for one in endings if one in readable)
+    return "".join(one for one in endings if one in readable | {".gz"})
+
+
+def preview_upload(
+    store: Store,
+    key: str,
+    *,
+    format: str | None = None,  # noqa: A002  # the name that users know from --format
+    limit: int = 10,
+    **options: Unpack[MapperOptions],
+) -> FilePreview:
+    """Looks at the first records of a file, read with options (``columns``, ``delimiter`` of CSV,
+    ``zone``), in a format that is found out where it is not named. Nothing is stored."""
+    with _opened(store, key, format, options) as (upload, path, reader, task):
+        mapper = _PreviewMapper(path, **task.options.reading(**options))
+        samples: list[Sample] = []
+        problem: InputError | None = None
+        try:
+            samples = list(islice(reader.read(path, mapper), limit))
+        except InputError as error:
+            problem = error
+        problem = mapper.problem or problem
+        readable = [one for one in samples if one.id not in mapper.unread_ids]
+        names = list(dict.fromkeys(name for row in mapper.rows for name in row))
+        place: dict[str, Any] = {}
+        if problem is not None:
+            shown = _without_path(problem, upload, path)
+            place = {"problem": str(shown), "line": shown.line, "field": shown.field}
+        return FilePreview(
+            format=reader.name,
+            columns=names,
+            placed=mapper.placed,
+            unplaced=[name for name in names if name not in mapper.placed.values()],
+            rows=[{name: _cut(value) for name, value in row.items()} for row in mapper.rows],
+            samples=[to_record(sample) for sample in readable],
+            lacks_ids=mapper.lacks_ids,
+            lacks_zone=mapper.lacks_zone,
+            lacks_times=any(sample.timestamp is None for sample in readable),
+            notes=list(mapper.notes),
+            **place,
+        )
+
+
+def import_upload(
+    store: Store,
+    key: str,
+    *,
+    format: str | None = None,  # noqa: A002
+    received_as_time: bool = False,
+    **options: Unpack[MapperOptions],
+) -> Ingested:
+    """Stores the records of a file, read as by `preview_upload`, and deletes the upload. The file
+    is read twice: one with a fault stores nothing. Imported again, it changes nothing. A record
+    needs a time, unless that of receipt is to count."""
+    now, notes = time.time(), Notes()
+    with _opened(store, key, format, options) as (upload, path, reader, task):
+
+        def samples() -> Iterator[Sample]:
+            nonlocal notes
+            options["notes"] = notes = Notes()
+            mapper = ServiceMapper(path, **task.options.reading(**options))
+            for number, sample in enumerate(reader.read(path, mapper), 1):
+                if number > MOST_RECORDS:
+                    raise InputError(
+                        f"holds more than {MOST_RECORDS:,} records", path=path,
+                        hint="Cut it into several files.",
+                    )  # fmt: skip
+                if sample.timestamp is None and not received_as_time:
+                    raise InputError(
+                        f"the record {sample.id!r} has no time",
+                        path=path,
+                        line=mapper.line,
+                        field="timestamp",
+                        hint="Name the column that holds it (columns), or confirm that the time of "
+                        "receipt counts (received_as_time).",
+                    )
+                yield sample
+
+        if not sum(1 for _ in samples()):  # reads all of it before any is stored
+            raise InputError("there are no records", path=path)
+        done, stream = Counter[str](), samples()
+        while batch := list(islice(stream, BATCH)):
+            part = add_records(store, upload.task_id, batch, received=now)
+            done.update(part.model_dump(exclude={"notes"}))
+        store.remove(uploads, key)
+        return Ingested(**done, notes=list(notes))
+
+
+class _PreviewMapper(PlacingMapper, ServiceMapper):
+    """Notes the first record that cannot be read, and the samples that stand for such records."""
+
+    def __init__(self, path: Path, **options: Unpack[MapperOptions]) -> None:
+        options["notes"] = self.notes = Notes()
+        super().__init__(path, **options)
+        self.problem: InputError | None = None
+        self.unread_ids: set[str] = set()
+
+    def unread(self, line: int, error: InputError) -> Sample:
+        self.problem = self.problem or error.at(path=self.path, line=line)
+        unread = super().unread(line, error)
+        self.unread_ids.add(unread.id)
+        return unread
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > MOST_SHOWN:
+        return f"{value[:MOST_SHOWN]}…"
+    if isinstance(value, str | int | float | bool) or value is None:
+        return value
+    return _cut(str(value))
+
+
+@contextmanager
+def _opened(
+    store: Store, key: str, kind: str | None, options: MapperOptions
+) -> Iterator[tuple[Upload, Path, formats.Format, Task]]:
+    """An upload, its file, the format that reads it, and its task. Errors name the file as its
+    owner does, without its path on the server."""
+    within = unpacking.pieces_within(MOST_READ_WHOLE)
+    with upload_on_disk(store, key) as (upload, path), within:
+        try:
+            kind = kind or ("csv" if options.get("delimiter") else None)
+            reader = formats.get(kind) if kind is not None else formats.detect(path)
+            yield upload, path, reader, get_task(store, upload.task_id)
+        except InputError as error:
+            raise _without_path(error, upload, path) from error
+
+
+def _without_path(error: InputError, upload: Upload, path: Path) -> InputError:
+    problem = error.problem.replace(str(path), upload.file_name)
+    return error.but(problem=problem, path=upload.file_name)

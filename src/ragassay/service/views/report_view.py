@@ -1,8 +1,7 @@
 """What the pages of a report read: its run folder, an index of its samples, the parts of its page.
 
-The index is an SQLite file: filtering and sorting 100,000 samples needs neither their texts nor
-memory, and a search reads all texts out of one file (`text_search`). A row knows where its sample
-and its scores begin in the files of the run folder.
+The index is an SQLite file: searching, filtering and sorting 100,000 samples needs no memory. A row
+knows where its sample and its scores begin in the files of the run folder.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from ragassay.reports.html.query_browser import metric_entry, tag
 from ragassay.service.store.run_archives import as_report
 from ragassay.service.views.text_search import rows_with, texts_in, write_texts
 
-RUN, ROWS, PIECES = "run", "rows.sqlite", "pieces.json"
+RUN, ROWS, PIECES = "run", "index.sqlite", "page.json"
 """Of a view's folder: the run folder, the index, and the parts of the report's page."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -82,16 +81,8 @@ class Beside(NamedTuple):
 
 
 def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> None:
-    """Makes the index and the parts of the page of a report.
-
-    Args:
-        folder: of the view; the run folder lies in it.
-        report: its id.
-        facts: see `ragassay.service.store.report_facts`.
-
-    Raises:
-        InputError: it holds no run folder.
-    """
+    """Makes the index and the parts of the page of a report in the folder of its view, in which the
+    run folder lies; ``facts`` as of `report_files.report_facts`."""
     folder = Path(folder)
     result = open_run(folder / RUN)
     columns = result.columns
@@ -117,8 +108,8 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
         rows.execute("CREATE TABLE slices (name, number)")
         shown = ((printable.escaped(name), at) for at, name in enumerate(columns.slices))
         rows.executemany("INSERT INTO slices VALUES (?, ?)", shown)
+        write_texts(rows, _texts(folder / RUN, len(names)))
         rows.commit()
-    write_texts(folder, _texts(folder / RUN, len(names)))
     template = environment(_TEMPLATES, served="/assets").get_template("run.html.j2")
     browser = _served_browser(result, f"/reports/{report}/samples")
     parts = report_parts(as_report(result, facts))
@@ -195,11 +186,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 class ReportView:
-    """An opened view of a report.
-
-    Args:
-        folder: that `build_view` filled.
-    """
+    """An opened view of a report, in a folder that `build_view` filled."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -215,24 +202,12 @@ class ReportView:
         """The run folder."""
         return self._folder / RUN
 
-    @property
-    def n_rows(self) -> int:
-        """How many samples there are."""
-        with self._index() as index:
-            (n,) = index.execute("SELECT count(*) FROM samples").fetchone()
-        return int(n)
-
     def find(self, wanted: RowQuery) -> dict[str, Any]:
-        """A page of rows, and how many rows there are (``n``).
-
-        Raises:
-            UsageError: there is no such column.
-        """
+        """A page of rows, and how many rows there are (``n``)."""
         with self._index() as index:
-            where, values, order = self._clauses(index, wanted)
-            _, n_metrics = _columns_of(index)
-            (n,) = index.execute(f"SELECT count(*) FROM samples{where}", values).fetchone()
+            where, values, order, n_metrics = _clauses(index, wanted)
             columns = _columns("value", n_metrics) + _columns("reason", n_metrics)
+            (n,) = index.execute(f"SELECT count(*) FROM samples{where}", values).fetchone()
             selected = index.execute(
                 f"SELECT row, id, tag, query{columns} FROM samples"
                 f"{where} ORDER BY {order} LIMIT ? OFFSET ?",
@@ -248,13 +223,9 @@ class ReportView:
         return {"n": n, "rows": rows}
 
     def beside(self, row: int, wanted: RowQuery) -> Beside | None:
-        """The place of a row among those that are wanted; ``None`` where it is not among them.
-
-        Raises:
-            UsageError: there is no such column.
-        """
+        """The place of a row among those that are wanted; ``None`` where it is not among them."""
         with self._index() as index:
-            where, values, order = self._clauses(index, wanted)
+            where, values, order, _ = _clauses(index, wanted)
             place = index.execute(
                 "SELECT at, n, previous, next FROM (SELECT row, row_number() OVER w - 1 AS at, "
                 "count(*) OVER () AS n, lag(row) OVER w AS previous, lead(row) OVER w AS next "
@@ -262,13 +233,6 @@ class ReportView:
                 [*values, row],
             ).fetchone()
         return None if place is None else Beside(*place)
-
-    def _clauses(self, index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any], str]:
-        """The WHERE clause of a query with its values, and the terms of its ORDER BY."""
-        names, _ = _columns_of(index)
-        slices = dict(index.execute("SELECT * FROM slices"))
-        with_words = rows_with(self._folder, wanted.words) if wanted.words else None
-        return *_conditions(wanted, names, slices, with_words), _order(wanted, names)
 
     def details(self, row: int) -> dict[str, Any] | None:
         """A sample with its scores and verdicts, as the page's script shows it; ``None`` where
@@ -280,7 +244,7 @@ class ReportView:
             if places is None:
                 return None
             key, sample_at, scores_at = places
-            _, n_metrics = _columns_of(index)
+            n_metrics = len(_metric_columns(index))
             (line,) = self._read(SAMPLES, sample_at, 1)
             (sample,) = from_records([json.loads(line)])
             rows = [
@@ -309,49 +273,37 @@ class ReportView:
         return closing(sqlite3.connect(f"{path}?mode=ro&immutable=1", uri=True))
 
 
-def _columns_of(index: sqlite3.Connection) -> tuple[list[str], int]:
-    """The columns of the samples, and how many metrics have one."""
-    names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
-    return names, sum(name.startswith("value") for name in names)
+def _metric_columns(index: sqlite3.Connection) -> list[str]:
+    """The columns of the metrics' values."""
+    names = (name for _, name, *_ in index.execute("PRAGMA table_info(samples)"))
+    return [name for name in names if name.startswith("value")]
 
 
-def _conditions(
-    wanted: RowQuery, names: Sequence[str], slices: dict[str, int], with_words: list[int] | None
-) -> tuple[str, list[Any]]:
-    """The WHERE clause and its values. ``with_words`` are the rows that hold the wanted words."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    if with_words is not None:
-        conditions.append("row IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps(with_words))
+def _clauses(index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any], str, int]:
+    """The WHERE clause of a query with its values, the terms of its ORDER BY (unscored samples
+    last, equal ones in their order), and the number of metrics."""
+    known, slices = _metric_columns(index), dict(index.execute("SELECT * FROM slices"))
+
+    def metric(number: str) -> str:
+        """The column of a metric. No text of a request goes into a statement unchecked."""
+        if (column := f"value{number}") not in known:
+            raise UsageError(f"The report has no metric number {number!r}.")
+        return column
+
+    conditions = ["row IN (SELECT value FROM json_each(?))"] * len(wanted.words)
+    values: list[Any] = [json.dumps(rows_with(index, word)) for word in wanted.words]
     if wanted.unscored == "any":
         conditions.append("n_unscored > 0")
     elif wanted.unscored:
-        conditions.append(f"{_metric_column(wanted.unscored, names)} IS NULL")
+        conditions.append(f"{metric(wanted.unscored)} IS NULL")
     for name, value in wanted.slices.items():
         if name not in slices:
             raise UsageError(f"The report has no slices by {name!r}.")
         conditions.append(f"slice{slices[name]} = ?")
         values.append(value)
-    return (f" WHERE {' AND '.join(conditions)}" if conditions else ""), values
-
-
-def _order(wanted: RowQuery, names: Sequence[str]) -> str:
-    """The terms of ORDER BY: unscored samples last, equal ones in their order."""
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     direction = " DESC" if wanted.down else ""
-    if wanted.sort == "order":
-        return f"row{direction}"
-    if wanted.sort == "id":
-        return f"natural_id{direction}, row"
-    if wanted.sort == "query":
-        return f"lower(query){direction}, row"
-    column = _metric_column(wanted.sort.removeprefix("m"), names)
-    return f"{column} IS NULL, {column}{direction}, row"
-
-
-def _metric_column(number: str, names: Sequence[str]) -> str:
-    """The column of a metric's values. No text of a request goes into a statement unchecked."""
-    column = f"value{number}"
-    if column not in names:
-        raise UsageError(f"The report has no metric number {number!r}.")
-    return column
+    terms = {"order": "row", "id": "natural_id", "query": "lower(query)"}
+    column = terms.get(wanted.sort) or metric(wanted.sort.removeprefix("m"))
+    last = "" if wanted.sort in terms else f"{column} IS NULL, "
+    return where, values, f"{last}{column}{direction}, row", len(known)

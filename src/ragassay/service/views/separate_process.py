@@ -2,29 +2,26 @@
 server's other requests do not wait for it, and its memory is given back when it ends.
 
 ``python -m ragassay.service.views.separate_process`` reads JSON: a function of ragassay and its
-arguments. It writes the bytes that the function returns. Where it cannot, it exits with 2 (3 where
-the store is away) and says why.
+arguments. It writes the bytes that the function returns, or its value as JSON. Where it cannot, it
+exits with 2 (3 where the store is away) and says why.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import RagassayError
+from ragassay.service.store.run_archives import repack_run
 from ragassay.service.store.store_errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from ragassay.service.store.database import Store
-    from ragassay.service.store.report_files import WrittenFile
 
 LARGE = 5_000
 """Records of reports from which a process is worth the second that it takes to start."""
@@ -33,93 +30,47 @@ _SLOTS = threading.BoundedSemaphore(2)
 """So many processes at a time: each may take half a gigabyte."""
 
 
-def make_file(
-    make: Callable[..., WrittenFile], store: Store, *reports: str, **arguments: Any
-) -> WrittenFile:
-    """The file that a function makes of reports; a process of its own runs it where they are large.
-
-    Args:
-        make: a function of a module, called with the store, the ids and the arguments.
-        store: that has the reports.
-        reports: their ids.
-        arguments: values that JSON has.
-
-    Raises:
-        NotThere: there is no such report.
-        RagassayError: as the function raises it.
-    """
-    from ragassay.service.store.report_files import WrittenFile
+def make_file(make: Callable[..., bytes], store: Store, *reports: str, **arguments: Any) -> bytes:
+    """The file that a function of a module makes of a store, ids of reports and values that JSON
+    has; a process of its own runs it where the reports are large."""
     from ragassay.service.store.reports import get_report
 
     headlines = [get_report(store, key).headline or {} for key in reports]
     n = sum(max((one["n_total"] for one in metrics.values()), default=0) for metrics in headlines)
     if n < LARGE:
         return make(store, *reports, **arguments)
-    with _SLOTS:
-        output = run_in_process(
-            _named_content,
-            *(store.address, make.__module__, make.__name__, reports, arguments),
-            died="The process that made it died (memory?).",
-        )
-    name, _, content = output.partition(b"\n")
-    return WrittenFile(json.loads(name), content)
+    return run_in_process(
+        _made,
+        *(store.address, make.__module__, make.__name__, reports, arguments),
+        died="The process that made it died (memory?).",
+    )
 
 
-def _named_content(address: str, module: str, name: str, reports: Any, arguments: Any) -> bytes:
-    """The file that a function makes of reports: its name in a line of JSON, then its content."""
+def _made(address: str, module: str, name: str, reports: Any, arguments: Any) -> Any:
     from ragassay.service.store.database import Store
 
-    file = getattr(importlib.import_module(module), name)(Store(address), *reports, **arguments)
-    return json.dumps(file.name).encode() + b"\n" + bytes(file.content)
+    return getattr(importlib.import_module(module), name)(Store(address), *reports, **arguments)
 
 
-def repacked_apart(archive: IO[bytes]) -> tuple[bytes, dict[str, Any]]:
-    """The same as `repacked_run`, in a process of its own: what an archive holds may be a thousand
-    times as large as it.
-
-    Args:
-        archive: of a run folder.
-
-    Raises:
-        RagassayError: see `repacked_run`.
-    """
-    with _SLOTS, tempfile.TemporaryDirectory(prefix="ragassay-upload-") as folder:
-        sent, kept = Path(folder) / "sent", Path(folder) / "run.zip"
-        with sent.open("wb") as out:
-            shutil.copyfileobj(archive, out)
-        died = "This is no run folder that can be read (too large?)."
-        headline = run_in_process(_repacked_file, str(sent), str(kept), died=died)
-        return kept.read_bytes(), json.loads(headline)
+def repack_apart(sent: str, kept: str) -> dict[str, Any]:
+    """The same as `repack_run`, in a process of its own: what an archive holds may be a thousand
+    times as large as it."""
+    died = "This is no run folder that can be read (too large?)."
+    headline: dict[str, Any] = json.loads(run_in_process(repack_run, sent, kept, died=died))
+    return headline
 
 
-def _repacked_file(sent: str, kept: str) -> bytes:
-    """The headline of a run folder in a file; it is packed into another file."""
-    from ragassay.service.store.run_archives import repacked_run
-
-    with Path(sent).open("rb") as archive:
-        content, headline = repacked_run(archive)
-    Path(kept).write_bytes(content)
-    return json.dumps(headline).encode()
-
-
-def run_in_process(function: Callable[..., bytes | None], *arguments: Any, died: str) -> bytes:
-    """What a function of a module returns; a process of its own runs it.
-
-    Args:
-        function: of a module.
-        arguments: values that JSON has.
-        died: the sentence for a process that ends without one.
-
-    Raises:
-        RagassayError: as the function raises it.
-    """
+def run_in_process(function: Callable[..., Any], *arguments: Any, died: str) -> bytes:
+    """What a function of a module makes of values that JSON has; a process of its own runs it, and
+    ``died`` is said where it ends without a sentence."""
     call = [function.__module__, function.__name__, arguments]
-    process = subprocess.run(
-        [sys.executable, "-m", "ragassay.service.views.separate_process"],
-        input=json.dumps(call).encode(),
-        capture_output=True,
-        check=False,
-    )
+    with _SLOTS:
+        process = subprocess.run(
+            [sys.executable, "-m", "ragassay.service.views.separate_process"],
+            input=json.dumps(call).encode(),
+            capture_output=True,
+            check=False,
+        )
     if process.returncode:
         lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
         error = StoreUnavailable if process.returncode == 3 else RagassayError
@@ -135,7 +86,7 @@ def main() -> int:
     except RagassayError as error:
         sys.stderr.write(str(error))
         return 3 if isinstance(error, StoreUnavailable) else 2
-    sys.stdout.buffer.write(output or b"")
+    sys.stdout.buffer.write(output if isinstance(output, bytes) else json.dumps(output).encode())
     return 0
 
 

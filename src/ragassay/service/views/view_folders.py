@@ -7,21 +7,18 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from ragassay.base.errors import RagassayError
+from ragassay.client.archives import unpack
 from ragassay.service.store.database import Store
-from ragassay.service.store.report_files import WrittenFile, report_facts, write_report
+from ragassay.service.store.report_files import report_facts, write_report
 from ragassay.service.store.reports import run_archive, run_kept
-from ragassay.service.store.run_archives import unpack_folder
 from ragassay.service.store.store_errors import Conflict, NotThere
 from ragassay.service.views.report_view import PIECES, RUN, ReportView, build_view
 from ragassay.service.views.separate_process import make_file, run_in_process
-from ragassay.service.views.text_search import PLACES
 
 HALF_MADE_S = 3_600.0
 """Seconds after which an unfinished view is taken to be abandoned."""
@@ -30,12 +27,7 @@ PATIENCE_S = 2.0
 
 
 class Views:
-    """Views of the reports of a store.
-
-    Args:
-        store: that has the reports.
-        folder: for the views, one folder a report.
-    """
+    """Views of the reports of a store, one folder a report. A report must be there and finished."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self._store, self._folder = store, folder
@@ -44,38 +36,21 @@ class Views:
         self._beginning = threading.Lock()
 
     def open(self, report: str) -> ReportView:
-        """The view of a finished report.
-
-        Args:
-            report: its id.
-
-        Raises:
-            NotThere: there is no such report.
-            Conflict: it is not finished.
-            RagassayError: its run folder cannot be read.
-        """
+        """The view of a finished report."""
         with self._making[report]:
             target = self._place(report)
-            if not all((target / name).exists() for name in (PIECES, PLACES)):
+            if not (target / PIECES).exists():
                 self._make(report, target)
         return ReportView(target)
 
-    def file(self, report: str, form: str, *, waits: bool = False) -> WrittenFile | None:
-        """A finished report as a file, which is kept with its view; ``None`` while it is made.
-
-        Args:
-            report: its id.
-            form: of the file.
-            waits: however long it takes.
-
-        Raises:
-            NotThere, Conflict, RagassayError: as of `open`.
-        """
+    def file(self, report: str, form: str, *, waits: bool = False) -> bytes | None:
+        """A finished report as a file, which is kept with its view; ``None`` while it is made,
+        unless who asks waits however long it takes."""
         kept = self._place(report) / f"report.{form}"
         if not kept.exists():
             with self._beginning:
                 if kept not in self._files:
-                    self._files[kept] = _begun(partial(self._write, report, form, kept))
+                    self._files[kept] = self._begin(report, form, kept)
                 making = self._files[kept]
             try:
                 making.result(None if waits else PATIENCE_S)
@@ -84,23 +59,27 @@ class Views:
             finally:
                 if making.done():  # after an error the next request tries again
                     self._files.pop(kept, None)
-        name, _, content = kept.read_bytes().partition(b"\n")
-        return WrittenFile(name.decode(), content)
+        return kept.read_bytes()
 
-    def _write(self, report: str, form: str, kept: Path) -> None:
-        self.open(report)
-        file = make_file(write_report, self._store, report, form=form)
-        part = kept.with_name(f"{kept.name}.part")
-        part.write_bytes(file.name.encode() + b"\n" + file.content)
-        part.replace(kept)
+    def _begin(self, report: str, form: str, kept: Path) -> Future[None]:
+        """Makes a file in a thread for which nobody waits when the server stops."""
+        future: Future[None] = Future()
+
+        def make() -> None:
+            try:
+                self.open(report)
+                part = kept.with_name(f"{kept.name}.part")
+                part.write_bytes(make_file(write_report, self._store, report, form=form))
+                part.replace(kept)
+                future.set_result(None)
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=make, daemon=True).start()
+        return future
 
     def keep(self, report: str, folder: Path) -> None:
-        """Moves a view that a worker made to its place.
-
-        Args:
-            report: its id.
-            folder: of the view; it is moved.
-        """
+        """Moves a view that a worker made to its place."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Who opened the report at once may have made it, or deleted the report.
         with suppress(OSError, NotThere, Conflict):
@@ -127,7 +106,7 @@ class Views:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = Path(tempfile.mkdtemp(prefix=f"{report}-", dir=self._folder))
         try:
-            unpack_folder(archive, made / RUN)
+            unpack(archive, made / RUN)
             del archive
             try:
                 run_in_process(
@@ -142,18 +121,3 @@ class Views:
                 made.rename(target)
         finally:
             shutil.rmtree(made, ignore_errors=True)
-
-
-def _begun(work: Callable[[], None]) -> Future[None]:
-    """The end of work that a thread does; nobody waits for it when the server stops."""
-    future: Future[None] = Future()
-
-    def do() -> None:
-        try:
-            work()
-            future.set_result(None)
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=do, daemon=True).start()
-    return future

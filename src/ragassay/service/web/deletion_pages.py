@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
-from fastapi import Depends, Response
+from fastapi import APIRouter, Depends, Response
 from fastapi.responses import RedirectResponse
 
 from ragassay.service.api.route_parts import InStore, ProjectToWrite, ReportToWrite, TaskToWrite
-from ragassay.service.store.projects import delete_project, delete_task, get_project, get_task
+from ragassay.service.store.projects import get_project, get_task
 from ragassay.service.store.records import delete_records
-from ragassay.service.store.reports import delete_report
-from ragassay.service.web.page_parts import Crumbs, crumbs_of, page, page_router
+from ragassay.service.store.schema import projects, reports, tasks
+from ragassay.service.web.page_parts import Crumbs, crumbs_of, page
 
-router = page_router()
+router = APIRouter(include_in_schema=False)
 
 
-@dataclass(frozen=True)
-class Deletion:
-    """What may be deleted.
-
-    Attributes:
-        what: it is, with its name.
-        loses: what is deleted with it, in a sentence.
-        crumbs: of its page; the last one is shown afterwards.
-        place: address of its own page.
-        act: deletes it.
-    """
+class Deletion(NamedTuple):
+    """What may be deleted: its name, what is deleted with it, its own page, the pages above it (the
+    last one is shown afterwards), and what deletes it."""
 
     what: str
     loses: str
-    crumbs: Crumbs
     place: str
+    crumbs: Crumbs
     act: Callable[[], object]
 
 
@@ -41,9 +33,9 @@ def _project(project_id: ProjectToWrite, store: InStore) -> Deletion:
     return Deletion(
         f"project {get_project(store, project_id).name}",
         "All its tasks, records, reports and paid answers are deleted with it.",
-        [("Projects", "/")],
         f"/projects/{project_id}",
-        partial(delete_project, store, project_id),
+        [("Projects", "/")],
+        partial(store.remove, projects, project_id),
     )
 
 
@@ -51,9 +43,9 @@ def _task(task: TaskToWrite, store: InStore) -> Deletion:
     return Deletion(
         f"task {task.name}",
         "All its records and reports are deleted with it.",
-        crumbs_of(store, task.project_id),
         f"/tasks/{task.id}/settings",
-        partial(delete_task, store, task.id),
+        crumbs_of(store, task.project_id),
+        partial(store.remove, tasks, task.id),
     )
 
 
@@ -62,8 +54,8 @@ def _record(task: TaskToWrite, record_id: str, store: InStore) -> Deletion:
     return Deletion(
         f"record {record_id}",
         "All its versions are deleted. Reports that are finished keep it.",
-        [*crumbs_of(store, task.project_id, task), ("Records", records)],
         records,
+        [*crumbs_of(store, task.project_id, task), ("Records", records)],
         partial(delete_records, store, task.id, [record_id]),
     )
 
@@ -73,9 +65,9 @@ def _report(report: ReportToWrite, store: InStore) -> Deletion:
     return Deletion(
         f"report {report.name}",
         "Its scores and its run folder are deleted. The records stay.",
-        crumbs_of(store, task.project_id, task),
         f"/reports/{report.id}",
-        partial(delete_report, store, report.id),
+        crumbs_of(store, task.project_id, task),
+        partial(store.remove, reports, report.id),
     )
 
 

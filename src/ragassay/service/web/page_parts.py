@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ragassay.base import printable
@@ -22,11 +22,7 @@ from ragassay.service.store.report_files import shown_time
 
 
 def duration(seconds: float) -> str:
-    """A time for people, roughly: 40 s, 3 min, 2 h 10 min.
-
-    Args:
-        seconds: of it.
-    """
+    """A time for people, roughly: 40 s, 3 min, 2 h 10 min."""
     if seconds < 90:
         return f"{math.ceil(seconds)} s"
     hours, minutes = divmod(math.ceil(seconds / 60), 60)
@@ -34,11 +30,7 @@ def duration(seconds: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """How many records are done in a second, or in a minute where these are few.
-
-    Args:
-        per_second: records.
-    """
+    """How many records are done in a second, or in a minute where these are few."""
     if per_second >= 2:
         return f"{per_second:,.0f} records a second"
     return f"{per_second * 60:,.0f} records a minute"
@@ -60,18 +52,9 @@ def wants_json(request: Request) -> bool:
     return "text/html" not in request.headers.get("accept", "")
 
 
-def page_router() -> APIRouter:
-    """A router for pages, which are no part of the REST interface's description."""
-    return APIRouter(include_in_schema=False)
-
-
 def shown_problem(request: Request, error: Exception) -> Response:
     """The answer for an error: a page for a person, whatever was asked for; who has no valid token
-    is asked for one.
-
-    Args:
-        request, error: as of `problem_of`.
-    """
+    is asked for one."""
     problem = problem_of(request, error)
     if wants_json(request):
         return problem
@@ -83,48 +66,25 @@ def shown_problem(request: Request, error: Exception) -> Response:
 
 
 def page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """A page.
-
-    Args:
-        template: in ``templates/``.
-        status: HTTP's.
-        context: what the template takes.
-    """
+    """The page of a template in ``templates/`` and what it takes."""
     return HTMLResponse(rendered(template, **context), status)
 
 
 def task_page(
     template: str, store: Store, access: Access, task: Task, **context: Any
 ) -> HTMLResponse:
-    """A page of a task, with its crumbs, for one who may write or only read.
-
-    Args:
-        template, context: as of `page`.
-        store: that has the task.
-        access: of the request.
-        task: that is shown.
-    """
+    """A page of a task, with its crumbs, for one who may write or only read."""
     context.setdefault("crumbs", crumbs_of(store, task.project_id, task))
     return page(template, task=task, may_write=access.may("write", task.project_id), **context)
 
 
 def rendered(template: str, **context: Any) -> bytes:
-    """The HTML of a page.
-
-    Args:
-        template, context: as of `page`.
-    """
+    """The HTML of a page."""
     text = _PAGES.get_template(template).render(**context)
     return printable.escaped(text).encode("utf-8", "replace")
 
 
 def crumbs_of(store: Store, project_id: str, task: Task | None = None) -> Crumbs:
-    """Names and addresses of the pages above one.
-
-    Args:
-        store: that has the project.
-        project_id: of the project.
-        task: where the page is below one.
-    """
+    """Names and addresses of the pages above one in a project, or below a task."""
     crumbs = [("Projects", "/"), (get_project(store, project_id).name, f"/projects/{project_id}")]
     return crumbs if task is None else [*crumbs, (task.name, f"/tasks/{task.id}")]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ragassay.base.errors import RagassayError, UsageError
@@ -25,22 +25,15 @@ from ragassay.service.api.route_parts import (
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import cancel_job, get_job, retry_job
 from ragassay.service.store.projects import get_task
-from ragassay.service.store.report_files import ReportForm, WrittenFile, opened_report
+from ragassay.service.store.report_files import ReportForm, opened_report, report_suffix
 from ragassay.service.store.reports import get_report
 from ragassay.service.store.store_errors import NotThere
 from ragassay.service.views.report_view import RowQuery
 from ragassay.service.views.separate_process import make_file
 from ragassay.service.views.view_folders import Views
-from ragassay.service.web.page_parts import (
-    crumbs_of,
-    page,
-    page_router,
-    rendered,
-    task_page,
-    wants_json,
-)
+from ragassay.service.web.page_parts import crumbs_of, page, rendered, task_page, wants_json
 
-router = page_router()
+router = APIRouter(include_in_schema=False)
 
 
 def row_query(
@@ -52,11 +45,7 @@ def row_query(
     size: Annotated[int, Query(ge=1, le=250)] = 50,
     slice: Annotated[list[str] | None, Query(max_length=50)] = None,  # noqa: A002
 ) -> RowQuery:
-    """Which samples of a report an address asks for.
-
-    Raises:
-        UsageError: a slice is none.
-    """
+    """Which samples of a report an address asks for."""
     return RowQuery(text.split(), filter, _slices(slice or ()), sort, down, first, size)
 
 
@@ -141,7 +130,7 @@ def file_page(report: ReportToRead, form: ReportForm, request: Request) -> Respo
     file = report_file(request, report.id, form)
     if file is None:
         return page("reports/making.html.j2", report=report)
-    return download(file, report.name)
+    return download(file, report.name, report_suffix(form))
 
 
 @router.get("/compare")
@@ -171,29 +160,21 @@ def compare_page(
         query = urlencode({"a": a, "b": b} | {one: "true" for one in chosen if chosen[one]})
         other = f"/compare?{query}&{option}=true"
         return page("reports/refused.html.j2", status=422, why=why, option=option, other=other)
-    return HTMLResponse(made.content)
+    return HTMLResponse(made)
 
 
 def written_comparison_page(
     store: Store, new: str, old: str, *, force: bool = False, unpaired: bool = False
-) -> WrittenFile:
-    """The page that compares two reports.
-
-    Args:
-        store: where.
-        new, old: of the reports.
-        force: compare although metrics or queries differ.
-        unpaired: compare the means of different queries.
-    """
+) -> bytes:
+    """The page that compares two reports; options as of `write_report_comparison`."""
     task = get_task(store, get_report(store, new).task_id)
     with opened_report(store, new) as a, opened_report(store, old) as b:
         parts = comparison_parts(compare(a, b, force=force, unpaired=unpaired), a, b)
         crumbs = crumbs_of(store, task.project_id, task)
         chosen = {"force": force, "unpaired": unpaired}
-        page = rendered(
+        return rendered(
             "reports/compared.html.j2", **parts, new=new, old=old, chosen=chosen, crumbs=crumbs
         )
-        return WrittenFile("comparison.html", page)
 
 
 def _views(request: Request) -> Views:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import Query, Response
+from fastapi import APIRouter, Query, Response
 
 from ragassay.base.errors import UsageError
 from ragassay.client.shapes import Report
 from ragassay.engine.results.verdicts import KeptVerdicts
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, script_json
-from ragassay.service.api.paging import decoded, encoded
+from ragassay.service.api.record_routes import decoded, encoded
 from ragassay.service.api.route_parts import Allowed, InStore, TaskToRead, TaskToWrite
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import Task
 from ragassay.service.store.records import count_records, read_page, read_versions, time_span
 from ragassay.service.store.reports import DEFAULT_SUITE, list_reports
 from ragassay.service.views.report_view import TEXT_OF_ONE
-from ragassay.service.web.page_parts import crumbs_of, page_router, task_page
+from ragassay.service.web.page_parts import crumbs_of, task_page
 from ragassay.suites import all_suites
 
-router = page_router()
+router = APIRouter(include_in_schema=False)
 
 RECORDS_OF_A_PAGE = 50
 
@@ -54,11 +54,7 @@ def reports_page(
     access: Allowed,
     sort: Annotated[str, Query(max_length=20)] = "-created",
 ) -> Response:
-    """A task: its reports, and a form for the next one.
-
-    Raises:
-        UsageError: there is no such order.
-    """
+    """A task: its reports, and a form for the next one."""
     key = ORDERS.get(sort.removeprefix("-"))
     if key is None:
         raise UsageError(f"Reports are sorted by {', '.join(ORDERS)}; '-' before it turns it over.")

@@ -3,7 +3,7 @@
 ``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
 (``view`` is the id and the facts of the report, where its pages are to be made, too; ``named`` are
 the words that names of the operator stand for), and writes lines of JSON: how far it is, and at the
-end the headline, the error, or what the system said of its disk (``log`` is for the operator only).
+end the headline, or the error (``log`` is for the operator only).
 Its memory is given back when it ends, and it ends when its standard input does: a worker that was
 killed leaves no process behind. It imports no database: each report waits for the imports.
 """
@@ -38,6 +38,10 @@ from ragassay.transport.endpoints.endpoint_errors import hide_replies
 SECONDS = 1.0
 """Between two lines about how far it is."""
 
+DISK = (
+    "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
+)
+
 _UNABLE = {
     Reason.UNSUPPORTED: "the judge has no answer",
     Reason.NEEDS_EXTRA: "a package or a model is not installed",
@@ -63,23 +67,26 @@ def main() -> int:
             build_view(Path(options["output"]).parent, *view)
     except KeyboardInterrupt:
         return 130
-    except RagassayError as error:
-        cause = error.__cause__
-        if isinstance(error, LedgerError) and error.passing:
-            # The job begins again where the ledger is back; what was answered is kept.
-            _tell(unavailable=str(error))
-        elif isinstance(error, LedgerError):
-            _tell(disk="the project's ledger takes no answer", log=str(error))
-        elif isinstance(cause, OSError):
-            _tell(disk=system_problem(cause), log=str(error))
-        else:
-            _tell(error=str(error))
-        return 2
-    except OSError as error:
-        _tell(disk=system_problem(error))
+    except (RagassayError, OSError) as error:
+        _tell(**_told_of(error))
         return 2
     _tell(headline=headline_of(result), lacking=_lacking(result))
     return 0
+
+
+def _told_of(error: RagassayError | OSError) -> dict[str, str]:
+    """What is told of an error: what a disk refused is the operator's."""
+    cause = error if isinstance(error, OSError) else error.__cause__
+    if isinstance(error, LedgerError) and error.passing:
+        # The job begins again where the ledger is back; what was answered is kept.
+        return {"unavailable": str(error)}
+    if isinstance(error, LedgerError):
+        problem = "the project's ledger takes no answer"
+    elif isinstance(cause, OSError):
+        problem = system_problem(cause)
+    else:
+        return {"error": str(error)}
+    return {"error": DISK.format(problem), "log": str(error)}
 
 
 def _lacking(result: Result) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import shutil
@@ -20,6 +21,7 @@ from typing import IO, Any
 from ragassay.base.errors import RagassayError
 from ragassay.base.problem_words import system_problem
 from ragassay.base.sample import Sample
+from ragassay.client.archives import pack
 from ragassay.client.shapes import Progress
 from ragassay.engine.results.folders.run_folder import SUMMARY
 from ragassay.formats.native import write
@@ -30,9 +32,10 @@ from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import read_samples, samples_of_task
 from ragassay.service.store.report_files import report_facts
 from ragassay.service.store.reports import get_report, keep_run, run_options, samples_where
-from ragassay.service.store.run_archives import detach_run, packed_folder
+from ragassay.service.store.run_archives import detach_run
 from ragassay.service.store.store_errors import StoreUnavailable
 from ragassay.service.views.view_folders import Views
+from ragassay.service.worker.report_process import DISK
 
 POLL_S = 1.0
 """Seconds between two looks into an empty queue."""
@@ -41,14 +44,10 @@ GRACE_S = 120.0
 """Seconds that a report process has to end: answers in flight are paid, and it stores them."""
 
 
-DISK = (
-    "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
-)
-
 MOST_SAID = 20_000
 """Characters of what a report process wrote to its standard error that the log shows."""
 
-FINAL_KEYS = ("headline", "lacking", "error", "disk", "unavailable")
+FINAL_KEYS = ("headline", "lacking", "error", "unavailable")
 """The last message of a report process has one of these."""
 
 
@@ -72,12 +71,7 @@ class WorkerOptions:
 
 
 class Worker:
-    """Does jobs until it is stopped. `run` may run in a thread.
-
-    Args:
-        store: where the jobs are.
-        options: how it works.
-    """
+    """Does jobs until it is stopped. `run` may run in a thread."""
 
     def __init__(self, store: Store, options: WorkerOptions) -> None:
         self._store, self._options = store, options
@@ -86,11 +80,7 @@ class Worker:
         self._stopped = threading.Event()
 
     def run(self, *, until_idle: bool = False) -> None:
-        """Does jobs.
-
-        Args:
-            until_idle: return where there is nothing to do, instead of waiting.
-        """
+        """Does jobs; returns where there is nothing to do, or waits for more."""
         while not self._stopped.is_set():
             job = None
             try:
@@ -135,14 +125,15 @@ class Worker:
             _log(f"job {job.id}: {problem}")
             self._stopped.wait(self._options.poll)
             self._persist(lambda: self._queue.give_back(job.id))
-        except RagassayError as problem:
-            self._fail(job, str(problem))
-        except OSError as problem:
-            _log(f"job {job.id}: {problem!r}")
-            self._fail(job, DISK.format(system_problem(problem)))
         except Exception as problem:
-            _log(f"job {job.id}: {problem!r}")
-            self._fail(job, f"A defect of ragassay: {type(problem).__name__}: {problem}.")
+            why = f"A defect of ragassay: {type(problem).__name__}: {problem}."
+            if isinstance(problem, OSError):
+                why = DISK.format(system_problem(problem))
+            if isinstance(problem, RagassayError):
+                why = str(problem)
+            else:
+                _log(f"job {job.id}: {problem!r}")
+            self._fail(job, why)
         finally:
             self._clear(job)
             progress = job.progress if work is None else work.progress
@@ -196,11 +187,7 @@ class _ReportJob:
 
     def run(self, stopped: threading.Event) -> tuple[bytes, dict[str, Any], str | None] | None:
         """The archive of the run folder, the headline, and what it lacks in a sentence; ``None``
-        where it is not to go on.
-
-        Raises:
-            RagassayError: it cannot be computed, and why.
-        """
+        where it is not to go on."""
         report = get_report(self._store, str(self._job.report_id))
         task = get_task(self._store, self._job.task_id)
         data, output = self._folder / "data.jsonl", self._folder / "run"
@@ -230,8 +217,6 @@ class _ReportJob:
             return None
         if "unavailable" in final:
             raise StoreUnavailable(final["unavailable"])
-        if "disk" in final:
-            raise RagassayError(DISK.format(final["disk"]))
         if "error" in final or not (output / SUMMARY).is_file():
             problem = str(final.get("error") or "The process that computed it died (memory?).")
             # The paths are the server's, and say nothing to a client.
@@ -241,7 +226,9 @@ class _ReportJob:
             raise RagassayError(problem)
         data.unlink()
         detach_run(output)
-        return packed_folder(output), final["headline"], final["lacking"]
+        packed = io.BytesIO()
+        pack(output, packed)
+        return packed.getvalue(), final["headline"], final["lacking"]
 
     def _with_beats(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """The samples; between them the worker reports now and then that it lives."""
