@@ -24,7 +24,7 @@ from ragassay.metrics.chunks.chunk_overlap import (
     vectors_of,
 )
 from ragassay.metrics.core.chunk_matching import likeness, same_chunks
-from ragassay.metrics.core.metric import Metric, SampleMetric, register
+from ragassay.metrics.core.metric import Metric, SampleMetric, define, register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 
@@ -144,14 +144,9 @@ for _how, _compared, _base in (
     ("similarity", "by cosine", _SimilarAtK),
 ):
     for _figure, (_formula, _misleads) in _AT_K.items():
-        _name = f"{_figure}_at_k_{_how}"
-        _body = {
-            "__doc__": f"{_figure.capitalize()} at k of chunks compared {_compared}, as published."
-            f"\n\nFormula: {_formula}, as published\nMisleads where: {_misleads}",
-            "__module__": __name__,
-            "name": _name,
-        }
-        register(type(_name, (_base,), _body))
+        _title = f"{_figure.capitalize()} at k of chunks compared {_compared}, as published."
+        _sections = f"Formula: {_formula}, as published\nMisleads where: {_misleads}"
+        define(f"{_figure}_at_k_{_how}", _base, f"{_title}\n\n{_sections}")
 
 
 @register
