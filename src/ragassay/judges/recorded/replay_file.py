@@ -310,7 +310,8 @@ def _question_of(cls: type[Question[Any]], data: Any) -> Question[Any]:
     except ValidationError as error:
         place, problem = mistakes(error)[0]
         field = ".".join(("data", *place))
-        raise InputError(problem, field=field, hint=f"As in {example(cls)}") from error
+        hint = f"As in {example(cls)}" if problem == "is missing" else ""
+        raise InputError(problem, field=field, hint=hint) from error
 
 
 @cache
