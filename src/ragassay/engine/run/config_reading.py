@@ -35,8 +35,8 @@ from ragassay.engine.config.metric_selection import (
 from ragassay.engine.config.run_config import RunConfig, make_config
 from ragassay.engine.models.modelling import check_folders, check_names, models_used
 from ragassay.engine.open_rag_eval_config.published_config import EVALUATOR, translate
-from ragassay.formats.sources import encodings
 from ragassay.formats.records.chosen_columns import canonical
+from ragassay.formats.sources import encodings
 from ragassay.metrics.core.metric import Metric
 from ragassay.user_code.object_loading import has_module
 
