@@ -416,13 +416,6 @@ def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(
     assert "secret" not in str(caught.value)
 
 
-def test_a_provider_without_embeddings_says_so() -> None:
-    with pytest.raises(UsageError, match="offers no embeddings"):
-        ragassay.evaluate(
-            str(TOWN), BY_COSINE, embedder="claude:x", environment={"ANTHROPIC_API_KEY": KEY}
-        )
-
-
 def test_an_embedder_that_nobody_uses_is_said_and_not_looked_for() -> None:
     with pytest.warns(RagassayWarning, match="is not used"):
         ragassay.evaluate(str(TOWN), "ChunkP@5", embedder="openai:x", environment={}, limit=2)

@@ -4,16 +4,17 @@ samples, and those over the runs of a query."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ragassay import suites
 from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.judges.own_rubrics import JudgePrompt, Rubric, read_judge_prompt, read_rubric
+from ragassay.judges.own_rubrics import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
@@ -306,9 +307,6 @@ def _usual(config: RunConfig, data_format: str) -> Suite:
     return suites.get(DEFAULT_SUITES.get(data_format, usual))
 
 
-T = TypeVar("T", Rubric, JudgePrompt)
-
-
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:
     """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define; relative
     paths start from ``base``, or else from the working directory."""
@@ -326,18 +324,22 @@ def load_rubric(path: str | Path) -> Metric:
     """
     from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
-    return _made(rubric_metric, read_rubric(path), path)
+    with _named_in(path):
+        return rubric_metric(read_rubric(path))
 
 
 def load_judge_prompt(path: str | Path) -> Metric:
     """``answer_match`` by the instructions in a text or YAML file, as a metric of its own."""
     from ragassay.metrics.answer.answer_match import with_prompt
 
-    return _made(with_prompt, read_judge_prompt(path), path)
+    with _named_in(path):
+        return with_prompt(read_judge_prompt(path))
 
 
-def _made(make: Callable[[T], Metric], definition: T, path: str | Path) -> Metric:
+@contextmanager
+def _named_in(path: str | Path) -> Iterator[None]:
+    """Makes the error about a metric's name one about the file that has it."""
     try:
-        return make(definition)
+        yield
     except UsageError as error:
         raise InputError(str(error), path=path, field="name") from error
