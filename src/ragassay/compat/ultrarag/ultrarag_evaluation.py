@@ -200,7 +200,9 @@ def check_argument(tool: str, name: str, value: Any) -> None:
         return
     kind, item, words = _TAKES.get(name, (str, None, "a path"))
     # By type: true is no number.
-    fits = type(value) is kind and all(type(one) is item for one in (value if isinstance(value, list | tuple) else ()))
+    fits = type(value) is kind and all(
+        type(one) is item for one in (value if isinstance(value, list | tuple) else ())
+    )
     if not fits:
         raise OptionError(name, f"is {shown_value(value)}: write {words}")
     if kind is str and "\0" in value:

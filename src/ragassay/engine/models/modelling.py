@@ -21,8 +21,8 @@ from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.run_models import Models
-from ragassay.models.weights.weight_files import KNOWN
 from ragassay.models.weights.weight_files import (
+    KNOWN,
     Unavailable,
     Weights,
     facts,
