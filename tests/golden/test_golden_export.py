@@ -14,7 +14,13 @@ from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
 from ragassay.engine.run.expected_answers import with_references
 from ragassay.golden.documents import Document
-from ragassay.golden.exchange.golden_export import EXPORTS, export_format, exported, left_out
+from ragassay.golden.exchange.golden_export import (
+    EXPORTS,
+    ExportFormat,
+    export_format,
+    exported,
+    left_out,
+)
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
 
 TEXT = "The tower is 330 metres high. It stands in Paris, by the river."
@@ -250,3 +256,12 @@ def test_items_of_which_there_is_no_record_are_told(
         shown = capsys.readouterr()
         assert shown.out.split(f"out-{kind}{end}: ")[1].splitlines() == list(lines)
     assert no_place in " ".join(shown.err.split())
+
+
+def test_a_format_is_a_row_that_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ExportFormat("lines", {"about": {"q": "query"}, "a": "first?"})
+    monkeypatch.setitem(EXPORTS, "mine", row)  # type: ignore[arg-type]
+    lines = exported((BARE, ITEMS[1]), "mine", lambda: DOCUMENTS).files[""].splitlines()
+    assert json.loads(lines[0]) == {"about": {"q": "Why?"}}
+    assert json.loads(lines[1]) == {"about": {"q": ITEMS[1].query}, "a": "In Paris."}
+    assert "2 earlier turns" in left_out((BARE, ITEMS[1]), "mine")
