@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ragassay.judges.offline.words import content, sentences, tokens
-from ragassay.stats.corrections import holm
 from ragassay.stats.categorical import Ratio, rate_ratio, share_ratio
+from ragassay.stats.corrections import holm
 from ragassay.synthesis.draft import Draft
 from ragassay.synthesis.sections import NAME, THIRDS, Corpus, part_of
 from ragassay.texts.languages import code_of, language_of, word_lists
