@@ -1,4 +1,4 @@
-"""Functions that packages export say what goes in."""
+"""What users import says what goes in."""
 
 from __future__ import annotations
 
@@ -8,49 +8,41 @@ from pathlib import Path
 
 import ragassay
 
-NOT_FOR_READERS = ("overload", "field_validator", "router.", "app.", "token.", "ledger.", "measure")
-"""Decorators of functions that a framework calls; of routes, the description is for clients, and a
-measure's parameters say themselves what they do."""
-
 ROOT = Path(ragassay.__file__).parent
-EXPORTED = {
-    alias.name
-    for stub in ROOT.rglob("__init__.pyi")
-    for node in ast.parse(stub.read_text(encoding="utf-8")).body
-    if isinstance(node, ast.ImportFrom)
-    for alias in node.names
-}
-"""Names that packages export to users. Inside, one line may say enough."""
+
+
+def of_faces() -> Iterator[ast.AST]:
+    """Functions and classes that the stubs of faces name."""
+    for stub in ROOT.rglob("__init__.pyi"):
+        for line in ast.walk(ast.parse(stub.read_text(encoding="utf-8"))):
+            if not isinstance(line, ast.ImportFrom) or line.module is None:
+                continue
+            path = stub.parent.joinpath(*line.module.split(".")).with_suffix(".py")
+            names = {one.name for one in line.names}
+            if path.is_file():
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                yield from (one for one in tree.body if getattr(one, "name", "") in names)
 
 
 def documented(node: ast.AST) -> Iterator[tuple[str, bool]]:
     """Public functions and methods with two or more arguments, and whether they document them."""
-    for one in ast.iter_child_nodes(node):
-        if isinstance(one, ast.ClassDef) and not one.name.startswith("_"):
+    if isinstance(node, ast.ClassDef):
+        for one in node.body:
             yield from documented(one)
-        elif isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-            taken = [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs]
-            names = [argument.arg for argument in taken if argument.arg not in ("self", "cls")]
-            marks = [ast.unparse(mark) for mark in one.decorator_list]
-            skipped = any(mark.startswith(NOT_FOR_READERS) for mark in marks)
-            told = ast.get_docstring(one)  # a metric's method without one fulfils its base's
-            if told and len(names) > 1 and not one.name.startswith("_") and not skipped:
-                yield one.name, "Args:" in told
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        names = [argument.arg for argument in taken if argument.arg not in ("self", "cls")]
+        told = ast.get_docstring(node)  # a metric's method without one fulfils its base's
+        if told and len(names) > 1 and not node.name.startswith("_"):
+            yield node.name, "Args:" in told
 
 
-def exported(path: Path) -> ast.Module:
-    """A module with those of its functions and classes alone that a package exports."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    body = [one for one in tree.body if getattr(one, "name", None) in EXPORTED]
-    return ast.Module(body, [])
-
-
-def test_most_public_functions_document_their_arguments() -> None:
-    every = [found for path in ROOT.rglob("*.py") for found in documented(exported(path))]
-    assert len(every) > 100
+def test_most_functions_of_faces_document_their_arguments() -> None:
+    every = [found for node in of_faces() for found in documented(node)]
+    assert len(every) > 30
     share = sum(done for _, done in every) / len(every)
     # The rest fulfil the contract of a base class, which documents them.
-    assert share >= 0.85, f"{share:.1%} document their arguments"
+    assert share >= 0.85, f"{share:.1%} document their arguments: {dict(every)}"
 
 
 def test_no_docstring_sends_its_reader_elsewhere_for_what_it_does() -> None:

@@ -107,15 +107,6 @@ def test_without_contexts_two_fields_are_null(tmp_path: Path) -> None:
     assert found["metrics"]["RB_agg_zero_denominator"] == [False]
 
 
-def test_length_is_words_and_characters_where_published_values_are_asked_for(
-    tmp_path: Path,
-) -> None:
-    source = written(tmp_path / "in.jsonl", [record()])
-    for published, length in ((False, 5), (True, 26)):
-        stepped("algorithmic", source, tmp_path / "out.jsonl", published=published)
-        assert lines(tmp_path / "out.jsonl")[0]["metrics"]["Length"] == [length]
-
-
 @pytest.mark.parametrize(
     ("file", "tolerance"), [("llama405b_algorithmic_6.jsonl", 0.0), ("judged_42.jsonl", 1e-10)]
 )
@@ -246,18 +237,6 @@ def test_conditioning_by_itself_treats_a_null_as_all_steps_at_once_do(
     (found,) = lines(source)
     assert found["metrics"]["RL_F"] is None
     assert last.metrics["RL_F_idk"].unscored == whole.metrics["RL_F_idk"].unscored
-
-
-def test_conditioning_without_the_steps_before_it_scores_nothing(tmp_path: Path) -> None:
-    given = {"idk_eval": [0.0], "RL_F": None}
-    records = [record(1, metrics=given), record(2, "UNANSWERABLE", metrics=given)]
-    source = written(tmp_path / "in.jsonl", records)
-    summary = stepped("idk_condition", source, tmp_path / "out.jsonl")
-    for field in ("RL_F_idk", "RB_llm_idk", "RB_agg_idk"):
-        assert summary.metrics[field].mean is None, field
-    for found in lines(tmp_path / "out.jsonl"):
-        assert "run the step ragas first" in found["metrics_unscored"]["RL_F_idk"]
-        assert "run the step radbench first" in found["metrics_unscored"]["RB_llm_idk"]
 
 
 @pytest.mark.parametrize("spelling", ["Answerability", "answerability"])
@@ -863,15 +842,6 @@ def test_the_published_form_of_a_step_is_understood_with_a_note(
     assert call(["mtrag", "idk", str(source), "-o", str(out), "--json"]) == 0
     direct, by_step = (json.loads(text)["metrics"] for text in (capsys.readouterr().out, found.out))
     assert direct == by_step and "idk_eval" in direct
-
-
-def test_all_steps_run_in_the_published_form(tmp_path: Path) -> None:
-    """As the benchmark's page has it: ``--step all -i ... -o ... --provider ...``."""
-    source, out = written(tmp_path / "in.jsonl", [record()]), tmp_path / "out.jsonl"
-    words = ["mtrag", "--step", "all", "-i", str(source), "-o", str(out), "--provider", "offline"]
-    call(words)
-    fields = {"Recall", "RB_agg", "idk_eval", "RL_F", "RB_llm", "RB_agg_idk", "RL_F_idk"}
-    assert fields <= lines(out)[0]["metrics"].keys()
 
 
 def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> None:

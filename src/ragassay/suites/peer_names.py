@@ -44,11 +44,7 @@ def peer_aliases() -> Mapping[str, str]:
 
 def peer_advice(name: str) -> str:
     """What tools call a metric so, which of ours comes nearest, and how it differs; empty where no
-    tool is known to.
-
-    Args:
-        name: as a user wrote it, also with parameters or a cut-off.
-    """
+    tool is known to."""
     wanted = _folded(re.split(r"[(@.]", name, maxsplit=1)[0])
     meant = [one for one in peer_metrics() if wanted in map(_folded, one.names)]
     if not meant:

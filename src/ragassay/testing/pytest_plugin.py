@@ -29,11 +29,7 @@ class Hooks:
 
     @pytest.hookspec(firstresult=True)
     def pytest_ragassay_options(self, config: pytest.Config) -> dict[str, Any] | None:
-        """Keywords of `ragassay.evaluate` for the evaluation at the end, as ``judge``.
-
-        Args:
-            config: of pytest.
-        """
+        """Keywords of `ragassay.evaluate` for the evaluation at the end, as ``judge``."""
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -107,11 +103,7 @@ def pytest_runtest_makereport(
 
 
 class SessionGate:
-    """Gathers what tests handed in, and gates it at the end.
-
-    Args:
-        config: of pytest.
-    """
+    """Gathers what tests handed in, and gates it at the end."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config

@@ -65,25 +65,14 @@ class Background:
         self._tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begins a coroutine, from any thread.
-
-        Args:
-            work: the coroutine.
-        """
+        """Begins a coroutine, from any thread."""
         context = copy_context()
         context.run(_owner.set, self._tasks)
         return context.run(asyncio.run_coroutine_threadsafe, work, self._on.loop)
 
     def close(self, timeout: float | None = None) -> None:
-        """Cancels what has not ended, and waits for it.
-
-        Args:
-            timeout: seconds. If it takes longer, something holds the loop: later work gets a new
-                one.
-
-        Raises:
-            TimeoutError: it took longer.
-        """
+        """Cancels what has not ended, and waits for it. What takes longer than so many seconds
+        holds the loop: a `TimeoutError` is raised, and later work gets a new loop."""
         try:
             self.submit(self._cancel()).result(timeout)
         except TimeoutError:

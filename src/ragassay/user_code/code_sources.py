@@ -116,12 +116,7 @@ def _is_own(file: Path) -> bool:
 
 def is_as_written(defined: Any) -> bool:
     """Whether the code that runs is still that of its files, as far as its functions tell: a file
-    may be edited after it was imported.
-
-    Args:
-        defined: a function that a file defines at its top level, or a class. What its file imports
-            of a user's own counts, where it is loaded.
-    """
+    may be edited after it was imported."""
     loaded = map(sys.modules.get, _imported_files([defined.__module__]))
     beside = [
         one

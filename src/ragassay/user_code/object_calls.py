@@ -13,12 +13,7 @@ _SHOWN = 200
 
 
 def described(error: BaseException, *, place: bool = False) -> str:
-    """An exception in one line: its type and what it says, shortened; with a full stop.
-
-    Args:
-        error: of a user's code.
-        place: whether to add the file and line where it was raised.
-    """
+    """An exception in one line: its type and what it says, shortened; and its place if wanted."""
     text = " ".join(str(error).split())
     text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
     text = f": {text.rstrip('.')}" if text else ""

@@ -27,11 +27,7 @@ def is_python_word(word: str) -> bool:
 
 def object_hint(word: str) -> str:
     """What was meant by a word that nearly has the form ``module:name``; empty where that is not
-    known.
-
-    Args:
-        word: that stands where such a word may stand.
-    """
+    known."""
     path, _, name = word.strip().rpartition(":")
     if made := re.fullmatch(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)\(.*\)", word.strip()):
         own = made[2].rpartition(".")[2].lower()

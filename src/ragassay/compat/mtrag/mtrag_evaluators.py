@@ -30,15 +30,7 @@ def read_evaluators(path: Path, *, published: bool = False) -> dict[str, Metric]
     """The metrics that a ``config.yaml`` of the benchmark names, by the fields that they fill.
 
     Each entry is ``NAME: {func: ..., prediction: prediction, target: target | passage}``. As in the
-    published scripts ``RB_agg`` comes on top where all its parts are named.
-
-    Args:
-        path: of the YAML file.
-        published: whether published defects are reproduced.
-
-    Raises:
-        InputError: it cannot be read, is no such mapping, or names an unknown function.
-    """
+    published scripts ``RB_agg`` comes on top where all its parts are named."""
     body = value_of(text_of(path), path)
     if not isinstance(body, Mapping) or not body:
         raise InputError("is not a mapping of metrics", path=path, hint=_FORM)

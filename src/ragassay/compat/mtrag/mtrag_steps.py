@@ -21,10 +21,18 @@ from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.files import atomic
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.compat.mtrag.given_values import GivenValues, KeptValues, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
+<<<<<<< HEAD
 from ragassay.compat.mtrag.mtrag_records import Record, Tasks, extended
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
+=======
+from ragassay.compat.mtrag.mtrag_judges import (
+    GivenValues,
+    KeptValues,
+    UnavailableJudge,
+    judge_of_field,
+)
+>>>>>>> r6com
 from ragassay.engine.config.metric_selection import with_options
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.summary import Summary
@@ -88,11 +96,7 @@ class StepOptions:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps to do, in their order.
-
-        Raises:
-            UsageError: there is no such step.
-        """
+        """The steps to do, in their order."""
         steps = tuple(step for step in STEPS if self.step in (step, ALL))
         if not steps:
             names = (*STEPS, ALL)
@@ -103,12 +107,7 @@ class StepOptions:
         return steps
 
     def fields(self) -> dict[str, Metric]:
-        """The metrics to compute, by the published field that each fills.
-
-        Raises:
-            InputError: the file of evaluators cannot be read.
-            UsageError: an option that no metric of these steps has.
-        """
+        """The metrics to compute, by the published field that each fills."""
         suite = suites.get(SUITE)
         chosen: dict[str, Metric] = {}
         for step in self.steps:
@@ -132,54 +131,22 @@ class StepOptions:
         return self.steps != (CONDITION,) and bool(judged_among(self.fields().values()))
 
 
-@dataclass(frozen=True)
-class Evaluated:
-    """A record and what was found about it."""
-
-    record: Record
-    sample: Sample
-    outcomes: Mapping[str, Outcome]
-    judged_by: Mapping[str, str]
-    rule: str | None
-
-    @property
-    def written(self) -> Record:
-        """The record with its new metrics."""
-        metrics = dict(self.outcomes)
-        beside = metrics.get(_BESIDE)
-        if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
-            del metrics[_BESIDE]
-        return extended(self.record, metrics, self.judged_by, self.rule)
-
-
-def run_step(
+def _scored(
     records: Iterable[tuple[int, Record]],
     fields: Mapping[str, Metric],
     asker: Asker,
-    path: Path | None = None,
-    models: Models | None = None,
-    *,
-    refresh: bool = False,
-) -> Iterator[Evaluated]:
-    """Scores records, in their order and a window at a time.
-
-    Args:
-        records: each with its line; they are kept whole.
-        fields: the metrics to compute, by the field that each fills.
-        asker: who is asked by those that need a judge.
-        path: where the records come from, for errors.
-        models: what metrics by BERTScore use.
-        refresh: ask also for what the records bring of judges.
-
-    Raises:
-        InputError: a record cannot be read as a sample; file, line and field are named.
-    """
+    path: Path,
+    models: Models,
+    refresh: bool,
+) -> Iterator[tuple[Record, Sample, Mapping[str, Outcome], Mapping[str, str]]]:
+    """Scores records, in their order and a window at a time: each with its new metrics, the sample
+    that was made of it, the outcomes, and the fields whose judges are named anew."""
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
     given_values = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
-    chosen = [one.rule for one in fields.values() if isinstance(one, Conditioned)]
-    rule = "spec" if "spec" in chosen else "" if chosen else None
+    rules = [one.rule for one in fields.values() if isinstance(one, Conditioned)]
+    rule = "spec" if "spec" in rules else "" if rules else None
 
     def samples() -> Iterator[Sample]:
         for line, record in records:
@@ -188,13 +155,18 @@ def run_step(
 
     for window, columns in score_stream(samples(), list(fields.values()), asker, models=models):
         for at, sample in enumerate(window):
-            outcomes_of = {name: column[at] for name, column in zip(fields, columns, strict=True)}
-            who = {
-                name: judge_of_field(fields[name], sample, outcomes_of[name], label)
-                for name in fields
+            outcomes = {name: column[at] for name, column in zip(fields, columns, strict=True)}
+            judged_by = {
+                name: judge
+                for name, metric in fields.items()
+                if (judge := judge_of_field(metric, sample, outcomes[name], label)) is not None
             }
-            judges = {name: judge for name, judge in who.items() if judge is not None}
-            yield Evaluated(waiting.popleft(), sample, outcomes_of, judges, rule)
+            shown = dict(outcomes)
+            beside = shown.get(_BESIDE)
+            if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
+                del shown[_BESIDE]
+            written = extended(waiting.popleft(), shown, judged_by, rule)
+            yield written, sample, outcomes, judged_by
 
 
 def run_steps(
@@ -234,13 +206,13 @@ def run_steps(
         packed(raw, options.output) as stream,
     ):
         refresh = options.refresh and options.asks
-        evaluated = run_step(records, fields, used, options.input, models, refresh=refresh)
-        for n, one in enumerate(evaluated, 1):
-            stream.write(strict_json.dumps(one.written) + b"\n")
-            collected.add([one.sample], [[one.outcomes[name]] for name in shown])
-            kept_values.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
+        scored = _scored(records, fields, used, options.input, models, refresh)
+        for n, (record, sample, outcomes, judged_by) in enumerate(scored, 1):
+            stream.write(strict_json.dumps(record) + b"\n")
+            collected.add([sample], [[outcomes[name]] for name in shown])
+            kept_values.add(sample, outcomes, judged_by, used.judge.label)
             if isinstance(used.judge, UnavailableJudge):
-                used.judge.add(one.outcomes.values())
+                used.judge.add(outcomes.values())
             if progress is not None:
                 progress(n)
         if not collected.columns.identities:

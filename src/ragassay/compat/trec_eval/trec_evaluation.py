@@ -71,12 +71,7 @@ class TrecScores:
         return f"Z{measure.label}" if self.standardised and _is_number(measure) else measure.label
 
     def lines(self, *, per_query: bool = False, summary: bool = True) -> Iterator[str]:
-        """Yields trec_eval's lines: measure, query or ``all``, and value, separated by tabs.
-
-        Args:
-            per_query: whether each query has its lines.
-            summary: whether the summary has its lines.
-        """
+        """Yields trec_eval's lines: measure, query or ``all``, and value, separated by tabs."""
         for measure, query, value in self.per_query() if per_query else ():
             yield self._line(measure, query, value)
         for measure, value in self.summary() if summary else ():

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def table(scores: TrecScores, *, per_query: bool, summary: bool = True) -> Table:
-    """One row for each measure (and query), with the metric that it is.
-
-    Args:
-        scores: of a run.
-        per_query: whether each query has its rows.
-        summary: whether the summary has its rows.
-    """
+    """One row for each measure (and query), with the metric that it is."""
     rows = Table(box=SIMPLE_HEAD, pad_edge=False)
     rows.add_column("measure")
     rows.add_column("metric", style="dim")
@@ -58,12 +52,7 @@ def averaged_over(scores: TrecScores) -> str:
 
 def warnings(scores: TrecScores, run: str) -> list[str]:
     """What a reader of the scores must know: queries left out, values without a z-score. One
-    sentence each.
-
-    Args:
-        scores: of a run.
-        run: its name.
-    """
+    sentence each."""
     sentences = []
     if scores.n_missing:
         one = scores.n_missing == 1
@@ -90,15 +79,7 @@ def warnings(scores: TrecScores, run: str) -> list[str]:
 def as_json(
     scores: TrecScores, qrels: str, run: str, *, per_query: bool, summary: bool = True
 ) -> dict[str, Any]:
-    """The scores of a run as plain values.
-
-    Args:
-        scores: of a run.
-        qrels: name of the judgements.
-        run: name of the run.
-        per_query: whether the values of each query are included.
-        summary: whether the summary is included.
-    """
+    """The scores of a run as plain values."""
     measures: dict[str, dict[str, Any]] = {
         scores.label(one): {"metric": None if one.metric is None else str(one.metric)}
         for one in scores.measures
@@ -113,12 +94,7 @@ def as_json(
 
 
 def comparisons_as_json(comparisons: list[Comparison], scores: TrecScores) -> dict[str, Any]:
-    """Several comparisons with the same baseline as plain values.
-
-    Args:
-        comparisons: of several runs with one baseline.
-        scores: of the baseline.
-    """
+    """Several comparisons with the same baseline as plain values."""
     return {**coverage(scores), "comparisons": [one.to_json() for one in comparisons]}
 
 
