@@ -22,17 +22,13 @@ from ragassay.base.files import atomic
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
-<<<<<<< HEAD
-from ragassay.compat.mtrag.mtrag_records import Record, Tasks, extended
-from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
-=======
 from ragassay.compat.mtrag.mtrag_judges import (
     GivenValues,
     KeptValues,
     UnavailableJudge,
     judge_of_field,
 )
->>>>>>> r6com
+from ragassay.compat.mtrag.mtrag_records import Record, Tasks, extended
 from ragassay.engine.config.metric_selection import with_options
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.summary import Summary

@@ -199,16 +199,8 @@ def check_argument(tool: str, name: str, value: Any) -> None:
     if name in ("pred_ls", "gt_ls") or (value is None and optional):
         return
     kind, item, words = _TAKES.get(name, (str, None, "a path"))
-<<<<<<< HEAD
-    # By type: true is no number.
-    fits = type(value) is kind and all(
-        type(one) is item for one in (value if isinstance(value, list | tuple) else ())
-    )
-    if not fits:
-=======
     items = value if item and isinstance(value, list) else ()
     if not _is(value, kind) or not all(_is(one, item) for one in items):
->>>>>>> r6com
         raise OptionError(name, f"is {shown_value(value)}: write {words}")
     if kind is str and "\0" in value:
         raise OptionError(name, f"is {shown_value(value)}, which no path can be")
