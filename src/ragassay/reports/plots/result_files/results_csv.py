@@ -13,8 +13,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.formats import opening
-from ragassay.formats.sources import delimited
+from ragassay.formats.sources import delimited, opening
 from ragassay.formats.sources.delimited import Row
 from ragassay.reports.plots.result_files.evaluator_tables import (
     BY_FILE,
