@@ -45,11 +45,8 @@ class Result(Displayed):
         >>> import ragassay
         >>> data = [{"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}]
         >>> result = ragassay.evaluate(data, ["em", "answer_words"])
-        >>> print(result.summary)
-        metrics on samples in memory: mean over the one query, where it is scored
-        metric             mean  interval              scored
-        em               1.0000                        1/1
-        answer_words     1.0000                        1/1
+        >>> result.summary["em"]
+        <em: mean 1.0000, 1/1 scored>
         >>> len(result.scores), result.scores[-1].metric
         (2, 'answer_words')
         >>> result.to_polars().row(0, named=True)["answer"]
