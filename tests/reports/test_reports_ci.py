@@ -124,7 +124,7 @@ def test_github_shows_annotations_and_the_summary_of_the_step(
     assert call(["compare", str(run), str(run), "--github", "--json"]) == 0
     found = capsys.readouterr()
     json.loads(found.out)
-    assert "| metric | new | old | difference | interval |" in place.read_text()
+    assert "| metric | new | old | difference | verdict | interval |" in place.read_text()
 
 
 def test_a_summary_that_github_would_not_show_is_cut(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_mistake_shows_the_line_of_the_test_and_no_line_of_the_package(
     assert "evaluation.py" not in text and "score_assertion.py" not in text
     _, _, evidence = text.partition("em>=1 is not fulfilled")
     lines = [line for line in evidence.splitlines() if line.startswith("E ")]
-    assert 78 <= max(map(len, lines)) <= 80
+    assert 70 <= max(map(len, lines)) <= 80
 
 
 def test_a_mapping_that_is_no_sample_is_refused() -> None:
@@ -169,8 +169,8 @@ def test_the_plugin_imports_and_prints_nothing_where_no_test_uses_it(
             heavy = {"numpy", "polars", "pydantic", "rich", "orjson"} & sys.modules.keys()
             assert not heavy
             assert ours <= {
-                "ragassay", "ragassay.exports", "ragassay.testing",
-                "ragassay.testing.pytest_plugin",
+                "ragassay", "ragassay.base", "ragassay.base.counts", "ragassay.base.note",
+                "ragassay.testing", "ragassay.testing.pytest_plugin",
             }
         """
     )
@@ -200,7 +200,7 @@ def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(
         done.stdout.fnmatch_lines(
             [
                 "*ragassay: samples=6 tests=6*",
-                "token_f1.f *6/6*",
+                "*token_f1.f *6/6*",
                 "gate low(token_f1.f)>=0.99: FAILED, one-sided 95 % bounds*",
                 "*answer: blue",
                 "gate em>=0.5: passed, mean *",
