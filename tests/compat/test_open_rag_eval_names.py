@@ -198,7 +198,6 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
     assert inner is not None
     assert inner.summary.metrics["runs_rouge1.f"].mean == pytest.approx((2 / 3 + 1 + 2 / 3) / 3)
     assert "answers: ROUGE-1" in str(found)
-    assert str(found) == str(inner.summary) and "consistency_rouge_score     0.7" in str(found)
     evaluator.to_csv(found, tmp_path / "out.csv")
     assert "consistency_rouge_score" in (tmp_path / "out.csv").read_text()
     with pytest.raises(UsageError, match="'rouge_score'"):
