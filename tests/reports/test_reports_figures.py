@@ -7,8 +7,7 @@ import re
 import numpy as np
 
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts import distribution_chart
-from ragassay.reports.html import figures
+from ragassay.reports.charts import distribution_chart, figures
 
 VALUES = np.array([0.964, 0.97, 0.98, 0.99, 1.0])
 

@@ -2,7 +2,7 @@
 show themselves.
 
 What computes a result emits notes. The words are in ``reports/text/note_words.yaml``, one sentence
-a kind, and `ragassay.reports.text.said` fills them in.
+a kind, and `ragassay.reports.said` fills them in.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ class AnswerLabels(Reviewing):
         """Takes a label down.
 
         Args:
-            answer: as `ragassay.judges.label_of` reads it; ``None``: the person cannot tell.
+            answer: as `replay_file.label_of` reads it; ``None``: the person cannot tell.
             seconds: that it took; ``None`` where nobody measured it.
             final: the person saw what others had said; the label settles the question.
 

@@ -63,7 +63,7 @@ class NamedModels:
 
     @property
     def words(self) -> dict[str, dict[str, str]]:
-        """The words that the names stand for, by role, as `ragassay.engine.run.prepare` takes
+        """The words that the names stand for, by role, as `prepared_run.prepare` takes
         them."""
         return {"judge": dict(self.judges), "embedder": dict(self.embedders)}
 

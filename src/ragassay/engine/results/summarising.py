@@ -29,7 +29,7 @@ GEOMETRIC_FLOOR = 1e-5
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How intervals are computed: see ``ragassay.stats.mean_interval``."""
+    """How intervals are computed: see `ragassay.stats.intervals`."""
 
     method: str = "auto"
     level: float = 0.95

@@ -20,7 +20,7 @@ from ragassay.judges.asking import Asked
 from ragassay.judges.recorded.verdict_records import to_record
 
 Record = Mapping[str, Any]
-"""A verdict as `ragassay.judges.to_record` makes it."""
+"""A verdict as `verdict_records.to_record` makes it."""
 
 
 class KeptVerdicts:

@@ -110,7 +110,7 @@ def open_session(
         config: names judges, limits, budget and ledger.
         suites: the first with a published default model decides it, where only a provider is named.
         judge: takes the place of the configuration's, where given: a `Judge`, or words and objects
-            in Python (see `ragassay.judges.named_judges`).
+            in Python (see `python_judge.named_judges`).
         environment: where keys are looked for; the process's own when left out.
         dry: nothing will be asked: no key is needed, and no ledger is made where there is none.
         named: the words that names of an operator stand for.

@@ -98,7 +98,7 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
         The run in the form for these judgements, and its tag.
 
     Raises:
-        InputError: see `ragassay.formats.qrels_and_runs` and `ragassay.formats.trec_preferences`;
+        InputError: see `ragassay.formats.trec`;
             or a document that occurs twice for one query (with its line), or a run none of whose
             queries is judged.
     """

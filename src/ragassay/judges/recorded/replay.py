@@ -167,7 +167,7 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     """A record as the verdict or failure that was recorded, with its provenance and votes.
 
     Args:
-        record: as `ragassay.judges.to_record` makes it, or a person's label.
+        record: as `verdict_records.to_record` makes it, or a person's label.
         question: what it answers.
         repeat: for which asking.
         where: names the line, for whoever is not named in it.

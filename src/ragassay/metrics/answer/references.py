@@ -2,7 +2,7 @@
 
 Normalisers and tokenisers of published tools have a name each, because a metric is only comparable
 with a published one when it cuts text in the same places. The corrected metrics compare
-`ragassay.texts.words`.
+`ragassay.texts.word_cutting`.
 
 ==================  ========================================================  =================
 function            what it does                                              used by
@@ -40,7 +40,7 @@ from ragassay.texts.word_cutting import stemmed, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
-words of any script (`ragassay.texts.words`)."""
+words of any script (`ragassay.texts.word_cutting`)."""
 
 Articles = Literal["drop", "keep"]
 """Whether English articles count as words."""

@@ -2,7 +2,7 @@
 
 The published ones work on UltraRAG's normal form and keep its degenerate cases, which the
 explanation of a score names. The corrected ones compare whole words of any script
-(`ragassay.texts.words`), and a reference without words cannot match anything.
+(`ragassay.texts.word_cutting`), and a reference without words cannot match anything.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
 from ragassay.engine.results.summary import Slice, missing_by_accident
-from ragassay.reports.html import figures
+from ragassay.reports.charts import figures
 from ragassay.reports.html.query_browser import FAULT_NUMBERS, ComparisonBrowser, RunBrowser
 from ragassay.reports.model import Lines
 from ragassay.reports.tables.rows_by_sample import consistency_of

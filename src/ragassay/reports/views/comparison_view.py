@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ragassay.base.counts import plural
 from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.reports.html import figures
+from ragassay.reports.charts import figures
 from ragassay.reports.model import Block, Cell, Column, Lines, Report, Row, Style, Table, lines
 from ragassay.reports.text import wording
 from ragassay.reports.text.note_sentences import all_said

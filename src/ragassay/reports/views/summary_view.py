@@ -12,7 +12,7 @@ from ragassay.base.counts import grouped
 from ragassay.engine.results import Result
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import MetricSummary, Slice, Summary, missing_by_accident
-from ragassay.reports.html import figures
+from ragassay.reports.charts import figures
 from ragassay.reports.model import (
     Block,
     Cell,

@@ -1,4 +1,4 @@
-"""Small figures for the HTML report: inline SVG that takes its colours from the page's theme.
+"""Small figures for pages and notebooks: inline SVG that takes its colours from the page's theme.
 
 Every coordinate comes from the summary's own numbers. Each figure says in words what it shows.
 """
