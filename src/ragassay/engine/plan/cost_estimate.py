@@ -190,11 +190,6 @@ def fit(total: Amount, budget: str) -> BudgetFit:
 _RECENT = 200
 """How many of a model's newest answers are looked at."""
 
-_LATENCIES = (
-    "SELECT latency / CASE WHEN attempts > 1 THEN attempts ELSE 1 END FROM verdicts "
-    "WHERE model = ? AND reason IS NULL ORDER BY rowid DESC LIMIT ?"
-)
-
 
 def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
     """The throughput of a judge: the median latency of each model's last answers; the slowest model

@@ -24,7 +24,7 @@ def models_report(models: Sequence[Surveyed]) -> Report:
     ]
     rows = (
         (
-            Cell(one.name, f" @ {one.commit}" if one.commit else ""),
+            one.name,
             Cell(one.facts.what, below=_about(one)),
             one.facts.licence or "?",
             _size(one),
@@ -65,6 +65,7 @@ def _about(one: Surveyed) -> tuple[str, ...]:
     where = "named folder" if one.given else "cache"
     about = (
         f"for {_metrics(one.metrics)}" if one.metrics else "",
+        f"commit {one.commit}" if one.commit else "",
         _companions(one),
         "" if one.folder is None else f"{where}: {one.folder}",
         one.problem if one.folder is not None or one.given else "not here",
