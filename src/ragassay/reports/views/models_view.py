@@ -16,21 +16,8 @@ _SHOWN = 4
 
 def models_report(models: Sequence[Surveyed]) -> Report:
     """Each model with what it is for, its licence and size, and where it is."""
-    columns = [
-        Column("model", "name", style="strong"),
-        Column("what it is for", "words"),
-        Column("licence", "label"),
-        Column("size"),
-    ]
-    rows = (
-        (
-            one.name,
-            Cell(one.facts.what, below=_about(one)),
-            one.facts.licence or "?",
-            _size(one),
-        )
-        for one in models
-    )
+    columns = [Column("model", "name", style="strong"), Column("what it is for", "words")]
+    rows = ((one.name, Cell(one.facts.what, below=_about(one))) for one in models)
     hint = (
         "'ragassay models fetch NAME' downloads one, 'ragassay models check' tries those that are "
         "here; --model NAME=FOLDER names a folder that holds one."
@@ -61,11 +48,12 @@ def as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
 
 
 def _about(one: Surveyed) -> tuple[str, ...]:
-    """The metrics of a model, and where it is."""
+    """The metrics of a model, its licence and size, and where it is."""
     where = "named folder" if one.given else "cache"
     about = (
         f"for {_metrics(one.metrics)}" if one.metrics else "",
         f"commit {one.commit}" if one.commit else "",
+        f"licence {one.facts.licence or '?'}, {_size(one)}",
         _companions(one),
         "" if one.folder is None else f"{where}: {one.folder}",
         one.problem if one.folder is not None or one.given else "not here",
