@@ -272,7 +272,7 @@ def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
     assert facts["suite"] == "ragreport" and "relevance, usefulness" in facts["metrics"]
     exported = httpx2.get(f"{files}/html").text
     assert "<h1>November</h1>" in exported and "<title>November " in exported
-    assert httpx2.get(f"{files}/markdown").text.startswith("### November, ")
+    assert httpx2.get(f"{files}/markdown").text.startswith("### November\n")
     shown = httpx2.get(f"{served.url}/reports/{report.id}").text
     for text in (exported, shown):
         assert all(one in text for one in told)

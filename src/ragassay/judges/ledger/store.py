@@ -157,11 +157,11 @@ class Ledger:
         rows = self.rows(chosen, REJECTED, endpoint, model)
         return dict.fromkeys(row.subject for row in rows).keys()
 
-    def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> asyncio.Future[None]:
+    async def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> None:
         """Remembers, for this run and later ones, that an endpoint does not take parameters."""
         now = time.time()
         rows = [rejection(endpoint, model, name, now) for name in parameters]
-        return self.keep(lambda: rows)
+        await self.keep(lambda: rows)
 
     @asynccontextmanager
     async def lease(self, key: str) -> AsyncIterator[None]:

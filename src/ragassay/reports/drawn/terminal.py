@@ -123,14 +123,16 @@ class _Pen:
             box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0),
             show_header=heads,
         )  # fmt: skip
-        room = max(self._room(columns), 1)
-        wide = min(names.full, room)
-        spare = room - wide
+        room = self._room(columns)
+        wide = min(names.full, max(room, names.least))
+        spare = room - wide  # below 0, words take less: long ones are cut
         grid.add_column(names.head(wide), width=wide, no_wrap=True, overflow="fold")
         for one in columns:
-            size = min(one.full, one.least + spare)
-            spare -= size - one.least
             kind, style = one.column.kind, one.column.style
+            size = one.least
+            if kind == "words":
+                size = max(_LEAST_NAME, min(one.full, one.least + spare))
+                spare -= size - one.least
             grid.add_column(
                 one.head(size), width=size, overflow="fold", no_wrap=kind != "words",
                 justify="right" if kind == "number" else "left", style=_STYLES.get(style, style),
