@@ -381,7 +381,7 @@ def test_data_that_nothing_can_score_is_never_without_faults(
     assert "nothing can be scored" in said and "no faults" not in said
     write("b.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
     assert call(["validate", "b.jsonl", "--metrics", "em"]) == 3
-    assert "nothing can be scored" in capsys.readouterr().out
+    assert "nothing can be scored" in " ".join(capsys.readouterr().out.split())
     assert call(["validate", "b.jsonl", "--metrics", "answer_words"]) == 0
     assert "no faults" in capsys.readouterr().out
 
