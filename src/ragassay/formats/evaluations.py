@@ -1,6 +1,6 @@
 """Results of other tools' evaluations, as far as no path names their values: functions that rows of
 ``exports.yaml`` name. The items of a file come from one function, and each item's record, by our
-names, from another one; what stands beside a record is for chosen columns only."""
+names, from another one; other fields of the entry are for chosen columns only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Items = Iterator[tuple[int, Any]]
 """Items of a file, each with its line or number."""
 
 Made = tuple[dict[str, Any], Row | None]
-"""A record, and what stands beside it."""
+"""A record, and the other fields of its entry."""
 
 
 # Test runs and results, datasets in CSV, and conversational test cases of deepeval. Plain lists of

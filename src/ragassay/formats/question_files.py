@@ -175,7 +175,7 @@ class _LookingMapper(Mapper):
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
-        """Keeps the record, with what stands beside it."""
+        """Keeps the record, with the other fields of its entry."""
         everything = {**record, **(beside or {})}
         excused = self.columns.excused(everything, made=beside is not None)
         if self.first is None or not excused:

@@ -30,7 +30,7 @@ def ultrarag_tools(folders: AllowedFolders) -> list[Callable[..., Any]]:
                 "question", "gt_ls": "golden_answers"}), limit (-1: all), shuffle, seed.
         """
         path = benchmark.get("path")
-        if isinstance(path, str):  # else it is told what is missing
+        if isinstance(path, str):  # else the call says what is missing
             benchmark = {**benchmark, "path": str(folders.existing(path, "benchmark.path"))}
         return ultrarag.get_data(benchmark)
 

@@ -154,7 +154,7 @@ def synthesize(
 
 
 def _about_documents(synthesis: Synthesis) -> Iterator[Note]:
-    """What is told of the documents before anything is written."""
+    """Notes on the documents, before anything is written."""
     from ragassay.golden.checks.document_checks import nearly_alike
 
     for code, n in synthesis.left_out.items():
@@ -221,7 +221,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
 def _not_finished(outcome: Outcome) -> Note:
     """What kept the run from its end, and what to do."""
     if outcome.unasked:
-        # Each may have been given up for a reason of its own: that of the most is told.
+        # Each may have been given up for its own reason: the most frequent one is shown.
         ((reason, _),) = Counter(one.detail for one in outcome.unasked).most_common(1)
         reason = f"{plural(len(outcome.unasked), 'draft')} not asked: {reason}"
     else:

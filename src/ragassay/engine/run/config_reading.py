@@ -46,7 +46,7 @@ _PARAMETERS = "Parameters of a pipeline are read with it: ragassay run PIPELINE.
 _OF_PIPELINES = {
     "pipeline": "A pipeline is run by: ragassay run PIPELINE.yaml.",
     "servers": "A pipeline has the keys 'servers' and 'pipeline': ragassay run PIPELINE.yaml.",
-    "pipelines": "Did you mean 'pipeline'? It stands beside 'servers'.",
+    "pipelines": "Did you mean 'pipeline'? It is a key beside 'servers'.",
     "benchmark": _PARAMETERS,
     "evaluation": _PARAMETERS,
 }

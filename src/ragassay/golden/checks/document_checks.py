@@ -15,9 +15,9 @@ from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
 from ragassay.texts import sentences
 
 _ALIKE = 0.8
-"""Share of equal sentences from which two documents are told."""
+"""Two documents with at least this share of equal sentences are reported."""
 _FEWEST = 3
-"""Equal sentences of documents that are told: of shorter ones a heading may be most."""
+"""Fewest equal sentences of documents that are reported: a heading may be most of a short one."""
 _HOLDERS = 20
 """Documents with one sentence that are all compared with each other."""
 

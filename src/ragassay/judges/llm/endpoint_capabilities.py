@@ -40,7 +40,7 @@ class EndpointCapabilities:
         ledger: remembers them.
         endpoint: whose they are.
         model: its name there.
-        sender: of the requests; its breaker is told of requests that failed without them, too.
+        sender: of the requests; its breaker counts requests that failed without them, too.
     """
 
     def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str, sender: Sender) -> None:

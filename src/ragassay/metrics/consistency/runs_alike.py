@@ -277,7 +277,7 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
         ]
 
 
-_PLACES = "passages are told apart by their texts, for an id stands for different ones"
+_PLACES = "passages are compared by their texts, because one id has different texts"
 _CLASH = "one id stands for different passages, and some have no text to tell them apart by"
 
 
