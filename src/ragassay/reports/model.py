@@ -45,13 +45,12 @@ class Column:
     Attributes:
         head: its title.
         kind: a ``name`` breaks at its punctuation, a ``number`` and a ``label`` never, ``words`` at
-            blanks; a ``figure`` is drawn.
+            blanks; a ``figure`` is drawn on pages, and where its cells have shares in the terminal.
         drop: where there is no room, the columns with the highest number are left out first; 0
             always stays.
         instead: lines that stand below the table where the column is left out; where it has none,
             a line says that it is missing.
         style: of its cells that have none.
-        page_only: texts do not have it.
     """
 
     head: str
@@ -59,7 +58,6 @@ class Column:
     drop: int = 0
     instead: tuple[str, ...] | None = None
     style: Style = ""
-    page_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

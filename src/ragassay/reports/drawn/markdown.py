@@ -69,9 +69,7 @@ def _line(cell: Cell) -> str:
 
 
 def _table(table: Table) -> str:
-    shown = [
-        at for at, one in enumerate(table.columns) if not one.page_only and one.kind != "figure"
-    ]
+    shown = [at for at, one in enumerate(table.columns) if one.kind != "figure"]
     heads = [escape(table.columns[at].head.replace("\n", ", ")) for at in shown]
     align = ["---:" if table.columns[at].kind == "number" else ":---" for at in shown]
     rows = (

@@ -91,7 +91,7 @@ class _Pen:
         columns = [
             _Drawn(one, [row.cells[at] for row in table.rows], self)
             for at, one in enumerate(table.columns)
-            if not one.page_only
+            if one.kind != "figure" or any(row.cells[at].share is not None for row in table.rows)
         ]
         names, *others = columns
         left_out: list[_Drawn] = []

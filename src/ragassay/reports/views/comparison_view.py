@@ -84,7 +84,7 @@ def _differences(comparison: Comparison, full: bool) -> Table:
         Column("difference", style="strong"),
         Column("verdict", "label"),
         Column("interval", drop=0 if full else 1, instead=(), style="dim"),
-        Column("", "figure", page_only=True),
+        Column("", "figure"),
     ]
     if full:
         columns += map(Column, ("p", "t-test p", "corrected p", "n", "detectable"))
