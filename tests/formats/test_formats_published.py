@@ -457,7 +457,7 @@ def test_ml_cube_rows_with_an_answer_or_system_twice_are_an_error(
     tmp_path: Path, column: str
 ) -> None:
     path = text(tmp_path, f"id,input_1,{column},bot@1\n1,q,a,b\n")
-    with pytest.raises(InputError, match=f"line 2, field '{column}'.*stands beside 'bot@1'"):
+    with pytest.raises(InputError, match=f"line 2, field '{column}'.*'bot@1'"):
         load(path)
 
 

@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ragassay.base import printable
-from ragassay.reports.model import Block, Cell, Column, Lines, Report, Row, Table, lines
+from ragassay.reports.model import Block, Cell, Column, Lines, Part, Report, Row, Table, lines
 from ragassay.reports.text import wording
 
 _STYLES = {"strong": "bold", "good": "green", "bad": "red", "doubt": "yellow", "info": "cyan"}
@@ -49,7 +49,11 @@ class _Pen:
             about = report.about and f", {report.about}"
             yield Padding(self.text(Cell(report.title, about, style="strong")), (1, 1, 0, 1))
         verdict = report.verdict and lines([report.verdict], "text", "strong")
+        after_part = False
         for block in report.blocks:
+            if after_part and isinstance(block, Lines) and block.lines:
+                yield Text("")
+            after_part = isinstance(block, Part)
             if verdict and isinstance(block, Lines):
                 yield from self.block(verdict)
                 verdict = ""
@@ -126,7 +130,9 @@ class _Pen:
         room = self._room(columns)
         wide = min(names.full, max(room, names.least))
         spare = room - wide  # below 0, words take less: long ones are cut
-        grid.add_column(names.head(wide), width=wide, no_wrap=True, overflow="fold")
+        grid.add_column(
+            names.head(wide), width=wide, no_wrap=names.column.kind == "name", overflow="fold"
+        )
         for one in columns:
             kind, style = one.column.kind, one.column.style
             size = one.least
@@ -173,8 +179,8 @@ class _Drawn:
         return Text("\n").join(_broken(Text(line), width) for line in self._heads)
 
     def name(self, at: int, width: int) -> Text:
-        """The name in a row."""
-        return _broken(self.texts[at], width)
+        """The name in a row, in lines of its pieces; words break by themselves."""
+        return _broken(self.texts[at], width) if self.column.kind == "name" else self.texts[at]
 
 
 def _in_words(cell: Cell, pen: _Pen) -> Text:

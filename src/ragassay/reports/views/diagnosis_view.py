@@ -118,8 +118,8 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     """A run's diagnosis: the classes with counts and costs, examples and advice."""
     blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
     if diagnosis.found:
-        share = f"share: of all samples, with its interval at {wording.percent(diagnosis.level)}."
-        blocks += [class_table(diagnosis), lines([share, cost_line(diagnosis)])]
+        notes = ["Share: of all samples.", cost_line(diagnosis)]
+        blocks += [class_table(diagnosis), lines(notes)]
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     blocks += [
         part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several), "text"))
@@ -135,7 +135,7 @@ def class_table(diagnosis: Diagnosis) -> Table:
     columns = [
         Column("class", "name"),
         *map(Column, ("n", "share")),
-        Column("interval", drop=1, instead=()),
+        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, instead=()),
         Column("cost"),
     ]
     rows = (
@@ -188,7 +188,7 @@ def moved_notes(change: Moved) -> list[str]:
         test = "no test, because the runs differ in more than their system"
     notes = [
         *(f"{one} What moved may be due to that." for one in change.not_alike),
-        f"diff: share of the samples in both runs, new - old, with its interval; {test}.",
+        f"diff: share of the samples in both runs, new - old; {test}.",
         "entered, left: samples that are in the class in the new run only, in the old run only.",
     ]
     if change.unlike:

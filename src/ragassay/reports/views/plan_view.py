@@ -108,7 +108,7 @@ def _calls(plan: CallPlan) -> Table:
 
     heads = ("calls", "in ledger", "tokens in", "tokens out", "cost", "time")
     rows = [row(_listed(names), amount) for names, amount in plan.metrics.items()]
-    columns = [Column("metric, alone", "name"), *map(Column, heads)]
+    columns = [Column("metric, alone", "words"), *map(Column, heads)]
     return table(columns, [*rows, row("together", plan.total)])
 
 
