@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from ragassay.base.errors import InputError, RagassayError
-from ragassay.base.problem_words import json_words, mistakes, system_problem
+from ragassay.base.problem_words import mistakes, system_problem
 from ragassay.service.operation.requests_seen import log_problem
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 
@@ -131,7 +131,7 @@ def sentence_of(error: HTTPException) -> str:
 def _invalid(error: RequestValidationError) -> JSONResponse:
     first = error.errors()[0]
     if first["type"] == "json_invalid":
-        character, reason = int(first["loc"][-1]) + 1, json_words(first["ctx"]["error"])
+        character, reason = int(first["loc"][-1]) + 1, str(first["ctx"]["error"]).lower()
         return problem(422, f"The body is not JSON: {reason}, at character {character}.")
     if first["loc"] == ("body",) and isinstance(first.get("input"), bytes):
         return problem(422, "The body is not sent as JSON. Send 'Content-Type: application/json'.")
