@@ -91,8 +91,10 @@ def _mistake(several: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _own_words(one: Mapping[str, Any]) -> str:
-    words = re.sub(r"^(Value|Assertion) error, ", "", str(one["msg"]))
-    words = re.sub(r"^Input should be (a valid )?", "must be ", words).rstrip(".")
+    words = re.sub(
+        r"^(Value|Assertion) error, | after validation| or instance of \w+", "", str(one["msg"])
+    )
+    words = re.sub(r"^Input should be ", "must be ", words).rstrip(".")
     words = words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
     return _OUR_WORDS.get(str(one["type"]), words)
 
