@@ -103,6 +103,12 @@ def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
     assert verdict.id == QUESTION.key
 
 
+@pytest.mark.parametrize("known", [(True, True), (True, False), (False, False)])
+def test_a_panels_answer_is_from_the_ledger_where_all_votes_are(known: tuple[bool, bool]) -> None:
+    members = [Fixed(name, grade(2), cached=one) for name, one in zip("ab", known, strict=True)]
+    assert ask(Panel(members)).provenance.cached is all(known)
+
+
 def test_the_rule_decides() -> None:
     members = [Fixed(str(value), grade(value)) for value in (0, 0, 2, 3, 3)]
     assert ask(Panel(members, "median")).answer.grade == 2

@@ -93,6 +93,12 @@ def test_a_wrong_name_says_what_is_wrong(wrong: str, says: str) -> None:
         naming.parse(wrong)
 
 
+@pytest.mark.parametrize("name", ["nDCG(k=5)@10", "P(k=5)@5", "nDCG@5@10"])
+def test_a_cutoff_is_given_once(name: str) -> None:
+    with pytest.raises(UsageError):
+        naming.parse(name)
+
+
 def test_ultrarag_names_stand_for_one_metric_a_cutoff() -> None:
     found = naming.parse_all("mrr,map,recall,ndcg,precision", ks=[1, 5])
     assert [str(metric) for metric in found] == [

@@ -433,6 +433,22 @@ def test_the_kind_and_level_of_interval_can_be_chosen(interval: str) -> None:
     assert wide.low <= slim.low < slim.mean < slim.high <= wide.high
 
 
+@pytest.mark.parametrize("interval", ["auto", "t", "percentile", "bca"])
+def test_the_intervals_of_slices_have_the_level_of_the_run(interval: Any) -> None:
+    records = [
+        {"id": str(at), "answer": "a b"[: 1 + at % 3], "references": ["a b"], "topic": "x"}
+        for at in range(30)
+    ]
+
+    def width(level: float) -> float:
+        options: Any = {"interval": interval, "level": level, "slice_by": ["topic"]}
+        [only] = ragassay.evaluate(records, ["f1"], **options).summary.slices
+        mean = only.metrics["f1"]
+        return mean.high - mean.low
+
+    assert width(0.5) < width(0.95) < width(0.99)
+
+
 def test_half_a_surrogate_pair_does_not_break_a_run_folder(tmp_path: Path) -> None:
     sample = Sample(id="q", answer="a \ud800 b", references="b", metadata={"x": "\udfff"})  # type: ignore[arg-type]
     ragassay.evaluate([sample], ["f1"], save=tmp_path / "run")

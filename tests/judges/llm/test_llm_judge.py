@@ -737,6 +737,22 @@ def test_questions_that_wait_hold_no_prompt(server: LLMServer, bench: Bench) -> 
     assert 2 <= built <= 2 * _AT_WORK
 
 
+def test_the_parts_of_a_first_reply_are_kept_where_the_repair_holds_none(
+    server: LLMServer, bench: Bench
+) -> None:
+    report = ReportOnContext("how tall is the tower?", ("It is 81 metres tall.", "It is grey."))
+    replies = iter([{"attribution": [3]}, None])
+
+    def rule(request: Request) -> Any:
+        changed = next(replies)
+        return "Sorry." if changed is None else {**default_rule(request), **changed}
+
+    server.settings.rule = rule
+    given = answered(ask_one(bench.judge(), report)).answer
+    assert server.stats()["requests"] == 2
+    assert given.relevance is not None and list(given.lost) == ["attribution"]
+
+
 def test_a_report_with_an_invalid_part_stands_where_the_repair_does_not_fit(
     server: LLMServer, bench: Bench
 ) -> None:
