@@ -44,7 +44,6 @@ def is_short(answer, most=3) -> bool:
 
     Formula: 1 if words <= most,
         else 0
-    Good for: a test
     """
     return len(answer.split()) <= most
 
@@ -88,8 +87,8 @@ def test_name_parameters_range_and_direction() -> None:
     assert (str(is_short), is_short.title, is_short.says) == (
         *("is_short", "Is the answer short?", "flag"),
     )
-    told = is_short.details, is_short.formula, is_short.recommended_for, is_short.misleads
-    assert told == ("At most so many words.", "1 if words <= most, else 0", "a test", "")
+    told = is_short.details, is_short.formula, is_short.misleads
+    assert told == ("At most so many words.", "1 if words <= most, else 0", "")
     assert str(parse("is_short(most=1)")) == "is_short(most=1)"
     assert is_short.score(FULL).value is True  # type: ignore[union-attr]
     assert parse("is_short(most=1)").score(FULL).value is False  # type: ignore[union-attr]

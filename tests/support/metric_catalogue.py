@@ -28,7 +28,6 @@ def _section(entry: catalogue.Entry) -> str:
     facts = {
         "Formula": entry["formula"],
         "Misleads where": entry["misleads"],
-        "Good for": entry["recommended_for"],
         "Needs": ", ".join(entry["needs"]) or "nothing",
         "Also uses": ", ".join(entry["uses"]),
         "Range": f"{entry['range']}, {better[entry['higher_is_better']]}; "

@@ -24,7 +24,7 @@ def metrics(
 
     Of each that is described: the suites (and published step) that it belongs to, its kind
     (arithmetic, model or judge), the parts of a sample that it needs and uses, range, direction,
-    parameters, what it is recommended for, and its source; of one, by its name, also an example
+    parameters and its source; of one, by its name, also an example
     that is computed, and how far the offline judge agrees with labels on what it rests on. Of a
     kind of question that metrics ask, the prompt is shown, and the placeholders for your own.
 

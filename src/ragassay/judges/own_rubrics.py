@@ -45,7 +45,6 @@ class Rubric:
         also_sees: parts that it is shown where the sample has them.
         higher_is_better: direction; ``None`` where neither is better.
         normalise: whether the metric's value is put on 0 to 1 instead of the scale.
-        recommended_for: what a person would pick it for.
     """
 
     name: str
@@ -58,7 +57,6 @@ class Rubric:
     also_sees: tuple[RubricPart, ...] = ()
     higher_is_better: bool | None = True
     normalise: bool = False
-    recommended_for: str = ""
 
     @property
     def digest(self) -> str:
@@ -133,7 +131,6 @@ class _RubricFile(_Model):
     also_sees: list[RubricPart] = []
     higher_is_better: bool | None = True
     normalise: bool = False
-    recommended_for: _Line = ""
 
     @model_validator(mode="after")
     def _shows_each_part_once(self) -> Self:

@@ -30,9 +30,7 @@ _LONG = ("prompt", "system", "reply", "raw", "data")
 """Parts of a verdict that are shown only in full."""
 
 # What the answers show of each thing.
-_OF_METRIC = (
-    *("name", "title", "kind", "needs", "range", "higher_is_better", "suites", "recommended_for"),
-)
+_OF_METRIC = (*("name", "title", "kind", "needs", "range", "higher_is_better", "suites"),)
 _OF_FILE = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
 _OF_MEAN = ("name", "mean", "low", "high", "n_scored", "n_total", "higher_is_better", "unscored")
 _OF_DIFFERENCE = (
@@ -60,19 +58,19 @@ class AgentTools:
         )
 
     def list_metrics(self, suite: str | None = None, search: str | None = None) -> dict[str, Any]:
-        """List the metrics: what each needs, its range and direction, what it is recommended for.
+        """List the metrics: what each needs, and its range and direction.
 
         Args:
             suite: Only those of a suite: qa, retrieval, ragreport, trecrag, mtrag, golden, chunks,
                 consistency, serving.
-            search: Only those whose name, title or recommendation holds this text.
+            search: Only those whose name or title holds this text.
 
         Returns:
             metrics: a list; kind is arithmetic, model or judge; needs are parts of a record.
         """
         wanted = (search or "").casefold()
         entries = [_shown(entry, _OF_METRIC) for entry in catalogue.all_entries(suite)]
-        searched = ("name", "title", "recommended_for")
+        searched = ("name", "title")
         return {
             "metrics": [
                 one

@@ -129,7 +129,6 @@ class Answered(_Attempt):
 
     Formula: 1 if an answer was tried, else 0
     Misleads where: answering everything makes 1
-    Good for: seeing whether a better score was bought with refusals
     """
 
     name = "answered"

@@ -34,7 +34,6 @@ class AnswerMatches(JudgedMetric):
 
     Formula: 1 if the judge says that the answer agrees with a reference, else 0
     Misleads where: the judge decides; a lenient one passes answers that leave out half
-    Good for: answers that are right in other words than the reference's
     Source: datapizza-ai, docs/metrics.md (LLM-as-judge)
     """
 

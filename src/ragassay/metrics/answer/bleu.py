@@ -88,7 +88,6 @@ class BLEU(ReferenceMetric[ReferencedAnswer]):
     Formula: brevity penalty × geometric mean of the n-gram precisions, n = 1 to 4, as far as the
         answer has n-grams
     Misleads where: made for whole corpora; of one short answer it is mostly smoothing
-    Good for: translations and answers that should keep close to a wording
     Source: Post 2018, A Call for Clarity in Reporting BLEU Scores; sacrebleu
     """
 

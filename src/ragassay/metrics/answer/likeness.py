@@ -201,7 +201,6 @@ class BertScore(EncoderMetric):
     Part f: F of both
     Misleads where: raw values lie close together for any two texts; a wrong number or name costs
         little
-    Good for: answers that say the same in other words
     Source: Zhang et al. 2020, BERTScore; bert-score 0.3.13
     """
 
@@ -263,7 +262,6 @@ class AnswerSimilarity(ModelMetric):
 
     Formula: highest cosine of the answer's vector with that of a reference
     Misleads where: texts on one topic lie close together, also where one contradicts the other
-    Good for: answers that say the same in other words, where an embedder is at hand
     Source: Open RAG Eval's golden-answer semantic similarity; ragas' answer similarity
     """
 

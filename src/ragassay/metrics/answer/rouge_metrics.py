@@ -162,7 +162,6 @@ class _UltraRouge(ReferenceMetric[Compared]):
     Misleads where: counts words, not meaning; long answers lose precision; only a-z and 0-9 count,
         so texts in other scripts share nothing but numbers (rouge1(tokens=unicode) and its sisters
         count words of any script)
-    Good for: comparison with published UltraRAG figures
     Source: UltraRAG, servers/evaluation
     """
 
@@ -181,21 +180,16 @@ class _UltraRouge(ReferenceMetric[Compared]):
         return Score(max(map(_f_of, view.values)))
 
 
-for _n, _title, _good_for in (
-    ("1", "Overlap of words with the best reference (ROUGE-1).", "summaries and long answers"),
-    (
-        "2",
-        "Overlap of word pairs with the best reference (ROUGE-2).",
-        "summaries and long answers, where word order matters",
-    ),
+for _n, _title in (
+    ("1", "Overlap of words with the best reference (ROUGE-1)."),
+    ("2", "Overlap of word pairs with the best reference (ROUGE-2)."),
     (
         "L",
         "Longest common subsequence with the best reference (ROUGE-L).\n\nSentences are not split.",
-        "long answers: the usual overlap measure",
     ),
 ):
     _name, _theirs = f"rouge{_n}", f"rouge-{_n.lower()}"
     _differs = f"{_name} keeps articles; tokens=unicode all scripts"
     _published = f"UltraRAG's ROUGE-{_n} F as published ({_differs})."
-    define(_name, _Rouge, f"{_title}\n\nGood for: {_good_for}", measure=_name)
+    define(_name, _Rouge, _title, measure=_name)
     define(_theirs, _UltraRouge, _published, measure=_name, aliases={f"Rouge_{_n}": _theirs})

@@ -34,9 +34,7 @@ from ragassay.texts.languages import language_in
 
 
 class _Published(ReferenceMetric[ReferencedAnswer]):
-    """Good for: comparison with published UltraRAG figures
-    Source: UltraRAG, servers/evaluation
-    """
+    """Source: UltraRAG, servers/evaluation"""
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references in UltraRAG's normal form."""
@@ -175,7 +173,6 @@ def exact_match(answer: str, reference: str) -> bool:
 
     Formula: 1 if the words of the answer are those of a reference, in order, else 0
     Misleads where: one more word makes 0; generated sentences hardly ever score
-    Good for: short factual answers
     """
     return bool(reference) and reference == answer
 
@@ -188,7 +185,6 @@ def contains_answer(answer: str, reference: str) -> bool:
     Misleads where: a right answer in other words is 0; a long answer that lists everything is 1,
         and so is one that denies it (不可以 holds 可以) or a longer word of a script without spaces
         (東京都 holds 京都)
-    Good for: full sentences that should hold a short factual answer
     """
     return bool(reference) and reference in answer
 
@@ -199,7 +195,6 @@ def covers_answer(answer: str, reference: str) -> bool:
 
     Formula: 1 if all words of some reference occur in the answer, as often, else 0
     Misleads where: the words may stand far apart and mean something else
-    Good for: answers that may put the expected words in another order
     """
     return bool(reference) and Counter(reference) <= Counter(answer)
 
@@ -211,7 +206,6 @@ def token_f1(answer: str, reference: str) -> PRF:
     Formula: P = shared words / words of the answer, R = shared words / words of the reference, F =
         2PR / (P + R); best reference
     Misleads where: a long right answer loses precision; "not open" shares most words with "open"
-    Good for: short answers, where partly right counts
     """
     return overlap_prf(answer, reference)
 
@@ -239,7 +233,6 @@ class AliasGroups(ReferenceMetric[_Groups]):
 
     Formula: items of which a spelling stands in the answer / items
     Misleads where: an item counts when it is named, even to deny it
-    Good for: questions with several required answers, each with several spellings
     Source: our own, after UltraRAG
     """
 

@@ -353,7 +353,6 @@ def chunk_precision(hits: Hits, k: int) -> float:
 
     Formula: hits among the first k / k, each for another gold chunk
     Misleads where: with fewer gold chunks than k, it cannot reach 1
-    Good for: how much of the context window is useful
     """
     return hits.within(k) / k
 
@@ -365,7 +364,6 @@ def chunk_recall(hits: Hits, k: int) -> float:
     Formula: gold chunks found among the first k / gold chunks
     Misleads where: a gold chunk that is cut otherwise is missed; Span and Char metrics do not
         depend on the cut
-    Good for: whether the answer could be in the context at all
     """
     return hits.within(k) / hits.n_gold
 
@@ -376,7 +374,6 @@ def chunk_f1(hits: Hits, k: int) -> float:
 
     Formula: 2PR / (P + R) of ChunkP@k and ChunkR@k
     Misleads where: with fewer gold chunks than k, it cannot reach 1
-    Good for: one number for a cut-off
     """
     return 2 * hits.within(k) / (k + hits.n_gold)
 
@@ -394,7 +391,6 @@ def hybrid_log_rank(
 
     Formula: alpha × recall@k + (1 - alpha) × Σ worth of the hits' ranks / that of the best ranks
     Misleads where: one number of two things; look at ChunkR@k and RR to know which moved
-    Good for: one number that rewards finding the gold chunks and ranking them high
     Source: datapizza-ai, docs/metrics.md, normalised, with a depth and one-to-one hits
     """
     return hybrid_score(hits.flags, hits.n_gold, k, alpha=alpha, gamma=gamma)

@@ -30,9 +30,7 @@ from ragassay.metrics.core.window import Window
 
 
 class _Published(Metric):
-    """Good for: comparison with figures from datapizza-ai
-    Source: datapizza-ai, docs/metrics.md, as published
-    """
+    """Source: datapizza-ai, docs/metrics.md, as published"""
 
     family = "chunks"
     needs = ("passages", "gold")

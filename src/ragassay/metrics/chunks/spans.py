@@ -208,7 +208,6 @@ def span_precision(match: Matches, k: int) -> float:
 
     Formula: passages among the first k that match a gold span, each another one / k
     Misleads where: with fewer gold spans than k, it cannot reach 1
-    Good for: how many of the passages carry evidence, whatever the chunking
     """
     return _precision(match, k)
 
@@ -221,7 +220,6 @@ def span_recall(match: Matches) -> float:
 
     Formula: gold spans that a passage among the first k matches / gold spans
     Misleads where: retrieving whole documents makes 1
-    Good for: whether the evidence reached the context, whatever the chunking
     """
     return _recall(match)
 
@@ -232,7 +230,6 @@ def span_f1(match: Matches, k: int) -> float:
 
     Formula: 2PR / (P + R) of SpanP@k and SpanR@k
     Misleads where: with fewer gold spans than k, it cannot reach 1
-    Good for: one number for a cut-off
     """
     return harmonic(_precision(match, k), _recall(match))
 
@@ -250,7 +247,6 @@ def span_hit(match: Matches) -> float:
 
     Formula: 1 if a passage among the first k holds a whole gold span, else 0
     Misleads where: one of several needed spans is enough
-    Good for: questions with one piece of evidence
     """
     return 1.0 if match.any() else 0.0
 
@@ -277,7 +273,6 @@ def character_precision(common: int, retrieved: int, gold: int) -> float:
     Formula: retrieved characters that are gold / retrieved characters
     Misleads where: falls with the size of chunks, by design; compare systems with similar chunks,
         or take CharR
-    Good for: how much text the reader must wade through; chunk sizes
     """
     return common / retrieved if retrieved else 0.0
 
@@ -288,7 +283,6 @@ def character_recall(common: int, retrieved: int, gold: int) -> float:
 
     Formula: gold characters that were retrieved / gold characters
     Misleads where: retrieving whole documents makes 1
-    Good for: evidence cut in two by a chunk's border
     """
     return common / gold
 
@@ -299,7 +293,6 @@ def character_f1(common: int, retrieved: int, gold: int) -> float:
 
     Formula: 2PR / (P + R) of CharP and CharR
     Misleads where: large chunks lower it, although nothing is missed
-    Good for: one number to compare chunkings
     """
     return 2 * common / (retrieved + gold)
 
@@ -310,7 +303,6 @@ def character_iou(common: int, retrieved: int, gold: int) -> float:
 
     Formula: characters retrieved and gold / characters retrieved or gold
     Misleads where: large chunks lower it, although nothing is missed
-    Good for: one number to compare chunkings, harsher than CharF1
     """
     return common / (retrieved + gold - common)
 
@@ -325,7 +317,6 @@ def character_ndcg(spans: Spans, k: int | None = cutoff()) -> Score:
     Formula: Σ new gold characters at rank i / log2(i + 1), over that of the best order of passages
         of these sizes
     Misleads where: rewards gold early, and says little about what is missing below
-    Good for: rankings of systems with different chunks
     """
     top = spans.retrieved[:k]
     gold = covered(spans.gold)
@@ -353,7 +344,6 @@ def evidence_density(spans: Spans, k: int | None = cutoff()) -> Outcome:
 
     Formula: gold characters / characters of the passages that hold some
     Misleads where: says nothing about passages without evidence, nor about what was missed
-    Good for: whether chunks are far larger than the evidence in them
     """
     top = spans.retrieved[:k]
     shares = overlaps(top, spans.gold)

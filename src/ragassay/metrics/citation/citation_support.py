@@ -343,7 +343,6 @@ class Citation(_Citation):
     Part precision: mean over the cited passages
     Part recall: mean over the answer's parts, uncited ones count 0
     Part f1: harmonic mean of precision over cited passages and recall over parts
-    Good for: whether readers can trust the citations
     """
 
     name = "citation"
@@ -437,7 +436,6 @@ class CitationSentences(_OfSentences):
     Part precision: mean over all citations
     Part recall: mean over all sentences, each worth its best citation
     Part f1: harmonic mean of both
-    Good for: whether each sentence is backed by what it cites
     Source: our own, after Open RAG Eval and TREC
     """
 

@@ -84,7 +84,6 @@ class RunsRouge1(_RunsRouge):
     F is the same in both directions; P is the share of the later answer's words that stand in the
     earlier one, R the share of the earlier one's.
 
-    Good for: whether the same words come back
     """
 
     name = "runs_rouge1"
@@ -97,7 +96,6 @@ class RunsRouge2(_RunsRouge):
 
     P and R as in ``runs_rouge1``.
 
-    Good for: whether the same phrases come back
     """
 
     name = "runs_rouge2"
@@ -111,7 +109,6 @@ class RunsRougeL(_RunsRouge):
 
     P and R as in ``runs_rouge1``.
 
-    Good for: whether the answer comes back word for word
     """
 
     name = "runs_rougeL"
@@ -259,7 +256,6 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     Part p: precision of the later answer against the earlier
     Part r: recall of the earlier answer by the later
     Part f: F
-    Good for: whether the same thing is said again, in whatever words
     Source: Open RAG Eval, metrics page (consistency); Zhang et al. 2020, BERTScore
     """
 
@@ -341,7 +337,6 @@ class RunsOverlap(_RunsRetrieval):
 
     Formula: passages in both runs / passages in either, mean over pairs
     Misleads where: says nothing about order; see runs_rbo
-    Good for: whether the same passages come back
     Source: our own; Jaccard 1912
     """
 
@@ -358,7 +353,6 @@ class RunsRbo(_RunsRetrieval):
 
     Formula: extrapolated Σ p^(d-1) × overlap at depth d, mean over pairs
     Misleads where: the choice of p decides how deep it looks
-    Good for: whether the same passages come back in the same order
     Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings
     """
 

@@ -144,7 +144,6 @@ class RunsVariance(SpreadMetric):
 
     Formula: Σ (value - mean)² / (n - 1)
     Misleads where: in squared units
-    Good for: how far a score wanders from run to run
     """
 
     name, stat = "runs_variance", "variance"
@@ -159,7 +158,6 @@ class RunsCv(SpreadMetric):
 
     Formula: sample standard deviation / |mean|
     Misleads where: grows without bound as the mean nears 0
-    Good for: comparing the steadiness of metrics with different scales
     """
 
     name, stat = "runs_cv", "cv"
@@ -242,7 +240,6 @@ class RunsFlip(OfMetric):
 
     Formula: 1 if the runs of a query disagree on a verdict, else 0
     Misleads where: more runs find more flips; compare equal numbers of runs
-    Good for: whether a system sometimes answers and sometimes declines
     Source: our own
     """
 

@@ -9,7 +9,6 @@ A docstring is the only description of a metric: commands, pages and docs/metric
     Formula: relevant among the first k / k
     Part NAME: what that part of the value is, of a metric that has parts
     Misleads where: with R below k it cannot reach 1
-    Good for: how clean the first k passages are
     Source: trec_eval P
     '''
 """
@@ -23,7 +22,6 @@ from typing import Any
 SECTIONS = {
     "Formula": "formula",
     "Misleads where": "misleads",
-    "Good for": "recommended_for",
     "Source": "source",
 }
 """The sections, each with the attribute of a metric's class that holds it."""

@@ -12,7 +12,6 @@ Adding one takes one file in this package::
 
         Formula: capital letters / letters
         Misleads where: an abbreviation is no shout
-        Good for: answers that people read aloud
         Source: our own
         '''
 
@@ -59,8 +58,8 @@ class Metric(ABC):
 
     Class attributes:
         name: canonical name, without parameters.
-        title, details, formula, parts_titles, misleads, recommended_for, source: what the docstring
-            says (`ragassay.metrics.core.docstrings`); a section that it lacks is its base's.
+        title, details, formula, parts_titles, misleads, source: what the docstring says
+            (`ragassay.metrics.core.docstrings`); a section that it lacks is its base's.
         family: ``retrieval``, ``chunks``, ``answer``, ``mtrag`` ...: where it is listed.
         needs: parts of a sample that it cannot do without.
         uses: parts that it reads where a sample has them.
@@ -78,7 +77,6 @@ class Metric(ABC):
     details: ClassVar[str] = ""
     formula: ClassVar[str] = ""
     misleads: ClassVar[str] = ""
-    recommended_for: ClassVar[str] = ""
     source: ClassVar[str] = ""
     family: ClassVar[str]
     needs: ClassVar[tuple[Need, ...]] = ()

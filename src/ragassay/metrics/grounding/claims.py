@@ -56,7 +56,6 @@ class FactualCorrectness(JudgedMetric):
     Part recall: share of the reference's claims that the answer supports
     Part f1: harmonic mean of both
     Misleads where: the judge cuts the claims; a terse reference calls right details unsupported
-    Good for: whether an answer says what the golden answer says, and nothing else
     Source: Open RAG Eval 0.3.0, golden answers
     """
 
@@ -126,7 +125,6 @@ class Contradicted(SampleMetric):
 
     Formula: contradicted sentences of the answer / its sentences
     Misleads where: only near copies are seen, so 0 does not say that nothing is contradicted
-    Good for: answers that turn around what they read, without asking a judge
     Source: our own
     """
 

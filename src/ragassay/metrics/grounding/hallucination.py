@@ -59,7 +59,6 @@ class Hhem(_Hhem):
 
     Formula: the model's probability that the answer follows from all passages
     Misleads where: long contexts are cut; one wrong sentence among ten may go unnoticed
-    Good for: answers that say what was not retrieved, without asking a judge
     Source: Open RAG Eval, metrics page; vectara/hallucination_evaluation_model
     """
 
@@ -111,7 +110,6 @@ class HhemWindows(_Hhem):
 
     Formula: mean over sentences of the highest probability over windows of the passages
     Misleads where: a sentence that needs two passages is not credited in full
-    Good for: which sentence of an answer is made up, however long the passages
     Source: our own, after Open RAG Eval
     """
 

@@ -333,7 +333,6 @@ class RBAgg(_Aggregate):
     Formula: harmonic mean of (BERTScore recall + 1) / 2, ROUGE-L and (BERTScore precision against
         passages + 1) / 2
     Misleads where: rewards copying; one share of 0 makes all 0
-    Good for: one figure for long answers without a judge
     """
 
     name = "rb_agg"

@@ -304,10 +304,7 @@ def idk_of(sample: Sample) -> float | None:
 
 @register
 class RBAggIdk(ByBertScore, Conditioned):
-    """RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg).
-
-    Good for: benchmarks with unanswerable queries, without a judge of quality
-    """
+    """RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg)."""
 
     name = "rb_agg_idk"
     published = ("RB_agg_idk", "RB_agg_idk_underspecified", name)
@@ -319,10 +316,7 @@ class RBAggIdk(ByBertScore, Conditioned):
 
 @register
 class RBLlmIdk(Conditioned):
-    """RB_llm, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_llm_idk, RBllm).
-
-    Good for: benchmarks with unanswerable queries: MT-RAG's main figure
-    """
+    """RB_llm, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_llm_idk, RBllm)."""
 
     name = "rb_llm_idk"
     published = ("RB_llm_idk", "RB_llm_idk_underspecified", name)
@@ -334,10 +328,7 @@ class RBLlmIdk(Conditioned):
 
 @register
 class RLFIdk(Conditioned):
-    """RL_F, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RL_F_idk, RLF).
-
-    Good for: faithfulness where queries may be unanswerable
-    """
+    """RL_F, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RL_F_idk, RLF)."""
 
     name = "rl_f_idk"
     published = ("RL_F_idk", "RL_F_idk_underspecified", name)
@@ -356,7 +347,6 @@ class AnswerabilityAccuracy(Metric):
 
     Formula: 1 if the answer says "I don't know" exactly where it should, else 0
     Misleads where: in a set with few unanswerable queries, a system that always answers scores high
-    Good for: knowing when not to answer
     Source: Katsis et al. 2025, MTRAG
     """
 

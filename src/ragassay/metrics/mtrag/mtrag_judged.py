@@ -178,7 +178,6 @@ class ReferencelessFaithfulness(_Judged):
 
     Formula: claims of the answer that the passages support / its claims
     Misleads where: faithful is not right; a copied wrong passage has 1
-    Good for: answers that make things up
     Source: Es et al. 2024, RAGAS; MT-RAG benchmark, step 3
     """
 
@@ -230,7 +229,6 @@ class ReferenceJudge(_Judged):
 
     Formula: (judge's rating, 1 to 10) / 10
     Misleads where: one overall number; a judge rates fluent answers up
-    Good for: one figure for quality where references and a good judge are at hand
     Source: Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4
     """
 

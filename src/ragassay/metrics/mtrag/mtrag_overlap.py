@@ -151,7 +151,6 @@ def extractive_coverage(
 
     Formula: words of the answer in a run copied from a passage / words of the answer
     Misleads where: a copied wrong passage has 1
-    Good for: telling copying from rephrasing
     Source: Grusky et al. 2018, Newsroom (coverage)
     """
     answer_code, *sources = encode(map(words, (answer, *passages)))

@@ -195,7 +195,6 @@ class Nuggets(_Nuggets):
     No nuggets (nothing relevant was retrieved) is no score, and no vital nugget no vital score. An
     empty answer holds nothing.
 
-    Good for: whether the answer is complete, without a reference answer
     Source: Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page
     """
 

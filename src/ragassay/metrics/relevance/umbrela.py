@@ -80,7 +80,6 @@ class Umbrela(GradesMetric):
 
     Formula: mean grade of the passages, 0 to 3
     Misleads where: the mean falls with the number of passages; a judge's relevance is not people's
-    Good for: how relevant what was retrieved is, without gold passages
     """
 
     name = "umbrela"
@@ -172,7 +171,6 @@ class UmbrelaPrecision(_AtK):
 
     Formula: relevant among the first k / k
     Misleads where: retrieving fewer than k lowers it
-    Good for: how much of what the generator reads is relevant, without gold passages
     """
 
     name = "umbrela_P"
@@ -205,7 +203,6 @@ class UmbrelaAPJudged(_ByRelevance):
 
     Formula: Σ over relevant ranks i ≤ k of P@i / relevant among all that were retrieved
     Misleads where: knows nothing of what was not retrieved
-    Good for: whether relevant passages stand first, without gold passages
     """
 
     k: int | None = cutoff()
@@ -222,7 +219,6 @@ class UmbrelaMRR(_ByRelevance):
 
     Formula: 1 / rank of the first relevant passage, 0 without one
     Misleads where: sees the first hit only
-    Good for: how far down the first useful passage stands, without gold passages
     """
 
     name = "umbrela_MRR"
@@ -238,7 +234,6 @@ class UmbrelaNDCG(_ByGrades):
 
     Formula: DCG of the grades / DCG of their best order
     Misleads where: the ideal is made of what was retrieved, so it says nothing of what was missed
-    Good for: how well a reranker orders, without gold passages
     """
 
     k: int | None = cutoff()

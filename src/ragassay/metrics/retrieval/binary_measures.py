@@ -32,7 +32,6 @@ def precision(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
 
     Formula: relevant among the first k / k
     Misleads where: with R below k it cannot reach 1
-    Good for: how clean the first k passages are, as a reader or a prompt sees them
     Source: trec_eval P
     """
     return rankings.hits(rel, k) / k
@@ -44,7 +43,6 @@ def recall(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
 
     Formula: relevant among the first k / R
     Misleads where: says nothing about order; R is what is known, not what there is
-    Good for: whether what the answer needs reaches the generator at all
     Source: trec_eval recall
     """
     return share(rankings.hits(rel, k), rankings.relevant(rel).n_known)
@@ -56,7 +54,6 @@ def f1(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
 
     Formula: 2PR / (P + R) of P@k and Recall@k
     Misleads where: with R far from k it cannot reach 1
-    Good for: one number for precision and recall at a fixed depth
     Source: van Rijsbergen, Information Retrieval (1979)
     """
     known = rankings.relevant(rel).n_known
@@ -69,7 +66,6 @@ def average_precision(rankings: Rankings, k: int | None = WITHIN_K, rel: int = R
 
     Formula: Σ over relevant ranks i ≤ k of P@i / R
     Misleads where: what nobody judged counts as irrelevant
-    Good for: one number for a whole ranking when relevance is yes or no
     Source: trec_eval map, map_cut
     """
     relevant = rankings.relevant(rel)
@@ -88,7 +84,6 @@ def geometric_average_precision(
 
     Formula: geometric mean over queries, values below 0.00001 counting as that
     Misleads where: a few queries at zero decide it
-    Good for: whether the hardest queries improve
     Source: trec_eval gm_map
     """
     return average_precision(rankings, k, rel)
@@ -103,7 +98,6 @@ def smoothed_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: log((1 + s) / (1 + R - s)), s = Σ precision at the relevant ranks
     Misleads where: has no upper bound; orders as AP does
-    Good for: means and tests over queries that differ much in difficulty
     Source: Robertson, ECIR 2012; trec_eval yaap
     """
     relevant = rankings.relevant(rel)
@@ -118,7 +112,6 @@ def reciprocal_rank(rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL
 
     Formula: 1 / rank of the first relevant, 0 without one
     Misleads where: sees the first hit only; rank 1 to 2 costs as much as 2 to nothing
-    Good for: how soon the first useful passage comes, where one is enough
     Source: trec_eval recip_rank
     """
     relevant = rankings.relevant(rel)
@@ -134,7 +127,6 @@ def success(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
 
     Formula: 1 if a relevant document is among the first k, else 0
     Misleads where: one of several needed documents is enough
-    Good for: share of queries for which retrieval found anything at all
     Source: trec_eval success
     """
     return np.minimum(rankings.hits(rel, k), 1.0)
@@ -152,7 +144,6 @@ def rprecision(
 
     Formula: relevant among the first R / R
     Misleads where: with R = 1 it only looks at the first rank
-    Good for: precision at a depth that suits each query
     Source: trec_eval Rprec, Rprec_mult
     """
     relevant = rankings.relevant(rel)
@@ -170,7 +161,6 @@ def binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
     Formula: Σ over retrieved relevant of (1 - min(irrelevant judged above, R) / min(R, judged
         irrelevant)) / R
     Misleads where: with few judged irrelevant documents it is coarse
-    Good for: incomplete judgements: it ignores what nobody judged
     Source: Buckley and Voorhees, SIGIR 2004; trec_eval bpref
     """
     relevant = rankings.relevant(rel)
@@ -190,7 +180,6 @@ def geometric_binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: geometric mean over queries, values below 0.00001 counting as that
     Misleads where: a few queries at zero decide it
-    Good for: whether the hardest queries improve, with incomplete judgements
     Source: trec_eval gm_bpref
     """
     return binary_preference(rankings, rel)
@@ -202,7 +191,6 @@ def judged(rankings: Rankings, k: int = AT_K) -> Floats:
 
     Formula: judged among the first k / k
     Misleads where: no quality; below about 0.9 other metrics of these judgements are doubtful
-    Good for: how far the other measures can be trusted: a low share means many unknowns
     Source: ir_measures Judged
     """
     return rankings.hits(JUDGED, k) / k
@@ -228,7 +216,6 @@ def interpolated_precision(
 
     Formula: highest precision at any rank where recall has reached the level
     Misleads where: precision at a depth that differs by query
-    Good for: precision-recall curves
     Source: trec_eval iprec_at_recall
     """
     relevant = rankings.relevant(rel)
@@ -258,7 +245,6 @@ def eleven_point_average(
 
     Formula: mean of the interpolated precision at recall 0, 0.1, …, 1
     Misleads where: of short lists it is mostly interpolation
-    Good for: comparison with older results
     Source: trec_eval 11pt_avg
     """
     chosen = _read_levels(levels)
@@ -291,7 +277,6 @@ def inferred_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: expected average precision, unjudged pooled documents estimated from the judged ones
     Misleads where: needs qrels that name pooled documents without a judgement
-    Good for: judgements of a random part of the pool
     Source: Yilmaz and Aslam, CIKM 2006; trec_eval infAP
     """
     documents = rankings.relevant(rel)

@@ -59,7 +59,6 @@ def ndcg(
 
     Formula: Σ g(i) / log2(i + 1) within k, over that of the ideal ranking
     Misleads where: what nobody judged counts as irrelevant; linear and exponential gains differ
-    Good for: graded judgements: rewards the best passages for standing first
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut
     """
     retrieved, ideal = _both(rankings, gains, gain)
@@ -73,7 +72,6 @@ def dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
 
     Formula: Σ g(i) / log2(i + 1)
     Misleads where: queries with more relevant documents weigh more
-    Good for: what nDCG rests on; not comparable between queries
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg
     """
     return rankings.total(*_discounted(rankings.once(_retrieved, read_gains(gains) or "linear")))
@@ -85,7 +83,6 @@ def ideal_dcg(rankings: Rankings, gains: str | None = GAINS) -> Floats:
 
     Formula: DCG of the best possible order of all judged documents
     Misleads where: a property of the judgements, not of the system
-    Good for: how much there was to be gained for a query
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg
     """
     return rankings.total(*_discounted(rankings.once(_ideal, read_gains(gains) or "linear")))
@@ -100,7 +97,6 @@ def rndcg(rankings: Rankings, gains: str | None = GAINS, rel: int = REL) -> Floa
 
     Formula: mean of nDCG at the ranks where the ideal ranking steps down
     Misleads where: hardly used elsewhere
-    Good for: nDCG without the choice of a cut-off
     Source: trec_eval Rndcg
     """
     retrieved, ideal = _both(rankings, gains)
@@ -127,7 +123,6 @@ def ndcg_at_relevant(rankings: Rankings, gains: str | None = GAINS) -> Floats:
 
     Formula: mean over relevant documents of nDCG at their rank
     Misleads where: hardly used elsewhere
-    Good for: nDCG without the choice of a cut-off
     Source: trec_eval ndcg_rel
     """
     retrieved, ideal = _both(rankings, gains)
@@ -151,7 +146,6 @@ def normalised_gain(rankings: Rankings, gains: str | None = GAINS) -> Floats:
 
     Formula: Σ g(i) / log2(2 + cost(i) - gain so far), over the ideal total gain
     Misleads where: hardly used elsewhere
-    Good for: graded judgements with a discount that knows what stood above
     Source: trec_eval G
     """
     retrieved, ideal = _both(rankings, gains)
@@ -169,7 +163,6 @@ def binary_g(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: Σ over relevant ranks of 1 / log2(2 + irrelevant ranks above) / R
     Misleads where: hardly used elsewhere
-    Good for: yes-or-no relevance with a gentle discount
     Source: trec_eval binG
     """
     relevant = rankings.relevant(rel)
@@ -196,7 +189,6 @@ def rank_biased_precision(
 
     Formula: (1 - p) Σ p^(i - 1) rel(i)
     Misleads where: the choice of p decides how deep it looks
-    Good for: a model of how far readers (or prompts) go down a ranking
     Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)
     """
     if graded:
@@ -224,7 +216,6 @@ def rank_biased_residual(
 
     Formula: weight of the ranks that nobody judged, and of those below the end
     Misleads where: an uncertainty, no quality
-    Good for: how uncertain RBP is because of missing judgements
     Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)
     """
     query, rank = rankings.relevant(JUDGED)[:2]
@@ -276,7 +267,6 @@ def expected_reciprocal_rank(
 
     Formula: Σ (1 / i) × p(i) × Π over j < i of (1 - p(j)), p = (2^grade - 1) / 2^max
     Misleads where: hardly sees anything below the first good hit
-    Good for: graded judgements where one good passage is enough
     Source: Chapelle et al., CIKM 2009
     """
     highest = rankings.largest_grade if max_grade is None else max_grade

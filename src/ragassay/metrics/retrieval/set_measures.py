@@ -21,7 +21,6 @@ def set_precision(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: relevant retrieved / retrieved
     Misleads where: retrieving less makes it better
-    Good for: systems that return a set of their own size
     Source: trec_eval set_P
     """
     return share(rankings.relevant(rel).n_retrieved, rankings.n_retrieved)
@@ -33,7 +32,6 @@ def set_recall(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: relevant retrieved / R
     Misleads where: retrieving everything makes 1
-    Good for: systems that return a set of their own size
     Source: trec_eval set_recall
     """
     relevant = rankings.relevant(rel)
@@ -50,7 +48,6 @@ def set_f(
 
     Formula: (x + 1) P R / (R + x P)
     Misleads where: no order at all
-    Good for: one number for systems that return a set of their own size
     Source: van Rijsbergen, Information Retrieval (1979); trec_eval set_F
     """
     relevant = rankings.relevant(rel)
@@ -65,7 +62,6 @@ def set_average_precision(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: SetP × SetR
     Misleads where: no order at all
-    Good for: comparison with older set-based results
     Source: trec_eval set_map
     """
     relevant = rankings.relevant(rel)
@@ -78,7 +74,6 @@ def set_relative_precision(rankings: Rankings, rel: int = REL) -> Floats:
 
     Formula: SetP / min(1, R / retrieved)
     Misleads where: no order at all
-    Good for: sets of very different sizes
     Source: trec_eval set_relative_P
     """
     relevant = rankings.relevant(rel)
@@ -91,7 +86,6 @@ def relative_precision(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Flo
 
     Formula: P@k / min(1, R / k)
     Misleads where: with one relevant document it only says whether it was found
-    Good for: queries with fewer relevant documents than k
     Source: trec_eval relative_P
     """
     possible = np.minimum(rankings.relevant(rel).n_known, k)
@@ -112,7 +106,6 @@ def utility(
 
     Formula: weighted sum of relevant and irrelevant, retrieved and not
     Misleads where: the weights decide
-    Good for: filtering, where each document has a price
     Source: trec_eval utility
     """
     relevant, retrieved = rankings.relevant(rel), rankings.n_retrieved
@@ -132,7 +125,6 @@ def unjudged(rankings: Rankings, k: int = AT_K) -> Floats:
 
     Formula: unjudged among the first k / k
     Misleads where: no quality
-    Good for: a warning that the other measures rest on guesses
     Source: trec_eval unj
     """
     inside = np.minimum(rankings.n_retrieved, k)
@@ -144,7 +136,6 @@ class _Count(RankingMetric):
 
     Formula: a count
     Misleads where: a count, no quality
-    Good for: seeing what the other numbers rest on
     """
 
     high = None
@@ -210,7 +201,6 @@ class RelevanceString(RankingMetric):
 
     Formula: the grades of the first k, a character each
     Misleads where: for reading, no quality
-    Good for: looking at single queries
     Source: trec_eval relstring
     """
 

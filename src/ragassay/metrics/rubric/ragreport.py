@@ -122,7 +122,6 @@ class ReportRelevance(_OnContext):
     Formula: judge, 1 to 5
     Misleads where: a context on the topic is relevant, even without the answer; see
         ragreport_usefulness
-    Good for: telling a retriever that misses the topic from one that misses the answer
     """
 
     name = "ragreport_relevance"
@@ -138,7 +137,6 @@ class ReportUsefulness(_OnContext):
 
     Formula: judge, 1 to 5
     Misleads where: says nothing about whether the response used it
-    Good for: finding queries that the collection, or the retriever, has no answer to
     """
 
     name = "ragreport_usefulness"
@@ -164,7 +162,6 @@ class ReportUtilization(_OnContext):
 
     Formula: percentage of the context that holds information for the response
     Misleads where: large chunks lower it
-    Good for: choosing how many passages to retrieve, and how long
     """
 
     name = "ragreport_utilization"

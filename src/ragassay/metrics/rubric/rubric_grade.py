@@ -82,7 +82,6 @@ def rubric_class(rubric: Rubric) -> type[RubricMetric]:
         "low": 0.0 if rubric.normalise else float(rubric.low),
         "high": 1.0 if rubric.normalise else float(rubric.high),
         "higher_is_better": rubric.higher_is_better,
-        "recommended_for": rubric.recommended_for,
     }
     return type(rubric.name, (RubricMetric,), body)
 

@@ -119,7 +119,6 @@ def latency(record: Mapping[str, Any]) -> float | None:
 
     Formula: seconds from the request to the end of the reply
     Misleads where: the mean hides slow tails; take p95; depends on load and place
-    Good for: seeing what a better score costs in time
     """
     return _number(record, "latency")
 
@@ -132,7 +131,6 @@ def first_token(record: Mapping[str, Any]) -> float | None:
 
     Formula: seconds to the first words
     Misleads where: the mean hides slow tails; take p95
-    Good for: how long a user looks at an empty page
     """
     return _number(record, "first_token")
 
@@ -151,7 +149,6 @@ def tokens(
     Part input: read
     Part output: written
     Misleads where: tokenizers differ between models
-    Good for: systems whose price is not known
     """
     names = ("input", "output") if part == "total" else (part,)
     counts = [_number(record, f"{name}_tokens") for name in names]
@@ -166,7 +163,6 @@ def cost(record: Mapping[str, Any]) -> float | None:
 
     Formula: dollars that the system tells, or tokens × list price
     Misleads where: a mean hides a few dear queries
-    Good for: seeing what a better score costs in money
     """
     return _number(record, "cost")
 
@@ -182,7 +178,6 @@ class ErrorRate(_Recorded):
 
     Formula: 1 if there was no answer, else 0
     Misleads where: refusals are answers
-    Good for: systems whose other means leave failed queries out
     """
 
     name = "error_rate"

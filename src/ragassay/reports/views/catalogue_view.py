@@ -73,9 +73,8 @@ def entries_report(entries: Sequence[Entry]) -> Report:
 
 
 def _row(entry: Entry) -> list[Cell | str]:
-    """A metric's title, and below it its uses, kind, needs, suites and source."""
+    """A metric's title, and below it its kind, needs, suites and source."""
     facts = [
-        entry["recommended_for"] and f"for {entry['recommended_for']}",
         _kind(entry),
         f"needs {', '.join(entry['needs']) or 'nothing'}",
         entry["uses"] and f"also uses {', '.join(entry['uses'])}",
@@ -128,7 +127,6 @@ def metric_report(entry: Entry) -> Report:
         ("range", entry["range"]),
         ("direction", wording.direction(entry["higher_is_better"])),
         ("aggregated as", entry["aggregate"]),
-        ("recommended for", entry["recommended_for"]),
         ("other names", ", ".join(entry["aliases"])),
         ("source", entry["source"]),
         ("rests on", ", ".join(entry["offline_agreement"])),
@@ -230,7 +228,6 @@ def _entry(
         "high": high,
         "higher_is_better": cls.higher_is_better,
         "aggregate": cls.aggregate,
-        "recommended_for": cls.recommended_for,
         "aliases": sorted(cls.aliases),
         "source": cls.source,
         "version": cls.version,
