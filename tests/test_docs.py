@@ -244,8 +244,9 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def test_every_file_that_the_architecture_names_exists() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["architecture", "where-to-add"])
+def test_every_file_that_a_page_for_developers_names_exists(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     source = ROOT / "src" / "ragassay"
     names = set(re.findall(r"`([a-z_/]+\.(?:py|yaml))`", page))
     assert len(names) > 20
