@@ -1,4 +1,4 @@
-"""A run of samples of many kinds, score by score and verdict by verdict, as it was approved.
+"""A run of samples of many kinds, metric by metric and verdict by verdict, as it was approved.
 
 Each line of ``approved/run.txt`` was right, or as published, when it was approved. See `approved`.
 """
@@ -22,15 +22,17 @@ NAMES = ("hybrid", "keyword")
 
 
 def lines() -> Iterator[str]:
+    """A line a metric: what each sample has; and a line a verdict."""
     result = ragassay.evaluate(APPROVED / "samples.jsonl", SUITES)
+    by_metric: dict[str, list[str]] = {}
     for row in result.scores:
         if row.reason in BY_MODEL:  # it depends on what is installed
             continue
-        parts = ", ".join(f"{name} {number(value)}" for name, value in row.parts.items())
         value = row.reason if row.value is None else number(row.value)
-        yield " | ".join([row.sample, row.metric, str(value), parts, row.explanation])
-    verdicts = {one: None for row in result.scores for one in row.evidence}
-    for key in verdicts:
+        by_metric.setdefault(row.metric, []).append(f"{row.sample} {value}")
+    for metric, values in by_metric.items():
+        yield f"{metric}: {', '.join(values)}"
+    for key in dict.fromkeys(one for row in result.scores for one in row.evidence):
         record = result.verdicts.get(key)
         assert record is not None
         yield " | ".join([key[:8], str(record["question"]), str(record["answer"])])

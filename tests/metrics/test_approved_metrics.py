@@ -141,32 +141,26 @@ def parameters() -> Iterator[str]:
 
 
 def scores(family: str) -> Iterator[str]:
-    """All metrics of a family but those that need a model; of a variant what differs from the plain
-    metric."""
+    """A line a metric of a family, but of those that need a model: each value with the samples that
+    have it; of a variant what differs from the plain metric."""
     given = samples()
     window = Window(given, offline_asker())
     plain: dict[tuple[str, str], str] = {}
     for metric in variants([one for one, cls in of_package().items() if cls.family == family]):
         if metric.weights or (metric.embeds and metric.kind == "model"):
             continue
-        is_plain = (metric.name, given[0].id) not in plain
-        yield f"{metric}"
-        lines: dict[str, list[str]] = {}
+        found: dict[str, list[str]] = {}
         for sample, outcome in zip(given, window.outcomes(metric), strict=True):
             if isinstance(outcome, Score):
-                parts = number(outcome.parts) if is_plain else ""
-                shown = f"{number(outcome.value)} {outcome.explanation} {parts}".rstrip()
-            elif outcome.reason in BY_MODEL:
-                shown = ""
+                shown = number(outcome.value)
             else:
-                shown = f"{outcome.reason}: {outcome.detail}"
-            shown = shown.replace("\n", " ")
-            if is_plain:
-                plain[metric.name, sample.id] = shown
-            if is_plain or not plain[metric.name, sample.id].startswith(shown):
-                lines.setdefault(shown, []).append(sample.id)
-        for shown, ids in lines.items():
-            yield f"  {', '.join(ids)}: {shown}"
+                shown = "" if outcome.reason in BY_MODEL else str(outcome.reason)
+            usual = plain.setdefault((metric.name, sample.id), shown)
+            if str(metric) == str(metric).partition("(")[0] or usual != shown:
+                found.setdefault(shown, []).append(sample.id)
+        lacking = found.pop("not_applicable", []) + found.pop("missing_input", [])
+        values = [f"{shown}: {', '.join(ids)}" for shown, ids in found.items()]
+        yield f"{metric} | {' | '.join([*values, f'{len(lacking)} lack something'])}"
 
 
 def citations() -> Iterator[str]:
