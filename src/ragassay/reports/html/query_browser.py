@@ -9,18 +9,17 @@ from ragassay.base import printable
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Identity
 from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
-from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
 from ragassay.reports.html.packing import TextPool, packed
+from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
 
-FAULTS = (*CLASSES, UNEXPLAINED)
-"""The classes of failing samples, by the numbers that a page has for them."""
-FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
+Filters = list[tuple[str, list[tuple[str, str]]]]
+"""Choices of the list of samples, in groups: the title of a group, and value and words of each."""
 
 
 def _fault_columns(
@@ -74,8 +73,13 @@ class _Browser:
 class RunBrowser(_Browser):
     """One row a sample of a run."""
 
+    title, noun = "Samples", "samples"
+    metrics: Sequence[str] = ()
+
     def __init__(self, result: Result, diagnosis: Diagnosis | None) -> None:
         super().__init__([result], None, [] if diagnosis is None else [diagnosis])
+        self.slices = list(result.columns.slices)
+        self.filters = run_filters(result.summary, diagnosis)
         self.n_total = len(result.columns)
         self.n_rows = min(self.n_total, MAX_ROWS)
 
@@ -106,6 +110,8 @@ class RunBrowser(_Browser):
 class ComparisonBrowser(_Browser):
     """One row a query of two runs, its repeats averaged as in the comparison."""
 
+    title, noun = "Query by query", "queries"
+
     def __init__(self, comparison: Comparison, a: Result, b: Result, change: Moved | None) -> None:
         self._comparison = comparison
         self._rows = [rows_by_query(run) for run in (a, b)]
@@ -113,6 +119,26 @@ class ComparisonBrowser(_Browser):
         self._queries = common[:MAX_ROWS]
         self.n_total, self.n_rows = len(common), len(self._queries)
         diagnoses = () if change is None else (change.new, change.old)
+        self.metrics = [d.name for d in comparison.differences]
+        self.slices = list(a.columns.slices)
+        self.filters: Filters = [
+            (
+                "",
+                [
+                    ("", "all queries"),
+                    ("a", "A higher"),
+                    ("b", "B higher"),
+                    ("equal", "equal"),
+                    ("any", "unscored in A or B"),
+                ],
+            ),
+            *(
+                (f"failing in {run}", _faults(one, at))
+                for at, (run, one) in enumerate(
+                    zip(("A (new)", "B (old)"), diagnoses, strict=False)
+                )
+            ),
+        ]
         super().__init__((a, b), frozenset(self._queries), diagnoses)
 
     def table(self) -> str:
@@ -155,6 +181,32 @@ class ComparisonBrowser(_Browser):
             [value if ok else None for value, ok in zip(*pair, strict=True)]
             for pair in zip(values.tolist(), scored.tolist(), strict=True)
         ]
+
+
+def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
+    """The choices of the list of a run's samples.
+
+    Args:
+        summary: of the run.
+        diagnosis: whose classes can be chosen; ``None`` where there is none, and for the list of a
+            server, which does not know them.
+    """
+    gaps = [
+        (f"{at}", f"unscored: {name} ({sum(metric.unscored.values()):,})")
+        for at, (name, metric) in enumerate(summary.metrics.items())
+        if metric.unscored
+    ]
+    failing = [] if diagnosis is None else _faults(diagnosis, 0)
+    every = [("", "all samples"), ("any", "with anything unscored")]
+    return [("", every), ("failing", failing), ("unscored", gaps)]
+
+
+def _faults(diagnosis: Diagnosis, run: int) -> list[tuple[str, str]]:
+    return [
+        (f"fault-{run}-{FAULT_NUMBERS[name]}", f"{title} ({n:,})")
+        for name, title, n in diagnosis.counts
+        if n
+    ]
 
 
 def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:

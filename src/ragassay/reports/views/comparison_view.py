@@ -27,7 +27,7 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
         comparison: of the runs.
         full: whether p-values, detectable differences, all notes and the method are shown.
     """
-    shown = [_differences(comparison, full)] if comparison.with_scores else []
+    shown = [differences(comparison, full=full)] if comparison.with_scores else []
     blocks: tuple[Block, ...] = (*shown, *below(comparison, full=full))
     return Report(wording.against(comparison), blocks, verdict=verdict_line(comparison))
 
@@ -76,15 +76,16 @@ def extents(comparison: Comparison) -> dict[str, float]:
     return {name: 1.08 * reach[key] or 1.0 for name, key in keys.items()}
 
 
-def _differences(comparison: Comparison, full: bool) -> Table:
+def differences(comparison: Comparison, *, full: bool = False) -> Table:
+    """A row a metric: both means, the difference and the verdict."""
     columns = [
         Column("metric", "name"),
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=0 if full else 1, instead=(), style="dim"),
-        Column("", "figure"),
+        Column("interval", drop=0 if full else 1, instead=(), style="dim", under="difference"),
+        Column("← old, new →", "figure"),
     ]
     if full:
         columns += map(Column, ("p", "t-test p", "corrected p", "n", "detectable"))

@@ -13,7 +13,13 @@ from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
 
-_TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
+FAULTS = (*CLASSES, UNEXPLAINED)
+"""The classes of failing samples."""
+
+FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
+"""Their numbers in a page."""
+
+_TITLES = {one.name: one.title for one in FAULTS} | {FINE: "does not fail"}
 """What each class is called, by name."""
 
 
@@ -83,22 +89,12 @@ def untold_lines(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def page_notes(diagnosis: Diagnosis) -> list[str]:
-    """What stands below a page's table of classes. It has no command, because a page may be read on
-    another machine than that of the run's folder."""
-    notes = [cost_line(diagnosis)] if diagnosis.found else []
-    notes.append(
-        "Each failing sample is put down to the first step that failed. 'ragassay diagnose' takes "
-        "another headline or other thresholds."
-    )
-    notes += untold_lines(diagnosis) + missing_lines(diagnosis)
-    if diagnosis.command:
-        metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
-        notes.append(
-            f"To look at them, too, compute {', '.join(metrics)}: 'ragassay diagnose' prints the "
-            "command."
-        )
-    return notes
+def command_lines(diagnosis: Diagnosis) -> list[str]:
+    """What to compute for the classes that were not looked at. A page has no command, because it
+    may be read on another machine than that of the run's folder."""
+    metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
+    how = f"compute {', '.join(metrics)}: 'ragassay diagnose' prints the command."
+    return [f"To look at them, too, {how}"] if diagnosis.command else []
 
 
 def signal_words(signals: Mapping[str, float]) -> str:
@@ -114,15 +110,20 @@ def signal_words(signals: Mapping[str, float]) -> str:
     return ", ".join(filter(None, pieces))
 
 
-def diagnosis_report(diagnosis: Diagnosis) -> Report:
-    """A run's diagnosis: the classes with counts and costs, examples and advice."""
+def diagnosis_report(diagnosis: Diagnosis, *, linked: bool = False) -> Report:
+    """A run's diagnosis: the classes with counts and costs, examples and advice.
+
+    Args:
+        diagnosis: of the run.
+        linked: whether classes and examples lead to the list of samples of a page.
+    """
     blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
     if diagnosis.found:
         notes = ["Share: of all samples.", cost_line(diagnosis)]
-        blocks += [class_table(diagnosis), lines(notes)]
+        blocks += [_classes(diagnosis, linked), lines(notes)]
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     blocks += [
-        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several), "text"))
+        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, linked), "text"))
         for one in diagnosis.found
     ]
     missing = untold_lines(diagnosis) + missing_lines(diagnosis)
@@ -130,18 +131,25 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     return Report(diagnosis.name, tuple(blocks))
 
 
-def class_table(diagnosis: Diagnosis) -> Table:
-    """The table of classes."""
+def filtered(n: int, run: int, name: str, linked: bool) -> Cell:
+    """How many samples of a run (0 for the new one, 1 for the old one) are of a class; on a page a
+    link to them."""
+    link = f"filter:fault-{run}-{FAULT_NUMBERS[name]}" if linked and n else ""
+    return Cell(f"{n:,}", link=link)
+
+
+def _classes(diagnosis: Diagnosis, linked: bool) -> Table:
     columns = [
         Column("class", "name"),
-        *map(Column, ("n", "share")),
-        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, instead=()),
+        Column("n"),
+        Column("share"),
+        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, instead=(), under="share"),
         Column("cost"),
     ]
     rows = (
         (
             one.fault.title,
-            f"{one.n:,}",
+            filtered(one.n, 0, one.fault.name, linked),
             f"{one.share:.1%}",
             wording.bounds(one.low, one.high),
             wording.number(one.cost),
@@ -151,14 +159,15 @@ def class_table(diagnosis: Diagnosis) -> Table:
     return table(columns, rows)
 
 
-def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
+def _about(one: ClassFound, several: bool, linked: bool) -> Iterator[Cell]:
     yield Cell(one.fault.says)
     if words := judged_words(one):
         yield Cell(words)
     for example in one.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
-        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info")
+        link = f"sample:{' · '.join(filter(None, tags))}" if linked else ""
+        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info", link=link)
         yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
         if words := signal_words(example.signals):
             yield Cell(f"  – {words}", style="dim")
@@ -211,14 +220,22 @@ def transition_lines(change: Moved, most: int = 12) -> list[str]:
     return lines
 
 
-def moved_report(change: Moved) -> Report:
-    """Which classes a change moved: counts, the difference, its test, and the transitions."""
+def moved_report(change: Moved, *, linked: bool = False) -> Report:
+    """Which classes a change moved: counts, the difference, its test, and the transitions.
+
+    Args:
+        change: of two runs.
+        linked: as of `diagnosis_report`.
+    """
     columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
-               Column("interval", drop=1, instead=()), Column("p")]  # fmt: skip
+               Column("interval", drop=1, instead=(), under="diff"), Column("p")]  # fmt: skip
     rows = (
         (
             one.title,
-            *(f"{n:,}" for n in (one.new, one.old, one.entered, one.left)),
+            filtered(one.new, 0, one.name, linked),
+            filtered(one.old, 1, one.name, linked),
+            f"{one.entered:,}",
+            f"{one.left:,}",
             wording.number(one.diff, sign=True),
             wording.bounds(one.low, one.high, sign=True),
             wording.p_value(one.p_adjusted),
