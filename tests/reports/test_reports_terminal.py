@@ -77,7 +77,7 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
     assert max(cell_len(line) for line in text.splitlines()) <= width and "…" not in text
     rows = text.split(f" {verdict_line(comparison)[:30]}")[0]
     for d in comparison.differences:
-        verdict = "indicative: better" if d is hinted else d.verdict
+        verdict = "only a hint: better" if d is hinted else d.verdict
         assert rows.count(verdict) == [wording.verdict(one) for one in (hinted, *others)].count(
             verdict
         ) + (verdict == "better")

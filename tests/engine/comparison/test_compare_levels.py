@@ -67,7 +67,7 @@ def test_a_finding_on_few_differing_queries_is_indicative_with_one_warning() -> 
     assert notes["few_differ"].names == ("m",) and notes["few_differ"].severity == "warning"
     (difference,) = compare_arrays(["m"], *doubtful(8)).differences
     assert difference.verdict == "indicative" and difference.hint == "worse"
-    assert wording.verdict(difference) == "indicative: worse"
+    assert wording.verdict(difference) == "only a hint: worse"
     (firm,) = compare_arrays(["m"], *doubtful(12)).differences
     assert firm.verdict == "worse" and "few_differ" not in kinds(["m"], *doubtful(12))
 

@@ -105,14 +105,13 @@ class Evaluator:
             UsageError: an unknown metric, or a picture that cannot be written.
         """
         from ragassay.reports.charts import drawing
-        from ragassay.reports.plots import picture
-        from ragassay.reports.plots.result_files import sources
+        from ragassay.reports.plots import picture, result_files
 
         target = Path(output_file)
         drawing.renderer()
         drawing.check_suffix(target)
-        opened = sources.opened([*map(Path, csv_files)], cls.plotted, "cai")
-        metrics = sources.chosen(opened, metrics_to_plot)
+        opened = result_files.opened([*map(Path, csv_files)], cls.plotted, "cai")
+        metrics = result_files.chosen(opened, metrics_to_plot)
         named = metrics_to_plot is not None
         for remark in picture.remarks(opened, metrics, chosen=named):
             warn_user(remark)

@@ -136,9 +136,9 @@ def _table(table: Table) -> str:
             words_cell = f'<td colspan="{len(shown)}"><div>{beside}</div></td>'
             rows.append(f'<tr class="words">{words_cell}</tr>')
     head = f"<thead><tr>{heads}</tr></thead>" if any(one.head for one in table.columns) else ""
-    label = escape(table.columns[0].head)
+    label, body = escape(table.columns[0].head), "\n".join(rows)
     box = f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
-    return f'{box}<table class="block">{head}<tbody>{"".join(rows)}</tbody></table></div>'
+    return f'{box}<table class="block">{head}<tbody>{body}</tbody></table></div>'
 
 
 def _head(column: Column, under: dict[str, int], columns: Sequence[Column]) -> str:

@@ -15,6 +15,9 @@ from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 NOTHING = "–"
 """Stands where there is no number."""
 
+HINT = "only a hint"
+"""What a verdict or value is called that nothing may be concluded from."""
+
 _INTERVALS = {
     "effective-n": "beta bounds by the effective n",
     "skew-t": "Student's t, widened for skewness",
@@ -220,22 +223,8 @@ def _short(label: str) -> str:
     return label.rpartition("#")[2].rpartition(":")[2] or label
 
 
-def compared(d: Difference) -> dict[str, str]:
-    """The cells of a metric in tables of a comparison, by the heads of their columns."""
-    return {
-        "new": number(d.a_mean),
-        "old": number(d.b_mean),
-        "difference": number(d.diff, sign=True),
-        "interval": bounds(d.low, d.high, sign=True),
-        "p": p_value(d.p_value),
-        "t-test p": p_value(d.t_p_value),
-        "corrected p": p_value(d.p_adjusted),
-        "verdict": verdict(d),
-        "n": f"{d.n:,}",
-        "detectable": number(d.detectable),
-    }
-
-
 def verdict(d: Difference) -> str:
-    """The verdict on a metric; of an indicative one its direction, where the test finds one."""
-    return f"{d.verdict}: {d.hint}" if d.hint else d.verdict
+    """The verdict on a metric; of one that is only a hint its direction, where the test finds
+    one."""
+    word = HINT if d.verdict == "indicative" else d.verdict
+    return f"{word}: {d.hint}" if d.hint else word
