@@ -343,17 +343,6 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
     assert series.labels(generic) == ["run-a", "run-b"]
 
 
-def test_text_from_the_files_is_only_text(tmp_path: Path) -> None:
-    hostile = ("<b>'x'", "x.y[1]")
-    paths = [plot_files.ore(tmp_path / f"{n}.csv", plot_files.many(4)) for n in hostile]
-    spec = drawn(*paths)
-    fields = {part["field"] for part in walk(spec) if isinstance(part.get("field"), str)}
-    assert not any("." in field or "[" in field for field in fields)
-    assert set(hostile) <= set(words(spec))
-    assert not any("url" in part for part in walk(spec))
-    assert spec["usermeta"]["embedOptions"]["actions"] is False
-
-
 # --- what stands beside each other
 
 

@@ -15,8 +15,9 @@ from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import drawing
 from ragassay.reports.html import pages
-from ragassay.reports.plots import compared, layouts, picture, result_files as sources
+from ragassay.reports.plots import layouts, picture, result_files as sources
 from ragassay.reports.run_reports import write_comparison
+from ragassay.reports.views import comparison_view
 from reports_examples import example, pair
 
 
@@ -150,7 +151,7 @@ def test_the_same_statistic_of_metrics_of_one_range_shares_an_axis() -> None:
             one("length", "length", "", None),
         )
     }
-    scales = {name: compared.scale_of(metric, metrics) for name, metric in metrics.items()}
+    scales = {name: comparison_view.scale_of(metric, metrics) for name, metric in metrics.items()}
     assert scales["x.cv"] == scales["y.cv"] != scales["z.cv"]
     assert scales["x.mean"] == scales["y.mean"] != scales["z.mean"]
     assert len(set(scales.values())) == 6

@@ -524,7 +524,7 @@ def test_links_in_a_sample_leave_room_for_fingers(chromium: Any, faulty: Path) -
 def test_the_name_of_a_metric_stays_beside_columns_that_are_scrolled_to(visit: Any) -> None:
     page = visit("small.html")
     page.set_viewport_size({"width": 400, "height": 900})
-    table = page.locator(".scroll:has(.block)").first
+    table = page.locator(".scroll:has(.shown)").first
     table.evaluate("box => { box.scrollLeft = 60 }")
     name = table.locator("tbody tr:not(.family) th").first
     assert name.bounding_box()["x"] >= table.bounding_box()["x"]

@@ -297,15 +297,6 @@ def test_details_hold_what_a_page_can_tell_in_little_space() -> None:
     assert told == pytest.approx(exact, rel=1e-6) and told != exact
 
 
-def test_a_comparison_has_a_text_of_both_runs_once(tmp_path: Path) -> None:
-    a = example(20)
-    page = Page(compared((comparison(a, a), a, a), tmp_path))
-    packs = [body for attrs, body in page.scripts if (attrs.get("id") or "").startswith("t-")]
-    held = [text for body in packs for text in unpacked(body)]
-    answers = [sample.answer_text for sample in a.samples]
-    assert all(held.count(answer) == 1 for answer in answers)
-
-
 def test_the_file_loads_nothing_and_its_policy_allows_only_its_own_scripts(tmp_path: Path) -> None:
     for text in (report(example(5), tmp_path), compared(pair(5), tmp_path)):
         page = Page(text)

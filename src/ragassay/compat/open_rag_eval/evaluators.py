@@ -176,7 +176,7 @@ class TRECEvaluator(Evaluator):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables.trecrag_csv import write_trecrag
+        from ragassay.reports.tables.published_csv import write_trecrag
 
         write_trecrag(result, path)
 
@@ -226,9 +226,9 @@ class ConsistencyEvaluator(Evaluator):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables import consistency_csv
+        from ragassay.reports.tables.published_csv import write_consistency
 
-        consistency_csv.write_csv(result, path)
+        write_consistency(result, path)
 
 
 class GoldenAnswerEvaluator(Evaluator):

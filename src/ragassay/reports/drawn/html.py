@@ -51,11 +51,8 @@ class Page:
 
 
 def page_of(report: Report) -> Page:
-    """The parts of a page.
-
-    Args:
-        report: whose parts are the page's sections; what comes before them stands in its heading.
-    """
+    """The parts of a page: those of the report are its sections, what comes before them stands in
+    its heading."""
     parts = [one for one in report.blocks if isinstance(one, Part)]
     facts = "".join(
         f"<div><dt>{escape(one.label)}</dt><dd>{escape(one.text)}</dd></div>"
@@ -138,7 +135,7 @@ def _table(table: Table) -> str:
     head = f"<thead><tr>{heads}</tr></thead>" if any(one.head for one in table.columns) else ""
     label, body = escape(table.columns[0].head), "\n".join(rows)
     box = f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
-    return f'{box}<table class="block">{head}<tbody>{body}</tbody></table></div>'
+    return f'{box}<table class="shown">{head}<tbody>{body}</tbody></table></div>'
 
 
 def _head(column: Column, under: dict[str, int], columns: Sequence[Column]) -> str:

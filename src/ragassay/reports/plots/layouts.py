@@ -19,14 +19,14 @@ from ragassay import suites
 from ragassay.engine.results.summarising import describe
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.core import naming
-from ragassay.reports.tables import consistency_csv
 from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS
+from ragassay.reports.tables.published_csv import STATS
 
 Evaluator = Literal["trec", "consistency", "golden_answer"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
 
 Statistic = Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"]
-KEYS = {name: key for key, name in consistency_csv.STATS.items()}
+KEYS = {name: key for key, name in STATS.items()}
 """What a file calls a statistic."""
 
 STATISTIC_TITLES: Mapping[Statistic, str] = {
@@ -144,10 +144,8 @@ def _consistency(column: str) -> Paths | None:
     return {"": column[len(_CONSISTENCY) :]} if column.startswith(_CONSISTENCY) else None
 
 
-_GOLDEN = (
-    "answer_similarity",
-    *("factual_correctness.precision", "factual_correctness.recall", "factual_correctness.f1"),
-)
+_GOLDEN = ("answer_similarity",
+           *(f"factual_correctness.{part}" for part in ("precision", "recall", "f1")))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -275,11 +273,6 @@ _LAYOUTS: Mapping[Evaluator, Layout] = {
 
 
 def layout_of(evaluator: Evaluator, statistic: Statistic = "cai") -> Layout:
-    """The tables of an evaluator.
-
-    Args:
-        evaluator: its name.
-        statistic: that is drawn of the consistency metrics.
-    """
+    """The tables of an evaluator."""
     layout = _LAYOUTS[evaluator]
     return replace(layout, statistic=statistic) if evaluator == "consistency" else layout

@@ -227,10 +227,6 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
 
     Signatures are compared. A CSV has no signature: what its columns show is compared, and what is
     not known is no difference. (``ragassay compare`` refuses what it does not know.)
-
-    Args:
-        series: the files.
-        metrics: that are drawn.
     """
     pairs = []
     for name in metrics:

@@ -42,8 +42,8 @@ from ragassay.reports.plots.layouts import (
     layout_of,
 )
 from ragassay.reports.plots.series import Series, labels, numbered, shortened
-from ragassay.reports.tables import consistency_csv
 from ragassay.reports.tables.ore_values import COLUMNS
+from ragassay.reports.tables.published_csv import signatures as signatures_of
 from ragassay.reports.tables.rows_by_sample import consistency_of
 from ragassay.stats.dispersion import spread
 
@@ -164,7 +164,7 @@ def _read(path: Path, layout: Layout) -> list[Result]:
         if (folder / _CONSISTENCY_FILE).is_file():
             # Who took the table out of its run may have left the folder behind.
             inner = folder / CONSISTENCY if holds_consistency(folder) else None
-            signatures = {} if inner is None else consistency_csv.signatures(open_run(inner))
+            signatures = {} if inner is None else signatures_of(open_run(inner))
             return _read_table(folder / _CONSISTENCY_FILE, layout, signatures)
     open_run(path)  # says where the folder is no run folder at all
     hint = (
@@ -299,16 +299,8 @@ Scored = tuple[Identity, Mapping[str, float | None], Mapping[str, Reason]]
 def _read_table(
     path: Path, layout: Layout, signatures: Mapping[str, str] | None = None
 ) -> list[Result]:
-    """Reads the scores in a table, with means and intervals that the engine computes as for a run.
-
-    Args:
-        path: of a results file.
-        layout: of the evaluator that wrote it.
-        signatures: how the values were computed, by column, where a run folder says it.
-
-    Returns:
-        One result a system, in order of first appearance.
-    """
+    """The scores in a table, with means and intervals as of a run: a result a system. A run folder
+    says by ``signatures`` how each column was computed."""
     with opening.opened(path):
         pass  # says what is wrong with a file that cannot be read at all
     heads = tuple(name.strip() for name in delimited.header(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ragassay.base.errors import UsageError
 from ragassay.engine.results import Result
@@ -16,33 +15,6 @@ from ragassay.reports.plots.series import Series, bare, numbered
 from ragassay.reports.text import wording
 
 Results = Result | Sequence[Result]
-
-
-def write_boxplots(results: Results, path: str | Path) -> None:
-    """Writes `boxplots` as a file.
-
-    Args:
-        results: of one run or several.
-        path: of the file; the suffix decides the form (``.png``, ``.svg`` or ``.json`` for
-            Vega-Lite).
-
-    Raises:
-        UsageError: another suffix, nothing to draw, or the file cannot be written.
-    """
-    drawing.save(boxplots(results), path)
-
-
-def write_distributions(results: Results, path: str | Path) -> None:
-    """Writes `histograms` as a file.
-
-    Args:
-        results: of one run or several.
-        path: of the file; as for `write_boxplots`.
-
-    Raises:
-        UsageError: another suffix, nothing to draw, or the file cannot be written.
-    """
-    drawing.save(histograms(results), path)
 
 
 def boxplots(results: Results) -> Spec:

@@ -29,18 +29,13 @@ def failing_line(diagnosis: Diagnosis) -> str:
     text = f"{share}: {_means(diagnosis)}."
     if diagnosis.n_scored < diagnosis.n:
         text += f" {diagnosis.headline} is unscored in {diagnosis.n - diagnosis.n_scored:,}."
-    return text + _judged(diagnosis)
+    return f"{text} {diagnosis.judged}" if diagnosis.judged else text
 
 
 def _means(diagnosis: Diagnosis) -> str:
     """What failing means."""
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
     return means if diagnosis.headline_only else f"{means}, or a fault that counts by itself"
-
-
-def _judged(diagnosis: Diagnosis) -> str:
-    """How far the headline's judge agrees with people, as a further sentence."""
-    return f" {diagnosis.judged}" if diagnosis.judged else ""
 
 
 def cost_line(diagnosis: Diagnosis) -> str:
@@ -177,6 +172,7 @@ def _about(one: ClassFound, several: bool, linked: bool) -> Iterator[Cell]:
 def moved_line(change: Moved) -> str:
     """How many samples fail in either run."""
     new, old = change.new, change.old
+    judged = f" {new.judged}" if new.judged else ""
     out = ""
     if n := change.n_unknown:
         out = (
@@ -185,7 +181,7 @@ def moved_line(change: Moved) -> str:
         )
     return (
         f"{_means(new)}: {new.n_failing:,} of {new.n:,} fail in the new run, {old.n_failing:,} of "
-        f"{old.n:,} in the old one; {change.n:,} are in both.{out}{_judged(new)}"
+        f"{old.n:,} in the old one; {change.n:,} are in both.{out}{judged}"
     )
 
 

@@ -99,7 +99,7 @@ def _consistency(inner: Result, *, own: bool) -> Part:
     if not own and inner.folder is not None:
         link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
         blocks = (lines([link], "text"), *blocks)
-    return part("Consistency", *blocks)
+    return part("Consistency of repeated runs", *blocks)
 
 
 def _distributions(summary: Summary, values: Mapping[str, Values]) -> Block:
