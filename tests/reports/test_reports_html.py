@@ -192,6 +192,20 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
     assert tags[:2] == ["hybrid", "hybrid · repeat 1"]
 
 
+def test_examples_of_a_diagnosis_lead_to_samples_by_their_names_in_the_list(tmp_path: Path) -> None:
+    records = [
+        {"id": f"q{at}", "query": "Where?", "repeat": repeat, "system": "one", "answer": "There.",
+         "references": ["Here."]}
+        for at in range(2)
+        for repeat in range(2)
+    ]  # fmt: skip
+    page = Page(report(ragassay.evaluate(records, "token_f1.f"), tmp_path))
+    rows = page.json("rows")
+    names = {f"{one} · {tag}" for one, tag in zip(rows["id"], rows["tag"], strict=True)}
+    linked = {attrs["data-sample"] for _, attrs in page.tags if "data-sample" in attrs}
+    assert linked and linked <= names
+
+
 def test_queries_in_one_run_only_are_left_out_of_the_rows(tmp_path: Path) -> None:
     a, b = example(6), example(4, seed=2)
     comp = replace(comparison(b, b), only_a=2)

@@ -195,6 +195,11 @@ def tag(identity: Identity) -> str:
     return " · ".join(filter(None, (system, f"repeat {repeat}" if repeat else "")))
 
 
+def named(identity: Identity, *, several: bool) -> str:
+    """The name of a sample in the list; with its `tag` where a query has several samples."""
+    return " · ".join(filter(None, (identity[0], tag(identity) if several else "")))
+
+
 def metric_entry(metric: MetricSummary) -> dict[str, Any]:
     """A metric as the list of samples needs it."""
     low, high = metric.bounds

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
 from ragassay.base.counts import either, grouped
+from ragassay.base.sample import Identity
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.judged_signals import Judged
@@ -105,20 +106,23 @@ def signal_words(signals: Mapping[str, float]) -> str:
     return ", ".join(filter(None, pieces))
 
 
-def diagnosis_report(diagnosis: Diagnosis, *, linked: bool = False) -> Report:
+def diagnosis_report(
+    diagnosis: Diagnosis, *, listed: Callable[[Identity], str] | None = None
+) -> Report:
     """A run's diagnosis: the classes with counts and costs, examples and advice.
 
     Args:
         diagnosis: of the run.
-        linked: whether classes and examples lead to the list of samples of a page.
+        listed: the name of a sample in the list of a page, to which classes and examples lead;
+            ``None`` where there is no such list.
     """
     blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
     if diagnosis.found:
         notes = ["Share: of all samples.", cost_line(diagnosis)]
-        blocks += [_classes(diagnosis, linked), lines(notes)]
+        blocks += [_classes(diagnosis, listed is not None), lines(notes)]
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     blocks += [
-        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, linked), "text"))
+        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, listed), "text"))
         for one in diagnosis.found
     ]
     missing = untold_lines(diagnosis) + missing_lines(diagnosis)
@@ -154,14 +158,16 @@ def _classes(diagnosis: Diagnosis, linked: bool) -> Table:
     return table(columns, rows)
 
 
-def _about(one: ClassFound, several: bool, linked: bool) -> Iterator[Cell]:
+def _about(
+    one: ClassFound, several: bool, listed: Callable[[Identity], str] | None
+) -> Iterator[Cell]:
     yield Cell(one.fault.says)
     if words := judged_words(one):
         yield Cell(words)
     for example in one.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
-        link = f"sample:{' · '.join(filter(None, tags))}" if linked else ""
+        link = "" if listed is None else f"sample:{listed(example.identity)}"
         yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info", link=link)
         yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
         if words := signal_words(example.signals):
@@ -221,7 +227,7 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
 
     Args:
         change: of two runs.
-        linked: as of `diagnosis_report`.
+        linked: whether classes lead to the list of queries of a page.
     """
     columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
                Column("interval", drop=1, instead=(), under="diff"), Column("p")]  # fmt: skip

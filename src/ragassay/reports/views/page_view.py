@@ -21,6 +21,7 @@ from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
 from ragassay.engine.results.summary import MetricSummary, Slice, Summary
 from ragassay.reports.charts import figures
 from ragassay.reports.charts.distribution_chart import Values
+from ragassay.reports.html.query_browser import named
 from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
 from ragassay.reports.tables.rows_by_sample import consistency_of
 from ragassay.reports.text import wording
@@ -71,7 +72,9 @@ def run_page(result: Result, diagnosis: Diagnosis | None, *, linked: bool = True
     }
     parts = [part("Metrics", *metric_blocks(summary, values))]
     if diagnosis is not None:
-        shown = diagnosis_report(diagnosis, linked=linked)
+        several = len({identity[1:] for identity in columns.identities}) > 1
+        listed = partial(named, several=several) if linked else None
+        shown = diagnosis_report(diagnosis, listed=listed)
         commands = lines(command_lines(diagnosis), "text")
         parts.append(part("Why samples fail", *shown.blocks, commands))
     if (inner := consistency_of(result)) is not None:
