@@ -95,7 +95,7 @@ def test_a_comparison_shows_differences_and_verdicts(
     told = words(shown)
     for d in comparison.differences:
         interval = wording.bounds(d.low, d.high, sign=True)
-        assert f"{d.diff:+.4f} {interval} {d.verdict}" in told
+        assert f"{d.diff:+.4f} {interval} {wording.verdict(d)}" in told
     assert repr(comparison) == str(comparison)
     assert "runs" not in comparison.to_json()
     again = pickle.loads(pickle.dumps(comparison))

@@ -26,6 +26,7 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.charts.figures import markup
 from ragassay.reports.drawn.html import page_of
 from ragassay.reports.html.query_browser import ComparisonBrowser, RunBrowser
+from ragassay.reports.text import wording
 from ragassay.reports.views.page_view import comparison_page, run_page
 
 if TYPE_CHECKING:
@@ -149,7 +150,9 @@ def environment(*templates: Path, **names: Any) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    created.globals.update(version=ragassay.__version__, served="", scripts=SCRIPTS)
+    created.globals.update(
+        version=ragassay.__version__, served="", scripts=SCRIPTS, wording=wording
+    )
     created.globals.update(names)
     created.filters["raw"] = markup
     return created
