@@ -13,9 +13,8 @@ import ragassay
 from plot_reading import drawn, words
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.reports.plots import picture
-from ragassay.reports.plots.comparability_notes import differences_in_computation
-from ragassay.reports.plots.result_files import consistency_evaluator, sources
+from ragassay.reports.plots import layouts, picture, result_files as sources
+from ragassay.reports.plots.picture import differences_in_computation
 from ragassay.reports.run_reports import write_reports
 
 
@@ -123,21 +122,19 @@ def test_a_judge_that_is_not_named_is_called_unknown(tmp_path: Path) -> None:
         paths.append(plot_files.write(tmp_path / f"{len(judge)}.csv", heads, rows))
     new, old = sources.opened(paths, "trec").series
     with pytest.raises(UsageError, match=r"\(judge=unknown against judge=offline-lexical/1\)"):
-        picture.compared(new, old, ["nuggets.vital"], sources.tables_of("trec"))
+        picture.compared(new, old, ["nuggets.vital"], layouts.layout_of("trec"))
 
 
 @pytest.mark.parametrize("statistic", ["cai", "cv"])
 def test_a_comparison_says_which_statistic_it_compares(
-    tmp_path: Path, statistic: consistency_evaluator.Statistic
+    tmp_path: Path, statistic: layouts.Statistic
 ) -> None:
     paths = [plot_files.consistent(tmp_path / f"{name}.csv") for name in "ab"]
     new, old = sources.opened(paths, "consistency", statistic).series
     metrics = ["mean_umbrela_score", "bert_score"]
-    _, spec = picture.compared(new, old, metrics, sources.tables_of("consistency", statistic))
+    _, spec = picture.compared(new, old, metrics, layouts.layout_of("consistency", statistic))
     assert spec["title"]["text"] == "A = a against B = b"
     first = spec["title"]["subtitle"][0]
-    assert first.startswith(
-        f"Consistency: {consistency_evaluator.STATISTIC_FORMS[statistic].title}."
-    )
+    assert first.startswith(f"Consistency: {layouts.STATISTIC_TITLES[statistic]}.")
     assert ("Lower is more consistent" in first) == (statistic == "cv")
     assert ("mean_umbrela_score of grade / 3 ↑" in words(spec)) == (statistic == "cai")

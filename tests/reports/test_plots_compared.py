@@ -15,9 +15,9 @@ from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import drawing
 from ragassay.reports.html import pages
-from ragassay.reports.plots import compared, picture
-from ragassay.reports.plots.result_files import sources
+from ragassay.reports.plots import layouts, picture, result_files as sources
 from ragassay.reports.run_reports import write_comparison
+from ragassay.reports.views import comparison_view
 from reports_examples import example, pair
 
 
@@ -25,7 +25,7 @@ def test_a_comparison_draws_the_tests_of_compare(tmp_path: Path, capsys) -> None
     new = plot_files.ore(tmp_path / "new.csv", plot_files.many(30, 1))
     old = plot_files.ore(tmp_path / "old.csv", plot_files.many(30, 2))
     a, b = sources.opened([new, old], "trec").series
-    found, spec = picture.compared(a, b, TREC, sources.tables_of("trec"))
+    found, spec = picture.compared(a, b, TREC, layouts.layout_of("trec"))
     drawn_rows = rows(spec, "diff", "low", "high")
     assert {(r["diff"], r["low"], r["high"]) for r in drawn_rows} == {
         (d.diff, d.low, d.high) for d in found.differences
@@ -79,7 +79,7 @@ def test_a_long_list_of_metrics_is_no_slide_and_all_of_it_is_there(tmp_path: Pat
     metrics = list(example(12).summary.metrics)
     a, b = sources.opened([folder_a, folder_b], "trec").series
     _, spec = picture.compared(
-        a, b, [m for m in metrics if m != "length.words"], sources.tables_of("trec")
+        a, b, [m for m in metrics if m != "length.words"], layouts.layout_of("trec")
     )
     assert {"nDCG@10", "AP", "f1"} <= set(words(spec))
 
@@ -91,7 +91,7 @@ def test_rounding_is_drawn_as_nothing_and_real_differences_as_they_are(tmp_path:
     )
     new, old = sources.opened([a, b], "trec").series
     names_ = list(new.result.summary.metrics)
-    found, spec = picture.compared(new, old, names_, sources.tables_of("trec"))
+    found, spec = picture.compared(new, old, names_, layouts.layout_of("trec"))
     bars = sorted({abs(row["value"]) for row in rows(spec, "from", "to")})
     assert bars == [0.0, pytest.approx(0.1)]
     ends = {row["text"] for row in rows(spec, "text") if row["text"][:1] in "+-"}
@@ -108,7 +108,7 @@ def test_labels_of_many_metrics_never_overlap(tmp_path: Path) -> None:
     )
     new, old = sources.opened([a, b], "trec").series
     _, spec = picture.compared(
-        new, old, list(new.result.summary.metrics), sources.tables_of("trec")
+        new, old, list(new.result.summary.metrics), layouts.layout_of("trec")
     )
     target = tmp_path / "d.svg"
     drawing.save(spec, target)
@@ -124,7 +124,7 @@ def test_metrics_of_one_scale_stand_together_above_an_axis(tmp_path: Path) -> No
     )
     new, old = sources.opened([a, b], "trec").series
     order = list(new.result.summary.metrics)
-    _, spec = picture.compared(new, old, order, sources.tables_of("trec"))
+    _, spec = picture.compared(new, old, order, layouts.layout_of("trec"))
     drawn_order = [row["text"] for row in rows(spec, "text") if row["text"] in order]
     closed = [name for at, name in enumerate(order) if at % 3]
     first = [name for name in drawn_order if name in closed]
@@ -151,7 +151,7 @@ def test_the_same_statistic_of_metrics_of_one_range_shares_an_axis() -> None:
             one("length", "length", "", None),
         )
     }
-    scales = {name: compared.scale_of(metric, metrics) for name, metric in metrics.items()}
+    scales = {name: comparison_view.scale_of(metric, metrics) for name, metric in metrics.items()}
     assert scales["x.cv"] == scales["y.cv"] != scales["z.cv"]
     assert scales["x.mean"] == scales["y.mean"] != scales["z.mean"]
     assert len(set(scales.values())) == 6

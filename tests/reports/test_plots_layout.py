@@ -12,8 +12,7 @@ import plot_files
 from plot_reading import drawn, labels, overlaps, walk
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.reports.charts import drawing
-from ragassay.reports.plots import boxes, sheet
-from ragassay.reports.plots.result_files import consistency_evaluator
+from ragassay.reports.plots import boxes, layouts, sheet
 from ragassay.reports.plots.series import PlotPanel, Series
 from reports_examples import Kind, result, samples
 
@@ -23,7 +22,7 @@ def test_no_heading_runs_into_the_next_panel(tmp_path: Path) -> None:
         f"q{at}": {
             name: plot_files.stats([0.1 * at, 0.2, 0.4])
             for name in (
-                *consistency_evaluator.TITLES,
+                *layouts.CONSISTENCY_TITLES,
                 *(f"another-one-with-a-name-{n}" for n in range(6)),
             )
         }

@@ -9,7 +9,7 @@ import pytest
 import plot_files
 from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
-from ragassay.reports.plots.result_files import sources
+from ragassay.reports.plots import result_files as sources
 
 
 @pytest.fixture

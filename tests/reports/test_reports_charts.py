@@ -8,18 +8,17 @@ import warnings
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example as tried, given, strategies as st
 
+from plot_reading import rows, walk
 from ragassay.base.errors import RagassayWarning, UsageError
 from ragassay.base.score import Score
 from ragassay.engine.results.result import Result
 from ragassay.reports.charts import distribution_chart, drawing
 from ragassay.reports.plots import run_charts as charts
-from ragassay.reports.plots.boxes import MAX_POINTS
 from ragassay.reports.plots.compared import MAX_BARS, overview
 from reports_examples import (
     HOSTILE,
@@ -36,22 +35,6 @@ from reports_examples import (
 VALUES = st.lists(
     st.floats(min_value=-1e6, max_value=1e6, allow_nan=False), min_size=1, max_size=60
 )
-
-
-def walk(spec: Any) -> Any:
-    """Every mapping inside a chart, data included."""
-    if isinstance(spec, dict):
-        yield spec
-        for value in spec.values():
-            yield from walk(value)
-    elif isinstance(spec, list):
-        for value in spec:
-            yield from walk(value)
-
-
-def rows(spec: Any, *fields: str) -> list[dict[str, Any]]:
-    """The rows of data that have these fields."""
-    return [found for found in walk(spec) if set(fields) <= set(found)]
 
 
 def large(n: int) -> Result:
@@ -125,24 +108,10 @@ def test_the_menu_that_sends_data_away_is_off_and_nothing_is_fetched() -> None:
         assert not any("url" in found for found in walk(spec))
 
 
-def test_more_than_5000_rows_are_drawn_and_thinned_points_are_told(tmp_path: Path) -> None:
-    found = large(6_000)
-    spec = charts.boxplots(found)
-    points = rows(spec, "at", "value")
-    values = found.columns.values("f1")
-    assert len([p for p in points if isinstance(p["value"], float)]) == MAX_POINTS
-    assert "1,000" in " ".join(spec["title"]["subtitle"])
-    assert "6,000" in " ".join(spec["title"]["subtitle"])
-    box = rows(spec, "whisker_low", "mean")[0]
-    assert box["median"] == float(np.median(values))
-    charts.write_boxplots(found, tmp_path / "boxes.png")
-    assert (tmp_path / "boxes.png").stat().st_size > 10_000
-
-
 def test_png_and_svg_are_drawn_offline(tmp_path: Path) -> None:
     _, a, b = pair(30)
-    charts.write_boxplots([a, b], tmp_path / "boxes.png")
-    charts.write_distributions(a, tmp_path / "spread.svg")
+    drawing.save(charts.boxplots([a, b]), tmp_path / "boxes.png")
+    drawing.save(charts.histograms(a), tmp_path / "spread.svg")
     head = (tmp_path / "boxes.png").read_bytes()[:24]
     assert head.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", head[16:24])
@@ -165,19 +134,6 @@ def test_names_with_dots_brackets_quotes_and_tags_are_only_values(tmp_path: Path
     assert "<script" not in (tmp_path / "hostile.svg").read_text()
 
 
-def test_metrics_of_one_range_share_a_scale() -> None:
-    run = example(20)
-    panels = charts.boxplots(run)["concat"]
-    domains: dict[object, set[tuple[float, ...]]] = {}
-    for panel, metric in zip(panels, run.summary.metrics.values(), strict=True):
-        found = {tuple(f["scale"]["domain"]) for f in walk(panel) if f.get("field") == "median"}
-        domains.setdefault(metric.bounds, set()).update(found)
-    assert len(domains) == 2
-    assert all(len(found) == 1 for found in domains.values())
-    low, high = next(iter(domains[0.0, 1.0]))
-    assert low <= 0 and high >= 1
-
-
 def test_many_differences_are_thinned_and_told() -> None:
     a, b = large(5_000), large(5_000)
     spec = overview(comparison(a, b), a, b)
@@ -185,25 +141,18 @@ def test_many_differences_are_thinned_and_told() -> None:
     assert "2,000 of up to 5,000 queries drawn" in " ".join(spec["title"]["subtitle"])
 
 
-def test_runs_of_one_name_stay_apart() -> None:
-    first, second = example(5), example(5, seed=9)
-    spec = charts.boxplots([first, second])
-    runs = {row["file"] for row in rows(spec, "whisker_low", "file")}
-    assert runs == {"hybrid", "hybrid (2)"}
-
-
 def test_what_cannot_be_drawn_is_one_sentence(tmp_path: Path) -> None:
     found = samples(3)
     nothing = result(found, {"x": [Score("label")] * 3}, (Kind("x", "X", "x", (None, None)),))
     with pytest.raises(UsageError, match="no metric has a number"):
-        charts.write_boxplots(nothing, tmp_path / "x.png")
+        drawing.save(charts.boxplots(nothing), tmp_path / "x.png")
     with pytest.raises(UsageError, match=r"Use \.png, \.svg or \.json"):
-        charts.write_boxplots(result(found, outcomes(found)), tmp_path / "x.jpg")
+        drawing.save(charts.boxplots(result(found, outcomes(found))), tmp_path / "x.jpg")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_written_spec_is_strict_json(tmp_path: Path) -> None:
-    charts.write_boxplots(hostile(), tmp_path / "spec.json")
+    drawing.save(charts.boxplots(hostile()), tmp_path / "spec.json")
     spec = json.loads((tmp_path / "spec.json").read_text())
     assert HOSTILE in json.dumps(spec)
 

@@ -79,13 +79,6 @@ def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> Non
     assert error is not None and error.get("message") == "2 scores missing by accident."
 
 
-def test_nothing_scored_is_an_error(tmp_path: Path) -> None:
-    result = ragassay.evaluate([{"id": "1", "query": "a?", "answer": "b"}], metrics="em")
-    write_junit(result, tmp_path / "x.xml")
-    ((_, case),) = cases(tmp_path / "x.xml").items()
-    assert case.find("error") is not None
-
-
 @given(st.text(min_size=1))
 def test_any_text_makes_a_file_that_parses(tmp_path_factory, text: str) -> None:
     place = tmp_path_factory.mktemp("any")

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample, with_samples
 from ragassay.reports.tables import tables
@@ -180,24 +179,12 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
     assert [item.name for item in tmp_path.iterdir()] == ["scores.out"]
 
 
-def test_an_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be written"):
-        tables.write_csv(example(2), tmp_path / "file" / "scores.csv")
-
-
 def test_rows_are_gathered_by_sample_with_their_samples() -> None:
     found = example(8)
     gathered = list(with_samples(found))
     assert [identity for identity, _, _ in gathered] == found.columns.identities
     assert all(sample and sample.identity == identity for identity, sample, _ in gathered)
     assert all(list(rows) == found.columns.metrics for _, rows in by_sample(found))
-
-
-def test_rows_without_samples_are_still_gathered() -> None:
-    found = example(3)
-    alone = replace(found, _samples=lambda: iter(()))
-    assert [sample for _, sample, _ in with_samples(alone)] == [None, None, None]
 
 
 def test_lone_surrogates_do_not_stop_a_report(tmp_path: Path) -> None:

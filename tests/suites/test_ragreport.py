@@ -25,7 +25,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
 from ragassay.reports.run_reports import write_reports
-from ragassay.reports.tables import ragreport_csv
+from ragassay.reports.tables import published_csv
 
 SIX = ("relevance", "usefulness", "utilization", "attribution", "faithfulness", "satisfaction")
 NEEDS = {
@@ -372,7 +372,7 @@ def test_the_context_reaches_the_judge_chunk_by_chunk(tmp_path: Path) -> None:
     chunks = [question.data.get("chunks") for question in judge.asked]
     assert chunks.count(("first", "second")) == 2 and chunks.count(None) == 1
     out = tmp_path / "ragreport.csv"
-    ragreport_csv.write_csv(result, out)
+    published_csv.write_ragreport(result, out)
     (row,) = csv.DictReader(out.open())
     assert row["timestamp"] == "1700000000.5" and row["system"] == "gpt@v1"
 
@@ -395,7 +395,7 @@ def test_ranges_are_those_of_the_specification() -> None:
 
 
 def table(result: Result, path: Path) -> list[dict[str, str]]:
-    ragreport_csv.write_csv(result, path)
+    published_csv.write_ragreport(result, path)
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
@@ -445,14 +445,14 @@ def test_one_option_leaves_all_missing_components_unscored_and_shows_in_the_name
     assert list(result.summary.metrics) == [f"{name}(missing=unscored)" for name in SIX]
     changed = result.summary.metrics["satisfaction(missing=unscored)"]
     assert changed.unscored == {"missing_input": 1}
-    assert list(ragreport_csv.metrics_of(result)) == list(SIX)
+    assert list(published_csv.metrics_of(result)) == list(SIX)
 
 
 def test_a_run_without_the_report_says_so(tmp_path: Path) -> None:
     result = ragassay.evaluate([SAMPLE], ["answer_words"])
-    assert not ragreport_csv.metrics_of(result)
+    assert not published_csv.metrics_of(result)
     with pytest.raises(ragassay.UsageError, match="--suite ragreport"):
-        ragreport_csv.write_csv(result, tmp_path / "report.csv")
+        published_csv.write_ragreport(result, tmp_path / "report.csv")
 
 
 def test_the_offline_judge_reports_what_a_signal_stands_behind_and_nothing_else() -> None:

@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-from ragassay.reports.plots import picture
-from ragassay.reports.plots.result_files import consistency_evaluator, sources
+from ragassay.reports.plots import layouts, picture, result_files as sources
 
 TREC = ["umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered"]
 
@@ -41,9 +40,9 @@ def words(spec: Any) -> list[str]:
 
 def drawn(
     *files: Path,
-    evaluator: sources.Evaluator = "trec",
+    evaluator: layouts.Evaluator = "trec",
     metrics: list[str] | None = None,
-    statistic: consistency_evaluator.Statistic = "cai",
+    statistic: layouts.Statistic = "cai",
 ) -> Any:
     found = sources.opened(files, evaluator, statistic)
     chosen = sources.chosen(found, metrics)

@@ -48,7 +48,7 @@ def compare(
     With more than two runs, each is compared with the last. One folder that holds several systems
     compares those systems.
 
-    A verdict is "indicative", a hint, where the differences of few queries could have come out
+    A verdict is "only a hint" where the differences of few queries could have come out
     otherwise (one sentence says why), or where the offline judge is not known to agree with people.
 
     ```sh
@@ -77,7 +77,7 @@ def compare(
         output: File to write: .html (everything, query by query), .md (for a pull request), .json,
             .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any tested metric is significantly worse after correction;
-            with 3 when a metric is worse by a verdict that is indicative only, when scores that
+            with 3 when a metric is worse by a verdict that is only a hint, when scores that
             should be there, or queries of the old run, are missing and may hide it, or when no
             metric has a verdict.
         fail_if_drop: METRIC>SIZE: exit with 1 when a drop by more than SIZE is shown, with 0 when

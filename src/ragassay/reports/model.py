@@ -1,7 +1,7 @@
 """A report as data: between what a result says and how it is drawn.
 
 A view (`ragassay.reports.views`) makes a `Report` of a result: a title, a sentence, and blocks. The
-terminal, Markdown and notebooks draw blocks and know no metric (`ragassay.reports.drawn`).
+terminal, Markdown, notebooks and pages draw blocks and know no metric (`ragassay.reports.drawn`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 Style = Literal["", "strong", "dim", "good", "bad", "doubt", "info"]
 Kind = Literal["name", "number", "label", "words", "figure"]
-Level = Literal["text", "note", "warning"]
+Level = Literal["text", "note", "warning", "code", "figures"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,11 @@ class Cell:
         label: what it is, before it.
         tail: more of it, in dim print.
         style: of the text.
-        figure: draws it for a page; texts leave it out.
+        figure: draws it as HTML; texts leave it out.
         share: in [0, 1]; the terminal draws it as a bar.
         below: further lines in small print.
+        link: what it leads to on a page: an address, ``filter:NAME`` of the list of samples, or
+            ``sample:NAME``.
     """
 
     text: str = ""
@@ -36,6 +38,7 @@ class Cell:
     figure: Callable[[], Any] | None = None
     share: float | None = None
     below: tuple[str, ...] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +48,13 @@ class Column:
     Attributes:
         head: its title.
         kind: a ``name`` breaks at its punctuation, a ``number`` and a ``label`` never, ``words`` at
-            blanks; a ``figure`` is drawn on pages, and where its cells have shares in the terminal.
+            blanks; a ``figure`` is drawn as HTML, and where its cells have shares in the terminal.
         drop: where there is no room, the columns with the highest number are left out first; 0
             always stays.
         instead: lines that stand below the table where the column is left out; where it has none,
             a line says that it is missing.
         style: of its cells that have none.
+        under: the head of the column below whose cells HTML has these in small print.
     """
 
     head: str
@@ -58,6 +62,7 @@ class Column:
     drop: int = 0
     instead: tuple[str, ...] | None = None
     style: Style = ""
+    under: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Sentences, one a line. Warnings say what a reader may conclude wrongly."""
+    """Sentences, one a line. Warnings say what a reader may conclude wrongly; ``figures`` stand
+    beside each other on a page."""
 
     lines: tuple[Cell, ...]
     level: Level = "note"
@@ -105,12 +111,14 @@ class Report:
         about: more of the title: suite, system, size.
         verdict: the sentence to remember; empty for none.
         blocks: in order.
+        facts: what a page has below the title, each with a label.
     """
 
     title: str
     blocks: tuple[Block, ...]
     about: str = ""
     verdict: str = ""
+    facts: tuple[Cell, ...] = ()
 
 
 def cell(content: Cell | str) -> Cell:

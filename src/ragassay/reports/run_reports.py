@@ -21,14 +21,7 @@ from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
 from ragassay.reports.plots import run_charts
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.tables import (
-    consistency_csv,
-    ore_files,
-    ragreport_csv,
-    tables,
-    trecrag_csv,
-    workbook,
-)
+from ragassay.reports.tables import ore_files, published_csv, tables, workbook
 from ragassay.reports.tables.ore_values import judged_rows
 from ragassay.reports.views.comparison_view import comparison_report
 from ragassay.reports.views.summary_view import result_report
@@ -36,23 +29,21 @@ from ragassay.reports.views.summary_view import result_report
 DEFAULT = ("html", "markdown", "csv")
 
 
-def _markdown(result: Result, path: Path) -> None:
-    files.write_text(path, markdown(result_report(result, gates=False, slices=True)))
-
-
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "html": pages.write_report,
-    "markdown": _markdown,
+    "markdown": lambda result, path: files.write_text(
+        path, markdown(result_report(result, gates=False, slices=True))
+    ),
     "csv": tables.write_wide_csv,
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,
     "parquet": tables.write_parquet,
-    "png": run_charts.write_boxplots,
-    "svg": run_charts.write_boxplots,
-    "distributions": run_charts.write_distributions,
-    "ragreport": ragreport_csv.write_csv,
-    "trecrag": trecrag_csv.write_trecrag,
-    "consistency": consistency_csv.write_csv,
+    "png": lambda result, path: drawing.save(run_charts.boxplots(result), path),
+    "svg": lambda result, path: drawing.save(run_charts.boxplots(result), path),
+    "distributions": lambda result, path: drawing.save(run_charts.histograms(result), path),
+    "ragreport": published_csv.write_ragreport,
+    "trecrag": published_csv.write_trecrag,
+    "consistency": published_csv.write_consistency,
     "xlsx": workbook.write_workbook,
     "junit": write_junit,
     "badge": write_badge,
@@ -130,7 +121,7 @@ def write_reports(
     if target is None:
         raise UsageError("The result has no folder yet: give one, or save it first.")
     ran = result.config.get("suite") or ()
-    published = ["ragreport"] if "ragreport" in ran and ragreport_csv.metrics_of(result) else []
+    published = ["ragreport"] if "ragreport" in ran and published_csv.metrics_of(result) else []
     published += ["trecrag"] if "trecrag" in ran and judged_rows(result) else []
     published += ["consistency"] if result.consistency is not None else []
     published += ["junit"] if result.gates or result.config.get("fail_under") else []

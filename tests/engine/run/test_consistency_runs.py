@@ -21,10 +21,10 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.config_reading import checked
 from ragassay.engine.run.rescoring import explain, rescore
+from ragassay.reports.model import Table
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import wording
 from ragassay.reports.views import consistency_view
-from ragassay.reports.views.consistency_view import overview
 from terminal_text import shown
 from unpacked_pages import page_text
 
@@ -226,7 +226,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
     assert {run.system for sample in found.samples for run in sample.runs} == {"s", "t"}
     parts = found.summary.variances["f1"]
     assert parts.system is not None and parts.query_system is not None
-    from ragassay.reports.tables.consistency_csv import write_csv
+    from ragassay.reports.tables.published_csv import write_consistency as write_csv
 
     write_csv(result, tmp_path / "consistency.csv")
     rows = list(csv.DictReader((tmp_path / "consistency.csv").open()))
@@ -301,7 +301,7 @@ def test_run_columns_count_the_runs_whatever_repeat_says(base: int, tmp_path: Pa
 def test_a_run_without_consistency_has_no_table(data: Path, tmp_path: Path) -> None:
     result = ragassay.evaluate(data, "em", save=tmp_path / "run")
     assert result.consistency is None
-    from ragassay.reports.tables.consistency_csv import write_csv
+    from ragassay.reports.tables.published_csv import write_consistency as write_csv
 
     with pytest.raises(UsageError, match="--suite consistency"):
         write_csv(result, tmp_path / "x.csv")
@@ -626,7 +626,9 @@ def test_no_width_cuts_a_number_or_a_name(
     text = shown(consistency_view.consistency_report(found.summary), width, encoding)
     assert max(map(len, text.splitlines())) <= width and "…" not in text
     assert text.isascii() or encoding != "ascii"
-    printed, tables = blocks(text), consistency_view.tables(overview(found.summary))
+    report = consistency_view.consistency_report(found.summary)
+    printed = blocks(text)
+    tables = [one for one in report.blocks if isinstance(one, Table)]
     assert len(printed) == len(tables) == 2
     spaceless = re.compile(r"\s")
     for (_, lines), table in zip(printed, tables, strict=True):

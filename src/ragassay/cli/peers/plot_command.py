@@ -14,7 +14,7 @@ from ragassay.cli.output import show
 
 if TYPE_CHECKING:
     from ragassay.reports.charts.drawing import Spec
-    from ragassay.reports.plots.result_files.sources import Sources
+    from ragassay.reports.plots.result_files import Sources
 
 
 def plot(
@@ -64,8 +64,8 @@ def plot(
         force: With --compare: although the scores were not computed alike.
     """
     from ragassay.reports.charts import drawing
-    from ragassay.reports.plots import picture
-    from ragassay.reports.plots.result_files import sources
+    from ragassay.reports.plots import picture, result_files
+    from ragassay.reports.plots.layouts import EVALUATORS
 
     drawing.renderer()  # before any work
     extra, wanted = added("plots"), listed("--metrics-to-plot", metrics_to_plot)
@@ -74,9 +74,9 @@ def plot(
             drawing.save(extra[evaluator](files, wanted), output_file)
         show.lines(f"plot: {output_file}")
         return
-    kind = next((one for one in sources.EVALUATORS if one == evaluator), None)
+    kind = next((one for one in EVALUATORS if one == evaluator), None)
     if kind is None:
-        every = [*sources.EVALUATORS, *extra]
+        every = [*EVALUATORS, *extra]
         problem = "--evaluator is missing: say which evaluator wrote the files."
         if evaluator is not None:
             problem = f"No evaluator is called {evaluator!r}. {did_you_mean(evaluator, every)}"
@@ -92,8 +92,8 @@ def plot(
     if metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
-        opened = sources.opened(files, kind, statistic or "cai")
-        metrics = sources.chosen(opened, wanted)
+        opened = result_files.opened(files, kind, statistic or "cai")
+        metrics = result_files.chosen(opened, wanted)
     shortened = [one.name for one in opened.series if one.name != one.full]
     show.lines(*(f"{name}: {opened.paths[name]}" for name in shortened))
     if compare:
@@ -123,7 +123,7 @@ def _differences(
     pictures: dict[Path, Spec] = {}
     warnings: list[str] = []
     for at, one in enumerate(new, start=1):
-        comparison, spec = picture.compared(one, old, metrics, opened.tables, force=force)
+        comparison, spec = picture.compared(one, old, metrics, opened.layout, force=force)
         warnings += comparison.warnings
         pictures[show.numbered(target, at, len(new))] = spec
     show.warn(warnings)

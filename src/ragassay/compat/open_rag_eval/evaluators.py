@@ -105,14 +105,13 @@ class Evaluator:
             UsageError: an unknown metric, or a picture that cannot be written.
         """
         from ragassay.reports.charts import drawing
-        from ragassay.reports.plots import picture
-        from ragassay.reports.plots.result_files import sources
+        from ragassay.reports.plots import picture, result_files
 
         target = Path(output_file)
         drawing.renderer()
         drawing.check_suffix(target)
-        opened = sources.opened([*map(Path, csv_files)], cls.plotted, "cai")
-        metrics = sources.chosen(opened, metrics_to_plot)
+        opened = result_files.opened([*map(Path, csv_files)], cls.plotted, "cai")
+        metrics = result_files.chosen(opened, metrics_to_plot)
         named = metrics_to_plot is not None
         for remark in picture.remarks(opened, metrics, chosen=named):
             warn_user(remark)
@@ -177,7 +176,7 @@ class TRECEvaluator(Evaluator):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables.trecrag_csv import write_trecrag
+        from ragassay.reports.tables.published_csv import write_trecrag
 
         write_trecrag(result, path)
 
@@ -227,9 +226,9 @@ class ConsistencyEvaluator(Evaluator):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables import consistency_csv
+        from ragassay.reports.tables.published_csv import write_consistency
 
-        consistency_csv.write_csv(result, path)
+        write_consistency(result, path)
 
 
 class GoldenAnswerEvaluator(Evaluator):

@@ -57,10 +57,6 @@ def histogram(values: Values, low: float, high: float, bins: int = 24) -> list[i
 def thinned(values: Values, limit: int) -> Values:
     """The values sorted, at most ``limit`` of them: evenly spaced by rank, the smallest and the
     largest included.
-
-    Args:
-        values: shape ``(n,)``.
-        limit: the most values that stay.
     """
     ordered = np.sort(values)
     if ordered.size <= limit:

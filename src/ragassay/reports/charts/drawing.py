@@ -82,9 +82,6 @@ def without_glyphs(spec: Spec) -> list[str]:
 
     A letter of each script is drawn and compared with the box that stands for no glyph.
 
-    Args:
-        spec: of Vega-Lite.
-
     Raises:
         UsageError: the extra ``plots`` is not installed.
     """
@@ -138,12 +135,7 @@ def check_suffix(path: Path) -> None:
 
 
 def house(title: str, notes: Sequence[str]) -> Spec:
-    """The house style for a chart, without the menu that sends data away.
-
-    Args:
-        title: of the chart.
-        notes: sentences below the title.
-    """
+    """The house style for a chart, without the menu that sends data away."""
     return {
         "title": {
             "text": wording.one_line(title),

@@ -57,12 +57,7 @@ def share_bar(share: float, low: float | None, high: float | None) -> Markup:
 
 
 def sparkline(metric: MetricSummary, values: Values) -> Markup:
-    """The histogram of the values, without axes.
-
-    Args:
-        metric: that is shown.
-        values: its scores, shape ``(n,)``.
-    """
+    """The histogram of the values, without axes."""
     if not values.size:
         return markup("")
     low, high = distribution_chart.scale(metric)
@@ -119,12 +114,7 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
 
 
 def difference_bar(difference: Difference, extent: float) -> Markup:
-    """A difference and its interval around zero, on a scale from ``-extent`` to ``extent``.
-
-    Args:
-        difference: of a metric.
-        extent: end of the scale.
-    """
+    """A difference and its interval around zero, on a scale from ``-extent`` to ``extent``."""
     if difference.diff is None:
         return markup("")
     width, middle = 190, _BAR_H / 2
@@ -162,10 +152,6 @@ def balance(difference: Difference) -> Markup:
 def waterfall(name: str, differences: Values) -> Markup:
     """The difference A - B of each query around zero, on a scale of its own; thinned evenly by
     rank.
-
-    Args:
-        name: of the metric.
-        differences: of each query, sorted.
     """
     if not differences.size:
         return markup("")

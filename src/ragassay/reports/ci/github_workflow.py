@@ -60,14 +60,8 @@ def gate_list(results: Iterable[GateResult]) -> str:
 
 
 def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
-    """Adds Markdown to the summary of the step. More than GitHub shows is cut, and says so.
-
-    Args:
-        text: Markdown.
-        environment: names the file; where it does not, nothing is written.
-
-    Returns:
-        Whether it was written.
+    """Adds Markdown to the summary of the step, where the environment names its file; whether it
+    does. More than GitHub shows is cut, and says so.
 
     Raises:
         UsageError: the file cannot be written.

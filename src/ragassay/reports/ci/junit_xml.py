@@ -5,10 +5,8 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Literal
 from xml.etree import ElementTree
 
 from ragassay.base import files, printable
@@ -32,26 +30,15 @@ gates count it."""
 ALL_VOTES = "no vote of the panel is missing by accident"
 """The test case of a run whose panel lost votes."""
 
-_NO_XML = re.compile("[\ufffe\uffff]")
-
-
 COMPARED = "a metric is compared"
 """The test case of a comparison that says whether there was anything to decide by."""
 
+_NO_XML = re.compile("[\ufffe\uffff]")
+_OUTCOMES = {True: "", False: "failure", None: "error"}
 
-_Outcome = Literal["", "failure", "error"]
-_OUTCOMES: Mapping[bool | None, _Outcome] = {True: "", False: "failure", None: "error"}
-
-
-@dataclass(frozen=True)
-class _Case:
-    """A test case: it passed where ``outcome`` is empty; else the first line is its message."""
-
-    class_name: str
-    name: str
-    figures: Mapping[str, object]
-    outcome: _Outcome
-    lines: Sequence[str]
+_Case = tuple[str, Mapping[str, object], str, Sequence[str]]
+"""A test case: its name, figures, outcome (empty where it passed), and lines, of which the first is
+the message."""
 
 
 def write_junit(result: Result, path: Path) -> None:
@@ -59,30 +46,20 @@ def write_junit(result: Result, path: Path) -> None:
 
     A gate that failed is a ``failure``; one that is undecided is an ``error``, as is a run in which
     scores are missing by accident or nothing was scored.
-
-    Args:
-        result: a finished run.
-        path: of the file.
     """
     summary = result.summary
-    class_name = ".".join(filter(None, ("ragassay", summary.suite)))
     metrics = gates.summaries_of(result)
-    cases = [
-        _gate_case(
-            class_name,
-            gate,
-            _figures(metrics.get(gates.parse(gate.gate).metric)),
-            () if gate.passed else _worst_lines(result, gate),
-        )
-        for gate in gates.results_of(result)
-    ]
+    cases = []
+    for gate in gates.results_of(result):
+        figures = _figures(metrics.get(gates.parse(gate.gate).metric))
+        cases.append(_gate_case(gate, figures, () if gate.passed else _worst_lines(result, gate)))
     summaries = [step.summary for step in result.steps]
     missing = lack_of(summaries)
     lost = any(one.lost_votes for one in summaries)
     missing_scores = "" if lost and not any(one.n_missing for one in summaries) else missing
-    cases.append(_state_case(class_name, COMPLETE, missing_scores, summary.warnings))
+    cases.append(_state_case(COMPLETE, missing_scores, summary.warnings))
     if lost:
-        cases.append(_state_case(class_name, ALL_VOTES, missing, summary.warnings))
+        cases.append(_state_case(ALL_VOTES, missing, summary.warnings))
     facts = {
         "data": summary.title,
         "system": summary.system,
@@ -90,7 +67,9 @@ def write_junit(result: Result, path: Path) -> None:
         "queries": summary.n_queries,
         "judge": "" if summary.judging is None else summary.judging.judge,
     }
-    _write(path, ", ".join(filter(None, (summary.title, summary.suite))), facts, cases)
+    name = ", ".join(filter(None, (summary.title, summary.suite)))
+    class_name = ".".join(filter(None, ("ragassay", summary.suite)))
+    _write(path, name, facts, [(class_name, case) for case in cases])
 
 
 def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) -> None:
@@ -100,59 +79,54 @@ def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) 
         compared: each comparison with its gates.
         path: of the file.
     """
-    cases = []
-    for one in compared:
-        comparison = one.comparison
-        class_name = f"ragassay.compare.{comparison.a} against {comparison.b}"
-        cases += [
-            _gate_case(
-                class_name,
-                gate,
-                _compared_figures(gate, one.on(gate)),
-                () if gate.passed else one.worst(gate, WORST),
-            )
-            for gate in one.gates
-        ]
-        common = wording.compared_on(comparison)
-        missing = "" if one.decidable else f"No metric could be compared: {common}."
-        cases.append(_state_case(class_name, COMPARED, missing, comparison.warnings))
+    cases: list[tuple[str, _Case]] = []
     names = [f"{one.comparison.a} against {one.comparison.b}" for one in compared]
+    for name, one in zip(names, compared, strict=True):
+        of_gates = [
+            _gate_case(gate, _compared_figures(gate, one.on(gate)),
+                       () if gate.passed else one.worst(gate, WORST))
+            for gate in one.gates
+        ]  # fmt: skip
+        common = wording.compared_on(one.comparison)
+        missing = "" if one.decidable else f"No metric could be compared: {common}."
+        state = _state_case(COMPARED, missing, one.comparison.warnings)
+        cases += [(f"ragassay.compare.{name}", case) for case in (*of_gates, state)]
     facts = {"correction": compared[0].comparison.correction, "level": compared[0].comparison.level}
     _write(path, ", ".join(names), facts, cases)
 
 
-def _gate_case(
-    class_name: str, gate: GateResult, figures: Mapping[str, object], worst: Iterable[str]
-) -> _Case:
+def _gate_case(gate: GateResult, figures: Mapping[str, object], worst: Iterable[str]) -> _Case:
     facts = {"value": gate.value, "low": gate.low, "high": gate.high, **figures}
-    return _Case(class_name, gate.gate, facts, _OUTCOMES[gate.passed], [gate.sentence, *worst])
+    return gate.gate, facts, _OUTCOMES[gate.passed], [gate.sentence, *worst]
 
 
-def _state_case(class_name: str, name: str, missing: str, warnings: Iterable[str]) -> _Case:
-    return _Case(class_name, name, {}, "error" if missing else "", [missing, *warnings])
+def _state_case(name: str, missing: str, warnings: Iterable[str]) -> _Case:
+    return name, {}, "error" if missing else "", [missing, *warnings]
 
 
-def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_Case]) -> None:
+def _write(
+    path: Path, name: str, facts: Mapping[str, object], cases: Sequence[tuple[str, _Case]]
+) -> None:
+    outcomes = [case[2] for _, case in cases]
     counts = {
         "name": name or "ragassay",
         "tests": str(len(cases)),
-        "failures": str(sum(case.outcome == "failure" for case in cases)),
-        "errors": str(sum(case.outcome == "error" for case in cases)),
+        "failures": str(outcomes.count("failure")),
+        "errors": str(outcomes.count("error")),
         "skipped": "0",
     }
     root = ElementTree.Element("testsuites", _plain({**counts, "name": "ragassay"}))
     suite = ElementTree.SubElement(root, "testsuite", _plain(counts))
     _add_properties(suite, facts)
-    for case in cases:
-        attributes = {"classname": case.class_name, "name": case.name, "time": "0"}
+    for class_name, (title, figures, outcome, lines) in cases:
+        attributes = {"classname": class_name, "name": title, "time": "0"}
         element = ElementTree.SubElement(suite, "testcase", _plain(attributes))
-        if case.figures:
-            _add_properties(element, case.figures)
-        if case.outcome:
-            kind = "gate" if case.outcome == "failure" else "undecided"
-            failure = _plain({"message": case.lines[0], "type": kind})
-            text = _allowed("\n".join(case.lines))
-            ElementTree.SubElement(element, case.outcome, failure).text = text
+        if figures:
+            _add_properties(element, figures)
+        if outcome:
+            kind = "gate" if outcome == "failure" else "undecided"
+            failure = _plain({"message": lines[0], "type": kind})
+            ElementTree.SubElement(element, outcome, failure).text = _allowed("\n".join(lines))
     ElementTree.indent(root)
     body: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     files.write_bytes(path, body + b"\n")

@@ -15,39 +15,28 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import ragassay
 from ragassay.base import files, printable
-from ragassay.base.counts import grouped
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.diagnosis.diagnosing import diagnose, headline_of
 from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved, moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.engine.results.result import CONSISTENCY
-from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
-from ragassay.engine.results.summary import Slice, missing_by_accident
-from ragassay.reports.charts import figures
-from ragassay.reports.html.query_browser import FAULT_NUMBERS, ComparisonBrowser, RunBrowser
-from ragassay.reports.model import Lines
-from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.charts.figures import markup
+from ragassay.reports.drawn.html import page_of
+from ragassay.reports.html.query_browser import ComparisonBrowser, RunBrowser
 from ragassay.reports.text import wording
-from ragassay.reports.views import comparison_view, diagnosis_view, summary_notes
-from ragassay.reports.views.comparison_view import comparison_report, extents
-from ragassay.reports.views.consistency_view import consistency_report
-from ragassay.reports.views.summary_view import by_column, families
+from ragassay.reports.views.page_view import comparison_page, run_page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 ASSETS = Path(__file__).parent / "assets"
 """The folder of the pages' styles and scripts."""
 _TEMPLATES = Path(__file__).parent / "templates"
-_LATE = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js")
+SCRIPTS = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js")
+"""The scripts of the list of samples, in their order."""
 
 
 def write_report(result: Result, path: str | Path) -> None:
@@ -60,32 +49,20 @@ def write_report(result: Result, path: str | Path) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    parts = report_parts(result)
-    _write(path, "run.html.j2", **parts, browser=RunBrowser(result, parts["diagnosis"]))
+    diagnosis = diagnosed(result)
+    _write(path, **run_parts(result, diagnosis), browser=RunBrowser(result, diagnosis))
 
 
-def report_parts(result: Result) -> dict[str, Any]:
-    """What the template ``run.html.j2`` shows of a run, beside the list of its samples."""
-    columns = result.columns
-    return {
-        "result": result,
-        "summary": result.summary,
-        "families": families(result.summary.metrics.values()),
-        "scored": {name: columns.values(name)[columns.scored(name)] for name in columns.metrics},
-        "slices": by_column(result.summary.slices),
-        "consistency": _consistency(result),
-        "diagnosis": diagnosed(result),
-        "several": len({identity[1:] for identity in columns.identities}) > 1,
-    }
-
-
-def _consistency(result: Result) -> dict[str, Any] | None:
-    """The part of a run's page on its consistency, or of that of the consistency itself."""
-    inner = consistency_of(result)
-    if inner is None:
-        return None
-    link = "" if inner is result or inner.folder is None else f"{CONSISTENCY}/report.html"
-    return {"blocks": consistency_report(inner.summary).blocks, "link": link}
+def run_parts(
+    result: Result, diagnosis: Diagnosis | None, *, linked: bool = True
+) -> dict[str, Any]:
+    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples; the
+    arguments are those of `run_page`."""
+    summary = result.summary
+    page = page_of(run_page(result, diagnosis, linked=linked))
+    of = ", ".join(dict.fromkeys(filter(None, (summary.title, summary.system))))
+    title = f"{of} · {summary.suite or 'evaluation'}"
+    return {"page": replace(page, title=title), "kind": "evaluation"}
 
 
 def diagnosed(result: Result) -> Diagnosis | None:
@@ -108,27 +85,16 @@ def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | P
     Raises:
         UsageError: the file cannot be written.
     """
-    _write(path, "comparison.html.j2", **comparison_parts(comparison, a, b))
+    _write(path, **comparison_parts(comparison, a, b))
 
 
 def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
-    """What the template ``comparison.html.j2`` shows of a new run (A) and an old one (B)."""
-    metrics = a.summary.metrics
+    """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
     b = aligned(b, a)
-    names = [difference.name for difference in comparison.differences]
-    differences = map(np.sort, query_differences(a, b, names))  # of each query, A - B
-    return {
-        "comparison": comparison,
-        "a": a,
-        "b": b,
-        "metrics": metrics,
-        "extents": extents(replace(comparison, runs=(a, b))),
-        "notes": _notes(comparison),
-        "sorted_differences": dict(zip(names, differences, strict=True)),
-        "slices": _paired_slices(a, b, unpaired=comparison.unpaired),
-        "moved": (change := _moved(a, b)),
-        "browser": ComparisonBrowser(comparison, a, b, change),
-    }
+    change = _moved(a, b)
+    page = page_of(comparison_page(comparison, a, b, change))
+    browser = None if comparison.unpaired else ComparisonBrowser(comparison, a, b, change)
+    return {"page": page, "kind": "comparison", "browser": browser}
 
 
 def _moved(a: Result, b: Result) -> Moved | None:
@@ -143,53 +109,15 @@ def _moved(a: Result, b: Result) -> Moved | None:
     return moved(a, b, headline=headline)
 
 
-def _paired_slices(a: Result, b: Result, *, unpaired: bool) -> dict[str, list[tuple[Slice, Slice]]]:
-    """Slices that both runs have, by column, over the queries that both have (over all, where these
-    differ by design)."""
-    first, second = ({one[0] for one in run.columns.identities} for run in (a, b))
-    common = first | second if unpaired else first & second
-    own, other = (_slices(run, common) for run in (a, b))
-    others = {(piece.column, piece.value): piece for piece in other}
-    pairs = (
-        (piece.column, (piece, others[piece.column, piece.value]))
-        for pieces in by_column(own).values()
-        for piece in pieces
-        if (piece.column, piece.value) in others
-    )
-    return grouped(pairs)
-
-
-def _slices(run: Result, queries: set[str]) -> tuple[Slice, ...]:
-    if all(one[0] in queries for one in run.columns.identities):
-        return run.summary.slices
-    options = IntervalOptions.of(run.config)
-    return slice_summaries(run.columns, list(run.summary.metrics.values()), options, queries)
-
-
-def _notes(comparison: Comparison) -> dict[str, list[str]]:
-    """What there is to say about a comparison, by its level; the method last."""
-    return {
-        block.level: [line.text for line in block.lines]
-        for block in comparison_report(comparison, full=True).blocks
-        if isinstance(block, Lines)
-    }
-
-
-def _configuration(run: Result) -> str:
-    import yaml
-
-    return yaml.safe_dump(dict(run.config), sort_keys=False, allow_unicode=True)
-
-
-def _write(path: str | Path, template: str, **context: Any) -> None:
+def _write(path: str | Path, **context: Any) -> None:
     early, late, style = (
-        figures.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
-        for names in (["theme.js"], _LATE, ["report.css"])
+        markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
+        for names in (["theme.js"], SCRIPTS, ["report.css"])
     )
-    page = environment(
+    template = environment(
         early_script=early, late_script=late, style=style, policy=_policy(early, late)
-    ).get_template(template)
-    write_page(path, page.stream(**context))
+    ).get_template("browsed.html.j2")
+    write_page(path, template.stream(**context))
 
 
 def write_page(path: str | Path, pieces: Iterable[str]) -> None:
@@ -223,28 +151,11 @@ def environment(*templates: Path, **names: Any) -> Environment:
         lstrip_blocks=True,
     )
     created.globals.update(
-        wording=wording,
-        missing=missing_by_accident,
-        summary_notes=summary_notes,
-        comparison_view=comparison_view,
-        figures=figures,
-        diagnosis_view=diagnosis_view,
-        fault_number=FAULT_NUMBERS,
-        configuration=_configuration,
-        version=ragassay.__version__,
-        served="",
+        version=ragassay.__version__, served="", scripts=SCRIPTS, wording=wording
     )
     created.globals.update(names)
-    created.filters["raw"] = figures.markup
-    created.filters["breakable"] = _breakable
+    created.filters["raw"] = markup
     return created
-
-
-def _breakable(name: str) -> Markup:
-    """A metric's name that may break at its punctuation."""
-    from markupsafe import Markup, escape
-
-    return Markup("<wbr>").join(escape(piece) for piece in wording.pieces(name))
 
 
 def _policy(*scripts: str) -> str:

@@ -9,44 +9,42 @@ from ragassay.base import printable
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Identity
 from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
-from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
 from ragassay.reports.html.packing import TextPool, packed
+from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
 
-FAULTS = (*CLASSES, UNEXPLAINED)
-"""The classes of failing samples, by the numbers that a page has for them."""
-FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
+Filters = list[tuple[str, list[tuple[str, str]]]]
+"""Choices of the list of samples, in groups: the title of a group, and value and words of each."""
+
+
+_OF_QUERIES = {
+    "": "all queries", "a": "A higher", "b": "B higher", "equal": "equal",
+    "any": "unscored in A or B",
+}  # fmt: skip
 
 
 def _fault_columns(
     diagnoses: Sequence[Diagnosis], rows: Sequence[Sequence[Sequence[int]]]
 ) -> dict[str, Any]:
-    """The columns of the list of samples about their faults: all classes, and the class of each row
-    in each run.
-
-    Args:
-        diagnoses: of the runs; none where there are none.
-        rows: for each run the samples that each row of the list stands for.
-    """
+    """The columns of the list about faults: all classes, and the class of each row in each run;
+    ``rows`` are for each run the samples that each row of the list stands for."""
     if not diagnoses:
         return {}
-    return {
-        "faults": [{"title": one.title, "says": one.says} for one in FAULTS],
-        "faulty": [
-            [_fault(diagnosis.classes, samples) for samples in of_run]
-            for diagnosis, of_run in zip(diagnoses, rows, strict=True)
-        ],
-    }
 
+    def fault(classes: Sequence[str | None], samples: Iterable[int]) -> int | None:
+        return next((FAULT_NUMBERS[name] for at in samples if (name := classes[at])), None)
 
-def _fault(classes: Sequence[str | None], samples: Iterable[int]) -> int | None:
-    """The number (in `FAULTS`) of the class of the first of the samples that fails."""
-    return next((FAULT_NUMBERS[name] for at in samples if (name := classes[at])), None)
+    faulty = [
+        [fault(diagnosis.classes, samples) for samples in of_run]
+        for diagnosis, of_run in zip(diagnoses, rows, strict=True)
+    ]
+    faults = [{"title": one.title, "says": one.says} for one in FAULTS]
+    return {"faults": faults, "faulty": faulty}
 
 
 class _Browser:
@@ -70,12 +68,20 @@ class _Browser:
                 yield from self._pool.drain()
         yield from self._pool.drain(end=True)
 
+    def _packed(self, **columns: Any) -> str:
+        return packed({"chunk": CHUNK, "pooled": self._pool.starts, **columns})
+
 
 class RunBrowser(_Browser):
     """One row a sample of a run."""
 
+    title, noun = "Samples", "samples"
+    metrics: Sequence[str] = ()
+
     def __init__(self, result: Result, diagnosis: Diagnosis | None) -> None:
         super().__init__([result], None, [] if diagnosis is None else [diagnosis])
+        self.slices = list(result.columns.slices)
+        self.filters = run_filters(result.summary, diagnosis)
         self.n_total = len(result.columns)
         self.n_rows = min(self.n_total, MAX_ROWS)
 
@@ -84,27 +90,25 @@ class RunBrowser(_Browser):
         (result,), (details,), n = self._runs, self._details, self.n_rows
         metrics = result.summary.metrics
         several = len({identity[1:] for identity in details.identities}) > 1
-        return packed(
-            {
-                "kind": "run",
-                "chunk": CHUNK,
-                "pooled": self._pool.starts,
-                "runs": [result.name],
-                "metrics": [metric_entry(metric) for metric in metrics.values()],
-                "id": details.ids,
-                "tag": [tag(identity) if several else "" for identity in details.identities],
-                "query": details.queries,
-                "slices": _slices(result, range(n)),
-                "values": [details.values[name] for name in metrics],
-                "reasons": [details.reasons[name] for name in metrics],
-                **_fault_columns(self._diagnoses, [[[at] for at in range(n)]]),
-                "detail": [[[at]] for at in range(n)],
-            }
+        return self._packed(
+            kind="run",
+            runs=[result.name],
+            metrics=[metric_entry(metric) for metric in metrics.values()],
+            id=details.ids,
+            tag=[tag(identity) if several else "" for identity in details.identities],
+            query=details.queries,
+            slices=_slices(result, range(n)),
+            values=[details.values[name] for name in metrics],
+            reasons=[details.reasons[name] for name in metrics],
+            detail=[[[at]] for at in range(n)],
+            **_fault_columns(self._diagnoses, [[[at] for at in range(n)]]),
         )
 
 
 class ComparisonBrowser(_Browser):
     """One row a query of two runs, its repeats averaged as in the comparison."""
+
+    title, noun = "Query by query", "queries"
 
     def __init__(self, comparison: Comparison, a: Result, b: Result, change: Moved | None) -> None:
         self._comparison = comparison
@@ -113,6 +117,11 @@ class ComparisonBrowser(_Browser):
         self._queries = common[:MAX_ROWS]
         self.n_total, self.n_rows = len(common), len(self._queries)
         diagnoses = () if change is None else (change.new, change.old)
+        self.metrics = [d.name for d in comparison.differences]
+        self.slices = list(a.columns.slices)
+        self.filters: Filters = [("", list(_OF_QUERIES.items()))]
+        for at, (run, one) in enumerate(zip(("A (new)", "B (old)"), diagnoses, strict=False)):
+            self.filters.append((f"failing in {run}", _faults(one, at)))
         super().__init__((a, b), frozenset(self._queries), diagnoses)
 
     def table(self) -> str:
@@ -123,29 +132,23 @@ class ComparisonBrowser(_Browser):
         texts = [dict(zip(d.ids, d.queries, strict=True)) for d in self._details]
         positions = [grouped((query, at) for at, query in enumerate(d.ids)) for d in self._details]
         first = [self._rows[0][query][0] for query in self._queries]
-        return packed(
-            {
-                "kind": "comparison",
-                "chunk": CHUNK,
-                "pooled": self._pool.starts,
-                "runs": [self._comparison.a, self._comparison.b],
-                "metrics": [
-                    metric_entry(metrics[d.name])
-                    | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
-                    for d in differences
-                ],
-                "id": self._queries,
-                "tag": [""] * len(self._queries),
-                "query": [texts[0].get(q) or texts[1].get(q, "") for q in self._queries],
-                "slices": _slices(self._runs[0], first),
-                "values": a,
-                "other": b,
-                **_fault_columns(
-                    self._diagnoses,
-                    [[rows[query] for query in self._queries] for rows in self._rows],
-                ),
-                "detail": [[of_run.get(q, []) for of_run in positions] for q in self._queries],
-            }
+        rows = [[of_run[query] for query in self._queries] for of_run in self._rows]
+        return self._packed(
+            kind="comparison",
+            runs=[self._comparison.a, self._comparison.b],
+            metrics=[
+                metric_entry(metrics[d.name])
+                | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
+                for d in differences
+            ],
+            id=self._queries,
+            tag=[""] * len(self._queries),
+            query=[texts[0].get(q) or texts[1].get(q, "") for q in self._queries],
+            slices=_slices(self._runs[0], first),
+            values=a,
+            other=b,
+            detail=[[of_run.get(q, []) for of_run in positions] for q in self._queries],
+            **_fault_columns(self._diagnoses, rows),
         )
 
     def _values(self, run: int) -> list[list[float | None]]:
@@ -155,6 +158,27 @@ class ComparisonBrowser(_Browser):
             [value if ok else None for value, ok in zip(*pair, strict=True)]
             for pair in zip(values.tolist(), scored.tolist(), strict=True)
         ]
+
+
+def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
+    """The choices of the list of a run's samples; without a diagnosis (a server's list does not
+    know its classes) none of failing ones."""
+    gaps = [
+        (f"{at}", f"unscored: {name} ({sum(metric.unscored.values()):,})")
+        for at, (name, metric) in enumerate(summary.metrics.items())
+        if metric.unscored
+    ]
+    failing = [] if diagnosis is None else _faults(diagnosis, 0)
+    every = [("", "all samples"), ("any", "with anything unscored")]
+    return [("", every), ("failing", failing), ("unscored", gaps)]
+
+
+def _faults(diagnosis: Diagnosis, run: int) -> list[tuple[str, str]]:
+    return [
+        (f"fault-{run}-{FAULT_NUMBERS[name]}", f"{title} ({n:,})")
+        for name, title, n in diagnosis.counts
+        if n
+    ]
 
 
 def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
@@ -169,6 +193,11 @@ def tag(identity: Identity) -> str:
     """The system and the repeat of a sample, in words."""
     _, system, repeat = identity
     return " · ".join(filter(None, (system, f"repeat {repeat}" if repeat else "")))
+
+
+def named(identity: Identity, *, several: bool) -> str:
+    """The name of a sample in the list; with its `tag` where a query has several samples."""
+    return " · ".join(filter(None, (identity[0], tag(identity) if several else "")))
 
 
 def metric_entry(metric: MetricSummary) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.charts.drawing import INK, MUTED, PALETTE, Spec
@@ -30,7 +29,7 @@ from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.series import PlotPanel, bare
 from ragassay.reports.plots.sheet import NORMAL, SMALL
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import below
+from ragassay.reports.views.comparison_view import below, reach_of, scale_of
 
 _WIDTHS, _ROWS = (300.0, 340.0), (48.0, 105.0)
 """The least and the greatest width of a line's two panels, and height of it: three lines of small
@@ -112,10 +111,7 @@ def _lines(
         raise UsageError("The comparison has no difference to draw.")
     metrics = a.summary.metrics
     scales = {d.name: scale_of(metrics[d.name], metrics) for d in tested}
-    reach: dict[object, float] = {}
-    for d in tested:
-        ends = [abs(x) for x in (d.diff, d.low, d.high) if x is not None]
-        reach[scales[d.name]] = max(reach.get(scales[d.name], 0.0), *ends)
+    reach = reach_of(tested, scales)
     every = query_differences(a, aligned(b, a), [d.name for d in tested])
     return [
         _Line(
@@ -133,22 +129,6 @@ def _lines(
 
 def _shown(size: float) -> float:
     return size if size > _NOTHING else 0.0
-
-
-def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> object:
-    """A key that is equal for metrics that share an axis: those of one closed range, and one
-    statistic of metrics of one closed range. Any other metric has its own.
-
-    Args:
-        metric: that is drawn.
-        metrics: all that are drawn, by name.
-    """
-    if None not in metric.bounds:
-        return metric.bounds
-    statistic, _, of = metric.metric.partition("(of=")
-    group_bounds = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
-    closed = [bounds for bounds in group_bounds if None not in bounds]
-    return (statistic, closed[0]) if of and len(closed) == 1 else metric.name
 
 
 def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:

@@ -96,13 +96,7 @@ def here(pixels: float) -> Channel:
 
 
 def colored(field: str, domain: Sequence[Any], colors: Sequence[str]) -> Channel:
-    """A colour for each of some values, without a legend.
-
-    Args:
-        field: of the rows.
-        domain: its values.
-        colors: one for each value.
-    """
+    """A colour for each of some values, without a legend."""
     scale = {"domain": list(domain), "range": list(colors)}
     return {"field": field, "type": "nominal", "scale": scale, "legend": None}
 

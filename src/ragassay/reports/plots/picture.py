@@ -1,26 +1,42 @@
-"""A picture of result files: its panels, headings and notes."""
+"""A picture of result files: its panels, headings and notes, and what in it does not compare."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ragassay.base.counts import grouped
+from ragassay.base.counts import few, grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note, joined
+from ragassay.engine.comparison.comparability import OWN_NUGGETS
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.drawing import Spec
 from ragassay.reports.plots.boxes import boxes
-from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.compared import overview
+from ragassay.reports.plots.layouts import (
+    BY_FILE,
+    PAGE,
+    UNKNOWN,
+    Layout,
+    by_two_formulas,
+    plain,
+)
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.result_files.evaluator_tables import Tables
-from ragassay.reports.plots.result_files.sources import Sources
+from ragassay.reports.plots.result_files import Sources
 from ragassay.reports.plots.series import PlotPanel, Series
 from ragassay.reports.tables.rows_by_sample import run_numbers
 from ragassay.reports.text import wording
+
+_METRICS, _FILES = 8, 3
+"""How many names a sentence has; of more it says how many."""
+
+Facts = Mapping[str, frozenset[str]]
+"""How a metric was computed: its judges, its formula, and of a run folder the rest of its
+signature. What a CSV does not hold is left out, and counts as no difference."""
 
 
 def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> Spec:
@@ -28,22 +44,22 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
 
     Args:
         sources: the files.
-        metrics: names as `sources.chosen` gives them.
+        metrics: names as `chosen` gives them.
         chosen: whether the user named the metrics; then none is reported as missing.
     """
-    series, tables = sources.series, sources.tables
-    panels = [_marked(_panel(name, series, tables), series) for name in metrics]
+    series, layout = sources.series, sources.layout
+    panels = [_marked(_panel(name, series, layout), series) for name in metrics]
     notes = [
-        _size_note(series, tables),
+        _size_note(series, layout),
         *remarks(sources, metrics, chosen=chosen),
         *_judged(series),
         *_indicative(series, metrics),
     ]
-    if not chosen and not tables.all_foreign(metrics):  # else `remarks` says that all are missing
+    if not chosen and not layout.all_foreign(metrics):  # else `remarks` says that all are missing
         available = dict.fromkeys(n for one in series for n in one.result.summary.metrics)
         missing = [
             name
-            for name in tables.main_metrics(available)
+            for name in layout.main_metrics(available)
             if name not in metrics and not any(one.size(name) for one in series)
         ]
         if missing:
@@ -51,7 +67,7 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
     sizes = [one.result.summary for one in series]
     several = any(size.n_samples > size.n_queries for size in sizes)
     of = f": {series[0].full}" if len(series) == 1 else ""
-    title = f"{tables.title(metrics)}{of}"
+    title = f"{layout.title(metrics)}{of}"
     return boxes(series, panels, title, notes, "answer" if several else "query")
 
 
@@ -65,12 +81,12 @@ def remarks(sources: Sources, drawn: Sequence[str], *, chosen: bool) -> list[str
         drawn: metrics in the picture.
         chosen: whether the user named the metrics.
     """
-    series, tables = sources.series, sources.tables
+    series, layout = sources.series, sources.layout
     sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
-    if not chosen and tables.all_foreign(drawn):
+    if not chosen and layout.all_foreign(drawn):
         sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     metrics = [m for one in series for name in drawn if (m := one.metric(name)) is not None]
-    is_empty = tables.suite == "consistency" and not any(metric.n_scored for metric in metrics)
+    is_empty = layout.statistic is not None and not any(metric.n_scored for metric in metrics)
     if is_empty and not any(m.metric.endswith((".mean", ".median")) for m in metrics):
         sentences.append(
             "No metric has a value of this statistic; where two runs make one pair of "
@@ -97,35 +113,36 @@ def _unshared(sources: Sources) -> list[str]:
     ]
 
 
-def _panel(name: str, series: Sequence[Series], tables: Tables) -> PlotPanel:
+def _panel(name: str, series: Sequence[Series], layout: Layout) -> PlotPanel:
     metric = next(m for one in series if (m := one.metric(name)) is not None)
-    short, arrow = tables.short(name), wording.arrow(metric.higher_is_better)
-    title = tables.titles.get(short, short)
-    below = arrow if title == short else f"{tables.subtitle(short)} {arrow}".strip()
-    return PlotPanel(name, title, below, share=name == tables.share)
+    short, arrow = plain(name), wording.arrow(metric.higher_is_better)
+    title = layout.titles.get(short, short)
+    named = f"{short} of grade / 3" if layout.is_scaled(name) else short
+    below = arrow if title == short else f"{named} {arrow}".strip()
+    return PlotPanel(name, title, below, share=name == "answered" and not layout.statistic)
 
 
 def _marked(panel: PlotPanel, series: Sequence[Series]) -> PlotPanel:
     """The panel, with "not comparable" above it where its files were not computed alike, else with
-    "indicative" where the values of a file are only that."""
+    "only a hint" where the values of a file are no more."""
     if differences_in_computation(series, [panel.metric]):
         word = "not comparable"
     elif any(_reason(one, panel.metric) for one in series):
-        word = "indicative"
+        word = wording.HINT
     else:
         return panel
     return replace(panel, below=f"{panel.below} · {word}".removeprefix(" · "))
 
 
 def _reason(one: Series, name: str) -> Note | None:
-    """Why a metric's values in a file are only indicative; ``None`` where they are not."""
+    """Why a metric's values in a file are only a hint; ``None`` where they are not."""
     metric = one.metric(name)
     judged = None if metric is None else judge_agreement(metric)
     return judged.note if judged is not None and judged.indicative else None
 
 
 def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
-    """Why which metrics are only indicative, a sentence for each reason; in which files, where not
+    """Why which metrics are only a hint, a sentence for each reason; in which files, where not
     in all."""
     notes = []
     for name in metrics:
@@ -138,17 +155,23 @@ def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     return [*map(str, joined(notes)), DASHED] if notes else []
 
 
-def _size_note(series: Sequence[Series], tables: Tables) -> str:
+def _size_note(series: Sequence[Series], layout: Layout) -> str:
     """A note on the number of queries, and on how their runs count."""
     n = sorted({one.result.summary.n_queries for one in series})
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
     if most == 1:
-        return f"{queries.capitalize()}{tables.query_note}.{tables.direction_note()}"
+        each = ", each with one value over its repeated runs" if layout.statistic else ""
+        return f"{queries.capitalize()}{each}.{_direction(layout)}"
     return (
         f"{queries.capitalize()}, up to {most} runs each. All runs are drawn, not the first only; "
         "the intervals take the runs of a query together."
     )
+
+
+def _direction(layout: Layout) -> str:
+    """Which direction is better, of a measure of spread."""
+    return "" if layout.is_level else " Lower is more consistent."
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
@@ -164,7 +187,7 @@ def compared(
     new: Series,
     old: Series,
     metrics: Sequence[str],
-    tables: Tables,
+    layout: Layout,
     *,
     force: bool = False,
 ) -> tuple[Comparison, Spec]:
@@ -174,7 +197,7 @@ def compared(
         new: the file with the new run.
         old: the file with the old run.
         metrics: that may be drawn.
-        tables: the evaluator whose metrics they are.
+        layout: of the evaluator whose metrics they are.
         force: compare although the scores were not computed alike.
 
     Returns:
@@ -192,10 +215,63 @@ def compared(
         )
     comparison = compare(new.result, old.result, metrics=both, force=force)
     panels = {
-        name: panel
-        for name in both
-        if (panel := _panel(name, [new], tables)).title != tables.short(name)
+        name: panel for name in both if (panel := _panel(name, [new], layout)).title != plain(name)
     }
-    title = f"{tables.title(both)}.{tables.direction_note()}"
+    title = f"{layout.title(both)}.{_direction(layout)}"
     notes = [title, *differences_in_computation([new, old], both)]
     return comparison, overview(comparison, new.result, old.result, panels, notes)
+
+
+def differences_in_computation(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
+    """A sentence for each way in which metrics were not computed alike in all files.
+
+    Signatures are compared. A CSV has no signature: what its columns show is compared, and what is
+    not known is no difference. (``ragassay compare`` refuses what it does not know.)
+    """
+    pairs = []
+    for name in metrics:
+        facts_by_file = {
+            one.name: _facts(metric)
+            for one in series
+            if (metric := one.metric(name)) is not None and one.size(name)
+        }
+        how = [
+            sentence
+            for fact in ("formula", "judge", "rest")
+            if (sentence := _differing(facts_by_file, fact))
+        ]
+        if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in facts_by_file.values()) > 1:
+            how.append("each file has nuggets of its own")
+        if how:
+            pairs.append(("; ".join(how), name))
+    return [
+        f"Not computed alike: {few(names, _METRICS)} ({how})."
+        for how, names in grouped(pairs).items()
+    ]
+
+
+def _facts(metric: MetricSummary) -> Facts:
+    parts = [part for part in metric.signature.split("|") if part and part != UNKNOWN]
+    judges = [part for part in parts if part.startswith("judge=")]
+    formula = [part for part in parts if part.startswith("formula=")]
+    parts_of = {"judge": judges, "formula": formula}
+    if metric.judges:
+        # Two systems of one run have its signature, whoever judged the one and the other.
+        parts_of["judge"] = [f"judge={'+'.join(names_in(metric.judges))}"]
+    if BY_FILE not in parts:
+        parts_of["rest"] = [part for part in parts if part not in (*judges, *formula)]
+        if by_two_formulas(metric.name):
+            parts_of["formula"] = [PAGE]
+    return {fact: frozenset(parts) for fact, parts in parts_of.items() if parts}
+
+
+def _differing(facts_by_file: Mapping[str, Facts], fact: str) -> str:
+    """How the files differ in one fact, with their names; empty where those that hold it agree."""
+    parts_of = {name: facts[fact] for name, facts in facts_by_file.items() if fact in facts}
+    if len(set(parts_of.values())) < 2:
+        return ""
+    common = frozenset.intersection(*parts_of.values())
+    files = grouped(
+        (" ".join(sorted(parts - common)) or "by default", name) for name, parts in parts_of.items()
+    )
+    return "; ".join(f"{how} in {few(names, _FILES)}" for how, names in files.items())

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ragassay.base.errors import UsageError
 from ragassay.engine.results import Result
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import distribution_chart, drawing
 from ragassay.reports.charts.drawing import INK, PALETTE, Spec
-from ragassay.reports.plots import file_labels, marks
+from ragassay.reports.plots import marks
 from ragassay.reports.plots.boxes import boxes, interval_words
-from ragassay.reports.plots.series import Series, bare
+from ragassay.reports.plots.series import Series, bare, numbered
 from ragassay.reports.text import wording
 
 Results = Result | Sequence[Result]
-
-
-def write_boxplots(results: Results, path: str | Path) -> None:
-    """Writes `boxplots` as a file.
-
-    Args:
-        results: of one run or several.
-        path: of the file; the suffix decides the form (``.png``, ``.svg`` or ``.json`` for
-            Vega-Lite).
-
-    Raises:
-        UsageError: another suffix, nothing to draw, or the file cannot be written.
-    """
-    drawing.save(boxplots(results), path)
-
-
-def write_distributions(results: Results, path: str | Path) -> None:
-    """Writes `histograms` as a file.
-
-    Args:
-        results: of one run or several.
-        path: of the file; as for `write_boxplots`.
-
-    Raises:
-        UsageError: another suffix, nothing to draw, or the file cannot be written.
-    """
-    drawing.save(histograms(results), path)
 
 
 def boxplots(results: Results) -> Spec:
@@ -75,7 +47,7 @@ def histograms(results: Results) -> Spec:
 def _shown(results: Results) -> tuple[list[Series], list[MetricSummary]]:
     """The runs, and the metrics with numbers."""
     runs = [results] if isinstance(results, Result) else list(results)
-    names = file_labels.numbered([wording.one_line(run.name) for run in runs])
+    names = numbered([wording.one_line(run.name) for run in runs])
     series = [Series(name, name, run) for name, run in zip(names, runs, strict=True)]
     metrics: dict[str, MetricSummary] = {}
     for one in series:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import itemgetter
@@ -107,7 +107,7 @@ def write(result: Result, folder: Path) -> dict[str, Path]:
         )
     with tempfile.TemporaryFile() as stream:
         spool = _Spool(stream)
-        for query in _queries(result, _Compared.by(result)):
+        for query in _queries(result):
             spool.add(query)
         written = {what: folder / name for what, name in FILES.items()}
         compared = [f"consistency_{name}" for name in spool.compared]
@@ -156,57 +156,44 @@ class _Spool:
         return [f"run_{at}_{name}" for at in range(1, self.n_runs + 1) for name in columns]
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """The values that are compared over the runs of each query.
+Compare = Callable[[str, Mapping[int, Mapping[str, Any]]], dict[str, Any]]
+"""The consistency of a query, from its id and the columns of each run that has an answer, by
+``repeat``."""
 
-    Attributes:
-        scores: metrics of `NUMBERS`.
-        similarities: by name, then by query.
-    """
 
-    scores: Sequence[str] = ()
-    similarities: Mapping[str, Mapping[str, Pairs]] = field(default_factory=dict)
+def _comparing(result: Result) -> Compare:
+    """Compares the runs of each query; there is nothing to compare where a run has no
+    consistency."""
+    inner = consistency_of(result)
+    if inner is None:
+        return lambda query, runs: {}
+    parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
+    of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
+    columns = [NUMBERS[name] for name in of if name in NUMBERS]
+    similar = {name: title for name, one in parsed.items() if (title := _similarity(one))}
+    pairs_of: dict[str, dict[str, Pairs]] = {title: {} for title in similar.values()}
+    for row in inner.scores:
+        if row.metric in similar and row.value is not None:
+            pairs_of[similar[row.metric]].setdefault(row.sample, row.parts)
 
-    @classmethod
-    def by(cls, result: Result) -> _Compared:
-        """The compared values of a run; none where it has no consistency."""
-        inner = consistency_of(result)
-        if inner is None:
-            return cls()
-        parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
-        of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
-        similar = {name: title for name, one in parsed.items() if (title := _similarity(one))}
-        pairs_of: dict[str, dict[str, Pairs]] = {title: {} for title in similar.values()}
-        for row in inner.scores:
-            if row.metric in similar and row.value is not None:
-                pairs_of[similar[row.metric]].setdefault(row.sample, row.parts)
-        return cls([name for name in of if name in NUMBERS], pairs_of)
-
-    def of(self, query: str, runs: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
-        """The consistency of a query.
-
-        Args:
-            query: its id.
-            runs: the columns of each run that has an answer, by ``repeat``.
-        """
-        if len(runs) < _LEAST_RUNS:
-            return {}
-        values_of = {}
-        for name in self.scores:
-            column = NUMBERS[name]
+    def compared(query: str, runs: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+        values_of: dict[str, list[float]] = {}
+        for column in columns:
             values = [run[column] for run in runs.values() if column in run]
             if len(values) >= _LEAST_RUNS:
                 values_of[column.split("_score_", 1)[1]] = values
-        for name, parts_of in self.similarities.items():
+        for name, parts_of in pairs_of.items():
             parts = parts_of.get(query)
             both = () if parts is None else zip(parts["pairs"], parts["values"], strict=True)
-            values = [one for pair, one in both if one is not None and runs.keys() >= {*pair}]
-            if values:
+            if values := [v for pair, v in both if v is not None and runs.keys() >= {*pair}]:
                 values_of[name] = values
+        if len(runs) < _LEAST_RUNS:
+            return {}
         return {
             name: {"values": values, "stats": _stats(values)} for name, values in values_of.items()
         }
+
+    return compared
 
 
 def _stats(values: Sequence[float]) -> dict[str, float]:
@@ -224,8 +211,8 @@ def _stats(values: Sequence[float]) -> dict[str, float]:
     }
 
 
-def _queries(result: Result, compared: _Compared) -> Iterator[Query]:
-    values = OreValues(result)
+def _queries(result: Result) -> Iterator[Query]:
+    values, compare = OreValues(result), _comparing(result)
 
     def columns(
         identity: Identity, sample: Sample | None, rows: Rows
@@ -243,7 +230,7 @@ def _queries(result: Result, compared: _Compared) -> Iterator[Query]:
             "query_id": name,
             "query": next((query for _, query, _ in samples if query), None),
             "runs": list(runs.values()),
-            "consistency": compared.of(name, runs),
+            "consistency": compare(name, runs),
         }
 
 

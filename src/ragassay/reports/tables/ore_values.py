@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -107,24 +106,11 @@ def demand(result: Result) -> None:
         )
 
 
-class Values(ABC):
-    """The columns of one run of a query."""
+class SpecValues:
+    """The columns of one run of a query as Open RAG Eval's page has them, with our scores."""
 
     def __init__(self, result: Result) -> None:
         self.metrics = judged_rows(result)
-
-    @abstractmethod
-    def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
-        """The parts of an answer, each as ``{text, citations}``.
-
-        Args:
-            answer: of a sample.
-            passages: that it may cite.
-        """
-
-    @abstractmethod
-    def of(self, rows: Rows) -> Mapping[str, Any]:
-        """The values by column; ``None``, or nothing, where there is none."""
 
     def scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Any, ScoreRow]]:
         """The scores of metrics of some types."""
@@ -134,12 +120,7 @@ class Values(ABC):
                 yield metric, row
 
     def first(self, rows: Rows, kind: type[Metric]) -> ScoreRow | None:
-        """The first score of a metric of that type.
-
-        Args:
-            rows: scores of a sample, by metric.
-            kind: type of the metric.
-        """
+        """The first score of a metric of that type."""
         return next((row for _, row in self.scored(rows, kind)), None)
 
     def shared(self, rows: Rows) -> dict[str, Any]:
@@ -154,12 +135,9 @@ class Values(ABC):
             _NO_ANSWER: None if answered is None else {"query_answered": answered},
         }
 
-
-class SpecValues(Values):
-    """As Open RAG Eval's page has them, with our scores."""
-
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
-        """The parts that ``citation`` judges; citations by the passages' own names."""
+        """The parts of an answer that ``citation`` judges, each as ``{text, citations}``; citations
+        by the passages' own names."""
         citable, keys = Citable(passages), passage_keys(passages)
 
         def key_of(citation: str) -> str:
@@ -170,7 +148,8 @@ class SpecValues(Values):
         return [{"text": one.text, "citations": [*map(key_of, one.citations)]} for one in parts]
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
-        """Our scores; an unscored one within an object is null."""
+        """Our scores by column; ``None``, or nothing, where there is none. One that is unscored in
+        an object is null."""
         ranking: dict[str, Any] = {}
         at: dict[type[Metric], str] = {UmbrelaPrecision: "precision@", UmbrelaAP: "AP@"}
         for metric, row in self.scored(rows, *at, UmbrelaMRR):
@@ -192,8 +171,8 @@ class SpecValues(Values):
         }
 
 
-class OreValues(Values):
-    """As the tool computes them."""
+class OreValues(SpecValues):
+    """The same as the tool computes them."""
 
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
         """The parts that the tool's loader makes."""
@@ -243,13 +222,8 @@ def cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
-    """The columns that hold texts: passages by their names, and the parts of the answer.
-
-    Args:
-        sample: of a run; ``None`` where it has none.
-        values: form of the columns.
-    """
+def texts(sample: Sample | None, values: SpecValues) -> dict[str, Any]:
+    """The columns that hold texts: passages by their names, and the parts of the answer."""
     columns: dict[str, Any] = {}
     passages = sample.passages if sample is not None else None
     if passages is not None:
@@ -321,14 +295,6 @@ TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
     """The tokens that the verdicts of a sample's scores took when they were first given; 0 for
     judges without tokens (rules, people).
-
-    Args:
-        rows: scores of a sample, by metric.
-        values: names the metrics.
-        result: of a run.
-
-    Returns:
-        Columns by name.
     """
     steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
     asked = dict.fromkeys(

@@ -50,10 +50,6 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
     The last columns say which metrics have no value and why (``unscored``), and which judges were
     asked (``judge``; only where a metric has one).
 
-    Args:
-        result: the evaluation.
-        path: where to write.
-
     Raises:
         UsageError: the file cannot be written.
     """
@@ -74,10 +70,6 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
 
 def write_jsonl(result: Result, path: str | Path) -> None:
     """Writes one line of strict JSON for each score, as in a run folder's ``scores.jsonl``.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
 
     Raises:
         UsageError: the file cannot be written.

@@ -26,12 +26,7 @@ def said(note: Note) -> str:
 
 
 def all_said(notes: Iterable[Note], *severities: str) -> list[str]:
-    """The sentences of notes.
-
-    Args:
-        notes: in the order of the sentences.
-        severities: of the notes that are said; all where none is named.
-    """
+    """The sentences of notes."""
     return [said(note) for note in notes if not severities or note.severity in severities]
 
 

@@ -15,6 +15,9 @@ from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 NOTHING = "–"
 """Stands where there is no number."""
 
+HINT = "only a hint"
+"""What a verdict or value is called that nothing may be concluded from."""
+
 _INTERVALS = {
     "effective-n": "beta bounds by the effective n",
     "skew-t": "Student's t, widened for skewness",
@@ -34,12 +37,8 @@ def compared_on(comparison: Comparison) -> str:
 
 
 def number(value: float | None, *, sign: bool = False) -> str:
-    """A number to about five digits; a count without decimals; a dash for nothing.
-
-    Args:
-        value: ``None`` for nothing.
-        sign: whether a plus sign is shown.
-    """
+    """A number to about five digits, with a plus sign where this is wanted; a count without
+    decimals; a dash for nothing."""
     if value is None:
         return NOTHING
     size = abs(value)
@@ -60,12 +59,7 @@ def value(score: Value) -> str:
 
 
 def bounds(low: float | None, high: float | None, *, sign: bool = False) -> str:
-    """An interval, as in ``[0.1234, 0.5678]``; a dash when there is none.
-
-    Args:
-        low, high: ends; ``None`` for none.
-        sign: whether plus signs are shown.
-    """
+    """An interval, as in ``[0.1234, 0.5678]``; a dash when there is none."""
     if low is None or high is None:
         return NOTHING
     return f"[{number(low, sign=sign)}, {number(high, sign=sign)}]"
@@ -79,25 +73,13 @@ def p_value(value: float | None) -> str:
 
 
 def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:
-    """A sentence for each key, with its values.
-
-    Args:
-        form: of a sentence, with places for the key and its values.
-        pairs: key and value.
-    """
+    """A sentence for each key, with its values; the form has places for both."""
     return [form.format(key, ", ".join(values)) for key, values in grouped(pairs).items()]
 
 
 def percent(share: float) -> str:
     """``0.95`` as ``95 %``."""
     return f"{share * 100:g} %"
-
-
-def confidence(level: float) -> str:
-    """A confidence level as ``97.5 %``; up to three digits of its difference from 100 % are
-    shown.
-    """
-    return f"{100 - float(f'{100 * (1 - level):.3g}'):.10g} %"
 
 
 def reason(code: str) -> str:
@@ -128,18 +110,9 @@ def coverage(metric: MetricSummary) -> str:
     return f"{metric.n_scored}/{metric.n_total}"
 
 
-def arrow(higher_is_better: bool | None, *, ascii_only: bool = False) -> str:
-    """A sign for the direction in which a metric is better; empty where there is none.
-
-    Args:
-        higher_is_better: ``None`` where neither direction is better.
-        ascii_only: whether the sign must be ASCII.
-    """
-    if higher_is_better is None:
-        return ""
-    if ascii_only:
-        return "^" if higher_is_better else "v"
-    return "↑" if higher_is_better else "↓"
+def arrow(higher_is_better: bool | None) -> str:
+    """A sign for the direction in which a metric is better; empty where there is none."""
+    return {None: "", True: "↑", False: "↓"}[higher_is_better]
 
 
 def direction(higher_is_better: bool | None) -> str:
@@ -220,22 +193,8 @@ def _short(label: str) -> str:
     return label.rpartition("#")[2].rpartition(":")[2] or label
 
 
-def compared(d: Difference) -> dict[str, str]:
-    """The cells of a metric in tables of a comparison, by the heads of their columns."""
-    return {
-        "new": number(d.a_mean),
-        "old": number(d.b_mean),
-        "difference": number(d.diff, sign=True),
-        "interval": bounds(d.low, d.high, sign=True),
-        "p": p_value(d.p_value),
-        "t-test p": p_value(d.t_p_value),
-        "corrected p": p_value(d.p_adjusted),
-        "verdict": verdict(d),
-        "n": f"{d.n:,}",
-        "detectable": number(d.detectable),
-    }
-
-
 def verdict(d: Difference) -> str:
-    """The verdict on a metric; of an indicative one its direction, where the test finds one."""
-    return f"{d.verdict}: {d.hint}" if d.hint else d.verdict
+    """The verdict on a metric; of one that is only a hint its direction, where the test finds
+    one."""
+    word = HINT if d.verdict == "indicative" else d.verdict
+    return f"{word}: {d.hint}" if d.hint else word

@@ -87,11 +87,7 @@ def _row(entry: Entry) -> list[Cell | str]:
 
 
 def overview_report(entries: Sequence[Entry]) -> Report:
-    """The names of metrics by family, for one screen.
-
-    Args:
-        entries: see `all_entries`.
-    """
+    """The names of metrics by family, for one screen."""
     families = grouped((entry["family"], entry["name"]) for entry in entries)
     rows = ((Cell(one, style="strong"), "  ".join(names)) for one, names in families.items())
     hint = (
@@ -144,13 +140,13 @@ def metric_report(entry: Entry) -> Report:
 
 
 def question_report(kind: str) -> Report:
-    """A kind of question: what a prompt for it holds, and the package's own.
-
-    Args:
-        kind: its name.
-    """
+    """A kind of question: what a prompt for it holds, and the package's own."""
     question = kinds()[kind]
-    asking = [one for one in naming.metric_classes().values() if kind in _kinds_of(one)]
+    asking = [
+        one
+        for one in naming.metric_classes().values()
+        if issubclass(one, JudgedMetric) and kind in (asked.kind for asked in one.asks)
+    ]
     rows = [
         ("asks", said(question.__doc__)["details"]),
         ("version", str(question.version)),
@@ -177,10 +173,6 @@ def _placeholders(names: Mapping[str, bool]) -> str:
     return f"{needed}; it may have {others}"
 
 
-def _kinds_of(cls: type[Metric]) -> list[str]:
-    return [one.kind for one in cls.asks] if issubclass(cls, JudgedMetric) else []
-
-
 def _kind(entry: Entry) -> str:
     """The kind; also says where the record may hold what a model or a judge would say."""
     kind = str(entry["kind"])
@@ -196,11 +188,8 @@ def _suites(entry: Entry) -> str:
 
 
 def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[Entry]:
-    """The entries of metrics.
-
-    Args:
-        metrics: class, shown name, and canonical name (``None`` for default parameters).
-    """
+    """The entries of metrics: class, shown name, and canonical name (``None`` for default
+    parameters)."""
     of_suites = {name: suite.resolve() for name, suite in suites.all_suites().items()}
     return [_entry(*one, of_suites) for one in metrics]
 
@@ -223,7 +212,10 @@ def _entry(
         "steps": {suite: step for suite, step in steps.items() if step},
         "needs": list(cls.needs),
         "uses": list(cls.uses),
-        "range": f"{_bound(low, '-∞')} to {_bound(high, '∞')}",
+        "range": " to ".join(
+            unbounded if bound is None else f"{bound:g}"
+            for bound, unbounded in ((low, "-∞"), (high, "∞"))
+        ),
         "low": low,
         "high": high,
         "higher_is_better": cls.higher_is_better,
@@ -255,14 +247,12 @@ def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
     spelling = f"({spec.name}=)"
     if role is not None:
         spelling = f"{'@' if role == 'cutoff' else '.'}{spec.name}"
-    has_default = spec.default is not dataclasses.MISSING
+    default = {None: "none", dataclasses.MISSING: "required"}.get(spec.default, spec.default)
     return {
         "name": spec.name,
         "spelling": spelling,
         "doc": spec.metadata.get("doc", ""),
-        "default": ("none" if spec.default is None else spec.default)
-        if has_default
-        else "required",
+        "default": default,
         "choices": list(spec.metadata.get("choices") or ()),
     }
 
@@ -282,7 +272,3 @@ def _suites_of(
                 if str(metric) == canonical:
                     exact[suite.name] = suite.steps.get(label, "")
     return exact or any_parameters
-
-
-def _bound(value: float | None, unbounded: str) -> str:
-    return unbounded if value is None else f"{value:g}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ragassay.base.counts import plural
 from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import figures
 from ragassay.reports.model import Block, Cell, Column, Lines, Report, Row, Style, Table, lines
 from ragassay.reports.text import wording
@@ -27,7 +28,7 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
         comparison: of the runs.
         full: whether p-values, detectable differences, all notes and the method are shown.
     """
-    shown = [_differences(comparison, full)] if comparison.with_scores else []
+    shown = [differences(comparison, full=full)] if comparison.with_scores else []
     blocks: tuple[Block, ...] = (*shown, *below(comparison, full=full))
     return Report(wording.against(comparison), blocks, verdict=verdict_line(comparison))
 
@@ -64,27 +65,49 @@ def gate_sentences(comparison: Comparison) -> list[str]:
 
 
 def extents(comparison: Comparison) -> dict[str, float]:
-    """Half the width of each metric's axis of differences; metrics of one range have the same."""
+    """Half the width of each metric's axis of differences; metrics of one scale have the same."""
     metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
+    scales = {
+        d.name: scale_of(metrics[d.name], metrics) if d.name in metrics else d.name
+        for d in comparison.differences
+    }
+    reach = reach_of(comparison.differences, scales)
+    return {name: 1.08 * reach[scale] or 1.0 for name, scale in scales.items()}
+
+
+def reach_of(
+    differences: Iterable[Difference], scales: Mapping[str, object]
+) -> dict[object, float]:
+    """The largest difference or end of an interval on each scale."""
     reach: dict[object, float] = {}
-    keys: dict[str, object] = {}
-    for d in comparison.differences:
-        bounds = metrics[d.name].bounds if d.name in metrics else (None, None)
-        key = keys[d.name] = d.name if None in bounds else bounds
+    for d in differences:
         ends = [abs(x) for x in (d.diff, d.low, d.high) if x is not None]
-        reach[key] = max([reach.get(key, 0.0), *ends])
-    return {name: 1.08 * reach[key] or 1.0 for name, key in keys.items()}
+        reach[scales[d.name]] = max([reach.get(scales[d.name], 0.0), *ends])
+    return reach
 
 
-def _differences(comparison: Comparison, full: bool) -> Table:
+def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> object:
+    """A key that is equal for metrics that share an axis: those of one closed range, and one
+    statistic of metrics of one closed range. Any other metric has its own.
+    """
+    if None not in metric.bounds:
+        return metric.bounds
+    statistic, _, of = metric.metric.partition("(of=")
+    group_bounds = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
+    closed = [bounds for bounds in group_bounds if None not in bounds]
+    return (statistic, closed[0]) if of and len(closed) == 1 else metric.name
+
+
+def differences(comparison: Comparison, *, full: bool = False) -> Table:
+    """A row a metric: both means, the difference and the verdict."""
     columns = [
         Column("metric", "name"),
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=0 if full else 1, instead=(), style="dim"),
-        Column("", "figure"),
+        Column("interval", drop=0 if full else 1, instead=(), style="dim", under="difference"),
+        Column("← old, new →", "figure"),
     ]
     if full:
         columns += map(Column, ("p", "t-test p", "corrected p", "n", "detectable"))

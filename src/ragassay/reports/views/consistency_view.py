@@ -7,7 +7,7 @@ and retrieval are compared, two runs at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.base.errors import UsageError
@@ -62,15 +62,10 @@ Stats = dict[str, MetricSummary]
 
 
 @dataclass
-class Overview:
-    """The rows of a consistency's tables.
-
-    Attributes:
-        similarities: how alike the runs are, by title: precision, recall and the value itself.
-        spreads: the statistics of each metric over the runs of a query.
-        others: metrics of another kind.
-        variances: where the variance of a metric comes from.
-    """
+class _Overview:
+    """The rows: how alike the runs are, by title (precision, recall and the value itself), the
+    statistics of each metric over the runs of a query, metrics of another kind, and where the
+    variance of a metric comes from."""
 
     similarities: dict[str, Stats]
     spreads: dict[str, Stats]
@@ -79,7 +74,6 @@ class Overview:
 
     @property
     def several_systems(self) -> bool:
-        """Whether the components of a variance include systems."""
         return any(parts.system is not None for parts in self.variances.values())
 
 
@@ -95,14 +89,10 @@ _DROP = {head: at for at, heads in enumerate(_DROPPED, start=1) for head in head
 
 
 def consistency_report(summary: Summary) -> Report:
-    """The consistency of the runs of each query.
-
-    Args:
-        summary: of the consistency.
-    """
-    rows = overview(summary)
-    sentences = lines(notes(summary, rows))
-    blocks: tuple[Block, ...] = (*tables(rows), sentences, lines(summary.warnings, "warning"))
+    """The consistency of the runs of each query."""
+    rows = _overview(summary)
+    sentences = lines(_notes(summary, rows))
+    blocks: tuple[Block, ...] = (*_tables(rows), sentences, lines(summary.warnings, "warning"))
     about = f"consistency of repeated runs of {_size(summary)}"
     return Report(summary.title, blocks, about)
 
@@ -115,17 +105,15 @@ def _size(summary: Summary) -> str:
     return f"{queries} by several systems, {wording.plural(summary.n_samples, 'group')}"
 
 
-def tables(rows: Overview) -> list[Table]:
-    """The rows as tables; one for each kind that has any."""
-    shown = []
+def _tables(rows: _Overview) -> Iterator[Table]:
+    """One for each kind of rows that there is."""
     if rows.similarities:
-        shown.append(_similarity_table(rows.similarities))
+        yield _similarity_table(rows.similarities)
     if rows.spreads:
-        shown.append(_spread_table(rows))
+        yield _spread_table(rows)
     if rows.others:
         cells = [[one.name, wording.number(one.mean), wording.coverage(one)] for one in rows.others]
-        shown.append(_table(["metric", "mean", "scored"], cells))
-    return shown
+        yield _table(["metric", "mean", "scored"], cells)
 
 
 def _similarity_table(similarities: Mapping[str, Stats]) -> Table:
@@ -143,7 +131,7 @@ def _similarity_table(similarities: Mapping[str, Stats]) -> Table:
     return _counted([*heads, "interval"], cells, values)
 
 
-def _spread_table(rows: Overview) -> Table:
+def _spread_table(rows: _Overview) -> Table:
     stats = [stat for stat in HEADS if any(stat in row for row in rows.spreads.values())]
     sources = ["ICC", *(_SHARES if rows.several_systems else ())] if rows.variances else []
     heads = ["metric over the runs of a query", *(HEADS[stat] for stat in stats), *sources]
@@ -155,7 +143,7 @@ def _spread_table(rows: Overview) -> Table:
         ]
         for name, row in rows.spreads.items()
     ]
-    return _counted(heads, cells, [counted(row) for row in rows.spreads.values()])
+    return _counted(heads, cells, [_counts(row) for row in rows.spreads.values()])
 
 
 def _counted(
@@ -177,14 +165,13 @@ def _table(
 ) -> Table:
     """The table with the columns that a narrow terminal leaves out."""
     first, *others = heads
-    columns = [Column(first, "name")]
-    for head in others:
-        is_words = head == UNSCORED
-        columns.append(
-            Column(head, "words" if is_words else "number", _DROP.get(head, 0),
-                   unscored if is_words else None)
-        )  # fmt: skip
-    return table(columns, cells)
+    columns = (
+        Column(head, "words", _DROP[head], unscored)
+        if head == UNSCORED
+        else Column(head, drop=_DROP.get(head, 0))
+        for head in others
+    )
+    return table([Column(first, "name"), *columns], cells)
 
 
 def _variance(parts: Components | None) -> list[str]:
@@ -203,7 +190,7 @@ def _variance(parts: Components | None) -> list[str]:
 def _stat(row: Stats, stat: str) -> str:
     """A statistic; with its own count where that differs from the count of its row."""
     entry = row.get(stat)
-    if entry is None or not has_own_count(row, entry):
+    if entry is None or not _has_own_count(row, entry):
         return _mean(entry)
     return f"{_mean(entry)} ({wording.coverage(entry)})"
 
@@ -212,8 +199,7 @@ def _mean(metric: MetricSummary | None) -> str:
     return wording.number(None if metric is None else metric.mean)
 
 
-def overview(summary: Summary) -> Overview:
-    """The rows of a consistency's summary."""
+def _overview(summary: Summary) -> _Overview:
     similarities: dict[str, Stats] = {}
     spreads: dict[str, Stats] = {}
     others = []
@@ -229,7 +215,7 @@ def overview(summary: Summary) -> Overview:
         else:
             others.append(entry)
     variances = {name: parts for name, parts in summary.variances.items() if name in spreads}
-    return Overview(similarities, spreads, others, variances)
+    return _Overview(similarities, spreads, others, variances)
 
 
 def _parsed(name: str) -> Metric | None:
@@ -239,29 +225,20 @@ def _parsed(name: str) -> Metric | None:
         return None
 
 
-def counted(stats: Stats) -> MetricSummary:
+def _counts(stats: Stats) -> MetricSummary:
     """The statistic with the most scored queries, whose count is shown for the row."""
     return max(stats.values(), key=lambda one: one.n_scored)
 
 
-def has_own_count(stats: Stats, entry: MetricSummary) -> bool:
+def _has_own_count(stats: Stats, entry: MetricSummary) -> bool:
     """Whether a value is a mean over fewer queries than its row says, as a CV without the means of
     0 is.
-
-    Args:
-        stats: of the row.
-        entry: one of them.
     """
-    return entry.mean is not None and entry.n_scored != counted(stats).n_scored
+    return entry.mean is not None and entry.n_scored != _counts(stats).n_scored
 
 
-def notes(summary: Summary, rows: Overview) -> list[str]:
-    """What a reader must know to read the tables; one sentence each.
-
-    Args:
-        summary: of the consistency.
-        rows: of the tables.
-    """
+def _notes(summary: Summary, rows: _Overview) -> list[str]:
+    """What a reader must know to read the tables; one sentence each."""
     sentences = [f"Each value is a mean over {summary.averaged_over}."]
     if rows.similarities:
         sentences.append(
@@ -273,7 +250,7 @@ def notes(summary: Summary, rows: Overview) -> list[str]:
             "variance: of the sample (n - 1); CV: its root over the mean, unscored at mean 0. Over "
             "the runs of a query, then the mean over queries."
         )
-    if any(has_own_count(row, entry) for row in rows.spreads.values() for entry in row.values()):
+    if any(_has_own_count(row, entry) for row in rows.spreads.values() for entry in row.values()):
         sentences.append(
             "(n/total) beside a number: it runs over these alone, not over all scored."
         )

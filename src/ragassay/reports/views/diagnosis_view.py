@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
 from ragassay.base.counts import either, grouped
+from ragassay.base.sample import Identity
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.judged_signals import Judged
@@ -13,7 +14,13 @@ from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
 
-_TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
+FAULTS = (*CLASSES, UNEXPLAINED)
+"""The classes of failing samples."""
+
+FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
+"""Their numbers in a page."""
+
+_TITLES = {one.name: one.title for one in FAULTS} | {FINE: "does not fail"}
 """What each class is called, by name."""
 
 
@@ -23,18 +30,13 @@ def failing_line(diagnosis: Diagnosis) -> str:
     text = f"{share}: {_means(diagnosis)}."
     if diagnosis.n_scored < diagnosis.n:
         text += f" {diagnosis.headline} is unscored in {diagnosis.n - diagnosis.n_scored:,}."
-    return text + _judged(diagnosis)
+    return f"{text} {diagnosis.judged}" if diagnosis.judged else text
 
 
 def _means(diagnosis: Diagnosis) -> str:
     """What failing means."""
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
     return means if diagnosis.headline_only else f"{means}, or a fault that counts by itself"
-
-
-def _judged(diagnosis: Diagnosis) -> str:
-    """How far the headline's judge agrees with people, as a further sentence."""
-    return f" {diagnosis.judged}" if diagnosis.judged else ""
 
 
 def cost_line(diagnosis: Diagnosis) -> str:
@@ -83,22 +85,12 @@ def untold_lines(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def page_notes(diagnosis: Diagnosis) -> list[str]:
-    """What stands below a page's table of classes. It has no command, because a page may be read on
-    another machine than that of the run's folder."""
-    notes = [cost_line(diagnosis)] if diagnosis.found else []
-    notes.append(
-        "Each failing sample is put down to the first step that failed. 'ragassay diagnose' takes "
-        "another headline or other thresholds."
-    )
-    notes += untold_lines(diagnosis) + missing_lines(diagnosis)
-    if diagnosis.command:
-        metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
-        notes.append(
-            f"To look at them, too, compute {', '.join(metrics)}: 'ragassay diagnose' prints the "
-            "command."
-        )
-    return notes
+def command_lines(diagnosis: Diagnosis) -> list[str]:
+    """What to compute for the classes that were not looked at. A page has no command, because it
+    may be read on another machine than that of the run's folder."""
+    metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
+    how = f"compute {', '.join(metrics)}: 'ragassay diagnose' prints the command."
+    return [f"To look at them, too, {how}"] if diagnosis.command else []
 
 
 def signal_words(signals: Mapping[str, float]) -> str:
@@ -114,15 +106,23 @@ def signal_words(signals: Mapping[str, float]) -> str:
     return ", ".join(filter(None, pieces))
 
 
-def diagnosis_report(diagnosis: Diagnosis) -> Report:
-    """A run's diagnosis: the classes with counts and costs, examples and advice."""
+def diagnosis_report(
+    diagnosis: Diagnosis, *, listed: Callable[[Identity], str] | None = None
+) -> Report:
+    """A run's diagnosis: the classes with counts and costs, examples and advice.
+
+    Args:
+        diagnosis: of the run.
+        listed: the name of a sample in the list of a page, to which classes and examples lead;
+            ``None`` where there is no such list.
+    """
     blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
     if diagnosis.found:
         notes = ["Share: of all samples.", cost_line(diagnosis)]
-        blocks += [class_table(diagnosis), lines(notes)]
+        blocks += [_classes(diagnosis, listed is not None), lines(notes)]
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     blocks += [
-        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several), "text"))
+        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, listed), "text"))
         for one in diagnosis.found
     ]
     missing = untold_lines(diagnosis) + missing_lines(diagnosis)
@@ -130,18 +130,25 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     return Report(diagnosis.name, tuple(blocks))
 
 
-def class_table(diagnosis: Diagnosis) -> Table:
-    """The table of classes."""
+def filtered(n: int, run: int, name: str, linked: bool) -> Cell:
+    """How many samples of a run (0 for the new one, 1 for the old one) are of a class; on a page a
+    link to them."""
+    link = f"filter:fault-{run}-{FAULT_NUMBERS[name]}" if linked and n else ""
+    return Cell(f"{n:,}", link=link)
+
+
+def _classes(diagnosis: Diagnosis, linked: bool) -> Table:
     columns = [
         Column("class", "name"),
-        *map(Column, ("n", "share")),
-        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, instead=()),
+        Column("n"),
+        Column("share"),
+        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, instead=(), under="share"),
         Column("cost"),
     ]
     rows = (
         (
             one.fault.title,
-            f"{one.n:,}",
+            filtered(one.n, 0, one.fault.name, linked),
             f"{one.share:.1%}",
             wording.bounds(one.low, one.high),
             wording.number(one.cost),
@@ -151,14 +158,17 @@ def class_table(diagnosis: Diagnosis) -> Table:
     return table(columns, rows)
 
 
-def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
+def _about(
+    one: ClassFound, several: bool, listed: Callable[[Identity], str] | None
+) -> Iterator[Cell]:
     yield Cell(one.fault.says)
     if words := judged_words(one):
         yield Cell(words)
     for example in one.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
-        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info")
+        link = "" if listed is None else f"sample:{listed(example.identity)}"
+        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info", link=link)
         yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
         if words := signal_words(example.signals):
             yield Cell(f"  – {words}", style="dim")
@@ -168,6 +178,7 @@ def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
 def moved_line(change: Moved) -> str:
     """How many samples fail in either run."""
     new, old = change.new, change.old
+    judged = f" {new.judged}" if new.judged else ""
     out = ""
     if n := change.n_unknown:
         out = (
@@ -176,7 +187,7 @@ def moved_line(change: Moved) -> str:
         )
     return (
         f"{_means(new)}: {new.n_failing:,} of {new.n:,} fail in the new run, {old.n_failing:,} of "
-        f"{old.n:,} in the old one; {change.n:,} are in both.{out}{_judged(new)}"
+        f"{old.n:,} in the old one; {change.n:,} are in both.{out}{judged}"
     )
 
 
@@ -211,14 +222,22 @@ def transition_lines(change: Moved, most: int = 12) -> list[str]:
     return lines
 
 
-def moved_report(change: Moved) -> Report:
-    """Which classes a change moved: counts, the difference, its test, and the transitions."""
+def moved_report(change: Moved, *, linked: bool = False) -> Report:
+    """Which classes a change moved: counts, the difference, its test, and the transitions.
+
+    Args:
+        change: of two runs.
+        linked: whether classes lead to the list of queries of a page.
+    """
     columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
-               Column("interval", drop=1, instead=()), Column("p")]  # fmt: skip
+               Column("interval", drop=1, instead=(), under="diff"), Column("p")]  # fmt: skip
     rows = (
         (
             one.title,
-            *(f"{n:,}" for n in (one.new, one.old, one.entered, one.left)),
+            filtered(one.new, 0, one.name, linked),
+            filtered(one.old, 1, one.name, linked),
+            f"{one.entered:,}",
+            f"{one.left:,}",
             wording.number(one.diff, sign=True),
             wording.bounds(one.low, one.high, sign=True),
             wording.p_value(one.p_adjusted),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ragassay import suites
 from ragassay.base.counts import grouped
@@ -13,6 +14,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import MetricSummary, Slice, Summary, missing_by_accident
 from ragassay.reports.charts import figures
+from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.model import (
     Block,
     Cell,
@@ -82,33 +84,57 @@ def summary_report(summary: Summary, *, slices: bool = False) -> Report:
     """
     suite = summary.suite and f"suite {summary.suite}"
     about = ", ".join(filter(None, (suite, summary.system, wording.size(summary))))
-    blocks: list[Block] = []
-    if summary.metrics and not summary.is_empty:
-        notes = summary_notes(summary) + label_notes(summary)
-        blocks = [_metrics(summary), lines(notes)]
-    warnings = list(summary.warnings)
-    if summary.incomplete:
-        where = " (see 'unscored')" if summary.n_missing else ""
-        warnings.append(f"{missing_by_accident(summary)}{where}: this run is incomplete.")
-    blocks.append(lines(warnings, "warning"))
+    blocks: list[Block] = [*metric_blocks(summary), warning_lines(summary)]
     if slices and not summary.is_empty:
         blocks += slice_parts(summary)
     return Report(summary.title or "Evaluation", tuple(blocks), about)
 
 
-def _metrics(summary: Summary) -> Table:
-    metrics = list(summary.metrics.values())
+def warning_lines(summary: Summary) -> Lines:
+    """The warnings of a run; last, that it is incomplete."""
+    warnings = list(summary.warnings)
+    if summary.incomplete:
+        where = " (see 'unscored')" if summary.n_missing else ""
+        warnings.append(f"{missing_by_accident(summary)}{where}: this run is incomplete.")
+    return lines(warnings, "warning")
+
+
+def metric_blocks(summary: Summary, values: Mapping[str, Values] | None = None) -> Iterator[Block]:
+    """The table of metrics and its notes; nothing where there is no metric.
+
+    Args:
+        summary: of a run.
+        values: scores by metric, shape ``(n,)``, where a page shows their spread, and what each
+            metric measures.
+    """
+    if not summary.metrics or summary.is_empty:
+        return
     gaps = tuple(f"Unscored: {one}." for one in unscored_notes(summary))
     columns = [
         Column("metric", "name"),
         Column("mean", style="strong"),
-        Column("interval", style="dim"),
+        Column("interval", style="dim", under="mean"),
         Column("scored"),
         Column("on its scale", "figure", drop=1, instead=()),
         Column("judge", "words", drop=2, instead=(), style="dim"),
         Column("unscored", "words", drop=3, instead=gaps, style="dim"),
     ]
-    return without_empty(Table(tuple(columns), tuple(map(_row, metrics))))
+    shown = without_empty(Table(tuple(columns), tuple(map(_row, summary.metrics.values()))))
+    yield shown if values is None else _for_page(shown, summary, values)
+    yield lines(summary_notes(summary) + label_notes(summary))
+
+
+def _for_page(shown: Table, summary: Summary, values: Mapping[str, Values]) -> Table:
+    """The table by family, with what each metric measures and the spread of its values."""
+    rows = []
+    for row, metric in zip(shown.rows, summary.metrics.values(), strict=True):
+        spread = partial(figures.sparkline, metric, values[metric.name])
+        cells = (*row.cells[:1], Cell(metric.title), *row.cells[1:], Cell(figure=spread))
+        rows.append(Row(cells, metric.group or metric.family))
+    first, *others = shown.columns
+    columns = (first, Column("", "words"), *others, Column("spread", "figure"))
+    by_family = grouped((row.group, row) for row in rows).values()
+    return Table(columns, tuple(row for family in by_family for row in family))
 
 
 def _row(metric: MetricSummary) -> Row:
@@ -118,7 +144,7 @@ def _row(metric: MetricSummary) -> Row:
         Cell(wording.number(metric.mean)),
         Cell(bounds),
         Cell(wording.coverage(metric)),
-        Cell(share=_share(metric), figure=lambda: figures.interval_bar(metric)),
+        Cell(share=_share(metric), figure=partial(figures.interval_bar, metric)),
         Cell(wording.judge_and_agreement(metric)),
         Cell(wording.reasons(metric.unscored)),
     )
@@ -151,10 +177,11 @@ def _slices(column: str, pieces: list[Slice]) -> Part:
 
 
 def _mean(metric: MetricSummary | None) -> Cell:
-    """A mean with how many were scored."""
+    """A mean with how many were scored; on pages with its interval, too."""
     if metric is None:
         return Cell()
-    return Cell(wording.number(metric.mean), f" {wording.coverage(metric)}")
+    bounds = () if metric.low is None else (wording.bounds(metric.low, metric.high),)
+    return Cell(wording.number(metric.mean), f" {wording.coverage(metric)}", below=bounds)
 
 
 def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
@@ -205,8 +232,3 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
         else:
             shown.update(own)
     return [by_canonical[one] for one in own_metrics if one not in shown]
-
-
-def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]:
-    """The metrics by family, in their order."""
-    return grouped((metric.group or metric.family, metric) for metric in metrics)

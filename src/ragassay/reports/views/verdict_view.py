@@ -128,10 +128,6 @@ PIECES = ("claims", "supported", "statements")
 def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
     """The pieces that a score's parts hold: claims with their support, or statements with their
     citations. Empty for parts of another kind.
-
-    Args:
-        parts: of a score.
-        answer: its text.
     """
     folded = searchable(answer)
     if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:

@@ -50,14 +50,7 @@ class _Worked(NamedTuple):
 
 
 def worked_example(name: str) -> list[tuple[str, str]]:
-    """A tiny sample, and what the metric says of it: computed, not written down.
-
-    Args:
-        name: of a metric, canonical or of a suite.
-
-    Returns:
-        Labels and texts; empty where no example is written for the metric or its family.
-    """
+    """A tiny sample, and what the metric says of it: computed, not written down."""
     cls = next(cls for cls, _ in naming.find(name, suites.every_alias()))
     examples = _examples()
     example = examples["metrics"].get(cls.name)

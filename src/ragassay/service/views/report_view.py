@@ -28,8 +28,8 @@ from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.verdicts import VerdictFile
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, headline, script_json
-from ragassay.reports.html.pages import environment, report_parts
-from ragassay.reports.html.query_browser import metric_entry, tag
+from ragassay.reports.html.pages import diagnosed, environment, run_parts
+from ragassay.reports.html.query_browser import metric_entry, run_filters, tag
 from ragassay.service.store.run_archives import as_report
 from ragassay.service.views.text_search import rows_with, texts_in, write_texts
 
@@ -110,9 +110,10 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
         rows.executemany("INSERT INTO slices VALUES (?, ?)", shown)
         write_texts(rows, _texts(folder / RUN, len(names)))
         rows.commit()
-    template = environment(_TEMPLATES, served="/assets").get_template("run.html.j2")
+    template = environment(_TEMPLATES, served="/assets").get_template("browsed.html.j2")
     browser = _served_browser(result, f"/reports/{report}/samples")
-    parts = report_parts(as_report(result, facts))
+    reported = as_report(result, facts)
+    parts = run_parts(reported, diagnosed(reported), linked=False)
     # No text of a report holds this mark: all is escaped.
     pieces = template.render(**parts, browser=browser).split("<!--piece-->")
     files.write_bytes(folder / PIECES, dumps(dict(zip(BLOCKS, pieces, strict=True))))
@@ -134,7 +135,11 @@ def _served_browser(result: Result, address: str) -> SimpleNamespace:
             for name, values in result.columns.slices.items()
         },
     }
-    return SimpleNamespace(n_rows=n, n_total=n, chunks=lambda: (), table=lambda: script_json(table))
+    return SimpleNamespace(
+        title="Samples", noun="samples", metrics=(), filters=run_filters(result.summary, None),
+        slices=list(result.columns.slices), n_rows=n, n_total=n, chunks=lambda: (),
+        table=lambda: script_json(table),
+    )  # fmt: skip
 
 
 def _columns(kind: str, n: int) -> str:

@@ -57,7 +57,8 @@ class Waterfall {
 })();
 
 (async () => {
-  const held = document.getElementById("rows").textContent;
+  const held = document.getElementById("rows")?.textContent;
+  if (!held) return;  // a page without a list of samples
   let data;
   try {
     data = held.startsWith("{") ? JSON.parse(held) : await unpack("rows");  // a server's is not packed

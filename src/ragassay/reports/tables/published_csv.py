@@ -1,19 +1,17 @@
-"""``consistency.csv``: the consistency of each query in the columns that Open RAG Eval writes.
-
-``consistency_<metric>`` holds ``{"values": [...], "stats": {...}}`` as JSON: for a metric of single
-runs its value in each run, for one of similarity its value for each pair of runs; null where there
-is none. The statistics are Open RAG Eval's, and our variance and coefficient of variation. ROUGE
-has the precision, recall and F1 of each pair besides, where they were computed.
+"""The tables of published suites, as they stream: ``ragreport.csv``, ``trecrag.csv`` and
+``consistency.csv``. A last column says what is unscored and why; such a cell is empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
@@ -21,9 +19,10 @@ from ragassay.engine.results.score_rows import Rows, with_samples
 from ragassay.metrics.consistency.runs import SCORES
 from ragassay.metrics.consistency.runs_alike import RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
-from ragassay.reports.tables import tables
-from ragassay.reports.tables.ore_values import SpecValues, cell, texts
-from ragassay.reports.tables.rows_by_sample import consistency_of, gaps
+from ragassay.metrics.core.metric import Metric
+from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, cell, demand, texts
+from ragassay.reports.tables.rows_by_sample import by_query, consistency_of, gaps, run_numbers
+from ragassay.reports.tables.tables import write_lines
 from ragassay.reports.views.consistency_view import SIMILARITIES
 from ragassay.stats.dispersion import spread
 
@@ -50,10 +49,124 @@ PUBLISHED: Mapping[str, str] = {
 }
 """Open RAG Eval's columns by metric; others are ``consistency_METRIC``."""
 
+_IDENTITY = ("id", "system", "repeat", "timestamp")
+_COMPONENTS = ("user_input", "context", "response")
+_LAST = ("assumed", "unscored", "judge")
 
-def write_csv(result: Result, path: str | Path) -> None:
+
+def metrics_of(result: Result) -> dict[str, str]:
+    """The report's metrics that a result has: published name -> name in the result, in the order of
+    the report. Empty where there are none."""
+    names = {entry.metric.partition("(")[0]: name for name, entry in result.summary.metrics.items()}
+    return {
+        published: names[canonical]
+        for published, canonical in suites.get("ragreport").aliases.items()
+        if canonical in names
+    }
+
+
+def write_ragreport(result: Result, path: str | Path) -> None:
+    """Writes one line for each sample: its identity, its three components, then ``relevance``,
+    ``relevance_explanation`` and so on for each metric of the result.
+
+    In the context each chunk begins with its number, ``[1] ...``, with blank lines between chunks:
+    ``attribution`` lists these numbers.
+
+    The last columns name the metrics that have the lowest value because a component is missing
+    (``assumed``), those without a value and why (``unscored``: their cells are empty), and the
+    judge (``judge``).
+
+    Args:
+        result: of a run.
+        path: of the file to write.
+
+    Raises:
+        UsageError: the result has none of the report's metrics, or the file cannot be written.
+    """
+    names = metrics_of(result)
+    if not names:
+        raise UsageError(
+            "The run has none of the metrics of 'ragreport': run it with --suite ragreport."
+        )
+    heads = [*_IDENTITY, *_COMPONENTS]
+    for published in names:
+        heads += [published, f"{published}_explanation"]
+    write_lines(path, [*heads, *_LAST], _ragreport_lines(result, names))
+
+
+def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any]]:
+    judge = result.summary.judging.judge if result.summary.judging is not None else ""
+    for identity, sample, rows in with_samples(result):
+        rows_of = {published: rows[name] for published, name in names.items() if name in rows}
+        cells: list[Any] = [*identity, *_components(sample)]
+        for published in names:
+            row = rows_of.get(published)
+            cells += [None, None] if row is None else [row.value, row.explanation]
+        assumed = [name for name, row in rows_of.items() if row.status == "assumed"]
+        yield [*cells, ", ".join(assumed), gaps(rows_of), judge]
+
+
+def _components(sample: Sample | None) -> list[Any]:
+    """Timestamp, user input, context and response."""
+    if sample is None:
+        return [None] * (1 + len(_COMPONENTS))
+    context = sample.passages and "\n\n".join(
+        f"[{at}] {passage.text or ''}".rstrip()
+        for at, passage in enumerate(sample.passages, start=1)
+    )
+    response = None if sample.answer is None else sample.answer.text
+    return [sample.timestamp, sample.query, context, response]
+
+
+def write_trecrag(result: Result, path: str | Path) -> None:
+    """Writes one row a query, with the columns of Open RAG Eval's page for each run of it:
+    unprefixed for a single run, ``run_1_`` ... where queries were run several times. Where the run
+    holds several systems, the column ``system`` comes first.
+
+    The values are those of the page's formulas; where its tool computes others,
+    docs/open-rag-eval.md names both, and `ore_files` writes the tool's.
+
+    Args:
+        result: of a run.
+        path: of the file to write.
+
+    Raises:
+        UsageError: the run has none of the suite's metrics, or the file cannot be written.
+    """
+    demand(result)
+    number = run_numbers(result.columns.identities)
+    n_runs = max(number.values(), default=1)
+    prefixes = [f"run_{at}_" for at in range(1, n_runs + 1)] if n_runs > 1 else [""]
+    heads = ["system"] * (len(result.columns.systems) > 1) + ["query_id", "query"]
+    columns = (*COLUMNS, "unscored", "judge")
+    heads += [f"{prefix}{column}" for prefix in prefixes for column in columns]
+    values = SpecValues(result)
+
+    def cells(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
+        """The columns of one run of a query that have a value."""
+        of_column = {**values.of(rows), **texts(sample, values)}
+        line = {name: cell(of_column[name]) for name in COLUMNS if of_column.get(name) is not None}
+        line["unscored"] = gaps(rows)
+        line["judge"] = next((row.judge for row in rows.values() if row.judge), "")
+        prefix = prefixes[number[identity] - 1]
+        query = {} if sample is None or sample.query is None else {"query": sample.query}
+        return query | {f"{prefix}{key}": value for key, value in line.items()}
+
+    lines = (
+        ChainMap({"query_id": name, "system": system}, *runs)
+        for name, system, runs in by_query(result, cells)
+    )
+    write_lines(path, heads, ([line.get(head) for head in heads] for line in lines))
+
+
+def write_consistency(result: Result, path: str | Path) -> None:
     """Writes one line for each query and system. Where there are several systems, the column
     ``system`` comes first.
+
+    ``consistency_METRIC`` holds ``{"values": [...], "stats": {...}}`` as JSON: for a metric of
+    single runs its value in each run, for one of similarity its value for each pair of runs; null
+    where there is none. The statistics are Open RAG Eval's, and our variance and coefficient of
+    variation. ROUGE has the precision, recall and F1 of each pair, where they were computed.
 
     Args:
         result: of a run.
@@ -93,7 +206,7 @@ def write_csv(result: Result, path: str | Path) -> None:
         return cells
 
     lines = (line(*one) for one in with_samples(inner))
-    tables.write_lines(path, head, ([cells.get(name) for name in head] for cells in lines))
+    write_lines(path, head, ([cells.get(name) for name in head] for cells in lines))
 
 
 def signatures(inner: Result) -> dict[str, str]:
@@ -126,10 +239,14 @@ def _of_runs(inner: Result) -> tuple[dict[str, str], int]:
     return {name: column for name, column in columns.items() if name not in labels}, n_runs
 
 
+def _parsed(inner: Result) -> dict[str, Metric]:
+    return {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
+
+
 def _similarities(inner: Result) -> dict[str, str]:
     """Column by metric; of metrics that differ in a parameter only, the first."""
     columns: dict[str, str] = {}
-    parsed = {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
+    parsed = _parsed(inner)
     for kind, (_, column) in SIMILARITIES.items():
         for name, metric in parsed.items():
             if column and isinstance(metric, kind) and getattr(metric, "part", "f") == "f":
@@ -152,7 +269,7 @@ def _similarity(rows: Rows, name: str, parts: Mapping[str, str]) -> str | None:
 
 def _parts(inner: Result, name: str) -> dict[str, str]:
     """The metrics of a ROUGE's precision, recall and F, by their names in a cell."""
-    parsed = {n: naming.parse(entry.metric) for n, entry in inner.summary.metrics.items()}
+    parsed = _parsed(inner)
     one = parsed[name]
     if not isinstance(one, RunsRouge1 | RunsRouge2 | RunsRougeL):
         return {}
@@ -166,12 +283,8 @@ def _parts(inner: Result, name: str) -> dict[str, str]:
 
 
 def _cell(of_runs: Sequence[float | None], of_pairs: Mapping[str, Any] | None = None) -> str | None:
-    """Values and statistics as JSON; ``None`` where there is no value.
-
-    Args:
-        of_runs: the values of single runs, or of pairs of runs.
-        of_pairs: further entries about pairs of runs; ``None`` for values of single runs.
-    """
+    """Values and statistics as JSON, with further entries where the values are of pairs of runs;
+    ``None`` where there is no value."""
     values = [value for value in of_runs if value is not None]
     if not values:
         return None

@@ -1,0 +1,278 @@
+"""The evaluators whose result files are drawn, ours and Open RAG Eval's: a row each, with its
+columns and the words of its pictures.
+
+TREC evaluator: our ``trecrag.csv`` and Open RAG Eval's own, the published columns with ``run_1_``
+... before them or without. Golden-answer evaluator: our names of metrics or the published ones,
+with any prefix. Consistency evaluator: a column ``consistency_METRIC`` holds JSON for each query,
+the values over its runs (or over all pairs of answers) and their statistics; one of these is drawn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal, get_args
+
+from ragassay import suites
+from ragassay.engine.results.summarising import describe
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.metrics.core import naming
+from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS
+from ragassay.reports.tables.published_csv import STATS
+
+Evaluator = Literal["trec", "consistency", "golden_answer"]
+EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
+
+Statistic = Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"]
+KEYS = {name: key for key, name in STATS.items()}
+"""What a file calls a statistic."""
+
+STATISTIC_TITLES: Mapping[Statistic, str] = {
+    "cai": "consistency-adjusted index, mean / (1 + sd)",
+    "mean": "mean over the runs",
+    "median": "median over the runs",
+    "variance": "sample variance over the runs",
+    "cv": "coefficient of variation over the runs, sd / mean",
+    "std": "population standard deviation over the runs",
+    "range": "range over the runs, highest - lowest",
+    "iqr": "interquartile range over the runs",
+}
+
+LEVEL = 0.95
+"""Level of the intervals of files that come without any."""
+
+BY_FILE = "known from a CSV only"
+"""What the signature of a metric begins with whose file does not say how it was computed."""
+
+UNKNOWN = "judge=unknown"
+"""What the signature of a judged metric has where the file names no judge."""
+
+PAGE, TOOL = "formula=Open RAG Eval's page", "formula=Open RAG Eval itself"
+"""By what formula the scores of `by_two_formulas` were computed, as their signatures have it."""
+
+OF_PAGE = ("unscored", "judge")
+"""Columns of ours that Open RAG Eval's own files do not have."""
+
+RUN_COLUMN = re.compile(r"(?:run_(\d+)_)?(.+)", re.S)
+"""A column's name: the number of the run (where there is one), and the name without it."""
+
+TITLES = {
+    "umbrela": "Relevance of passages (UMBRELA)",
+    "nuggets.all": "Nuggets in the answer",
+    "nuggets.vital": "Vital nuggets in the answer",
+    "hhem": "Factual consistency (HHEM)",
+    "citation.f1": "Citations (F1)",
+    "answered": "Questions answered",
+    "answer_similarity": "Semantic similarity",
+    "factual_correctness.precision": "Factual precision",
+    "factual_correctness.recall": "Factual recall",
+    "factual_correctness.f1": "Factual F1",
+}
+"""What pictures call the metrics of a run."""
+
+CONSISTENCY_TITLES = {
+    "mean_umbrela_score": "Retrieval",
+    "umbrela": "Retrieval",
+    "vital_nuggetizer_score": "Groundedness",
+    "mean_nugget_assignment_score": "Groundedness (all nuggets)",
+    "hallucination_score": "Factuality",
+    "citation_f1_score": "Citation",
+    "bert_score": "BERTScore",
+    "rouge_score": "ROUGE-L",
+}
+"""What Open RAG Eval's pictures call a metric, by its column."""
+
+_GRADED = ("mean_umbrela_score", "umbrela")
+HIGHEST_GRADE = 3.0
+
+_PREFIX = re.compile("(consistency_)?(retrieval_score_)?(generation_score_)?")
+_CONSISTENCY = "consistency_"
+_INNER = ("all", "all_strict", "vital_strict", "weighted", "weighted_strict")
+_FLAG = ("no_answer", "no_answer_score", "generation_score_no_answer_score")
+_CUT_OFF = re.compile(r"(.*@)(\d+)")
+
+Paths = Mapping[str, str]
+"""The metrics of a column, by their place in its JSON: empty for the whole of it, ``a.*`` for each
+entry of an object, which completes the name."""
+
+_TREC: Mapping[str, Paths] = {column: {"": name} for name, column in NUMBERS.items()} | {
+    "generation_score_no_answer_score": {"query_answered": "answered"},
+    "retrieval_score_precision_metrics": {
+        "precision@.*": "umbrela_P@",
+        "AP@.*": "umbrela_AP@",
+        "MRR": "umbrela_MRR",
+    },
+    "generation_score_autonugget_scores": {"nuggetizer_scores.*": "nuggets."},
+    "generation_score_citation_scores": {
+        "weighted_precision": "citation.precision",
+        "weighted_recall": "citation.recall",
+    },
+    "retrieval_score_umbrela_scores": {},
+}
+
+
+def plain(name: str) -> str:
+    """A metric's name without the evaluators' prefixes; titles are listed by it."""
+    return _PREFIX.sub("", name, count=1)
+
+
+def by_two_formulas(name: str) -> bool:
+    """Whether Open RAG Eval's page and the tool itself compute a metric differently."""
+    return plain(name).startswith(
+        ("citation.", "nuggets.weighted", "citation_f1_score", "rouge_score")
+    )
+
+
+@cache
+def in_trecrag(name: str) -> bool:
+    """Whether a metric of that name, at whatever cut-off, belongs to the suite trecrag."""
+    own = suites.get("trecrag").metrics
+    return name in own or _CUT_OFF.sub(r"\g<1>1", name) in own
+
+
+def _golden(column: str) -> Paths | None:
+    names = {name: name for name in _GOLDEN} | dict(suites.get("golden").aliases)
+    for title, name in names.items():
+        if column in (title, f"{title}_score") or column.endswith(f"_{title}"):
+            return {"": name}
+    return None
+
+
+def _consistency(column: str) -> Paths | None:
+    return {"": column[len(_CONSISTENCY) :]} if column.startswith(_CONSISTENCY) else None
+
+
+_GOLDEN = ("answer_similarity",
+           *(f"factual_correctness.{part}" for part in ("precision", "recall", "f1")))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One evaluator: the columns of its tables, and what pictures call them.
+
+    Attributes:
+        evaluator: its name in messages.
+        suite: of the same metrics.
+        paths: the metrics of a column (without the run's number); ``None`` where it is of another
+            kind.
+        default: the metrics that are drawn by default.
+        facts: columns that say something of a run, and are no scores.
+        titles: of metrics, by their names without prefixes.
+        statistic: of the values over the runs of a query, where a file holds these.
+    """
+
+    evaluator: str
+    suite: str
+    paths: Callable[[str], Paths | None]
+    default: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=lambda: TITLES)
+    statistic: Statistic | None = None
+
+    @property
+    def is_level(self) -> bool:
+        """Whether values lie on the metrics' own scales; a spread is better where it is lower."""
+        return self.statistic in (None, "cai", "mean", "median")
+
+    def title(self, metrics: Iterable[str]) -> str:
+        """What the numbers of a picture are."""
+        if self.statistic is not None:
+            return f"Consistency: {STATISTIC_TITLES[self.statistic]}"
+        if self.suite == "golden":
+            return "Golden answers"
+        return "TREC RAG scores" if all(map(in_trecrag, metrics)) else "Scores"
+
+    def columns_of(self, heads: Iterable[str]) -> dict[int, dict[str, Paths]]:
+        """The columns with scores or facts of each run of a query, by the names in the file; runs
+        are counted from 1 (1 where a file does not tell them apart), and have scores."""
+        columns: dict[int, dict[str, Paths]] = {}
+        for match in filter(None, map(RUN_COLUMN.fullmatch, heads)):
+            paths = {} if match[2] in self.facts else self.paths(match[2])
+            if paths is not None:
+                columns.setdefault(int(match[1] or 1), {})[match[0]] = paths
+        return {run: of for run in sorted(columns) if any((of := columns[run]).values())}
+
+    def rank(self, name: str) -> tuple[int, str, int]:
+        """The place of a metric among the others: in the order of the suite or of the titles, one
+        cut-off like another."""
+        order = list(self.titles) if self.statistic else list(suites.get(self.suite).metrics)
+        match = _CUT_OFF.fullmatch(plain(name))
+        base = f"{match[1]}1" if match else plain(name)
+        at = order.index(base) if base in order else len(order)
+        return (at, match[1], int(match[2])) if match else (at, "", 0)
+
+    def judged(self, name: str) -> bool:
+        """Whether a metric takes a judge (or an embedder), who should be named."""
+        if self.statistic is not None:
+            return False
+        return self.suite == "golden" or naming.parse(name).kind == "judge"
+
+    def described(self, name: str) -> MetricSummary:
+        """A metric without numbers; a spread is 0 or more, a level lies where the metric does."""
+        if self.statistic is None:
+            return describe(name, naming.parse(name), LEVEL)
+        bounds: tuple[float | None, float | None] = (0.0, None)
+        if self.is_level:
+            graded = plain(name) in _GRADED and self.statistic != "cai"
+            # BERTScore rescaled by its baseline may lie below 0.
+            low = None if plain(name) == "bert_score" else 0.0
+            has_title = plain(name) in self.titles
+            bounds = (low, HIGHEST_GRADE if graded else 1.0) if has_title else (None, None)
+        title = f"{self.titles.get(plain(name), name)}: {STATISTIC_TITLES[self.statistic]}"
+        return MetricSummary(
+            name=name, title=title, family="consistency", level=LEVEL, bounds=bounds,
+            higher_is_better=self.is_level, metric=f"{_CONSISTENCY}{name}.{self.statistic}",
+        )  # fmt: skip
+
+    def is_scaled(self, name: str) -> bool:
+        """Whether grades are divided by the highest one, as the tool does for its index."""
+        return self.statistic == "cai" and plain(name) in _GRADED
+
+    def main_metrics(self, available: Iterable[str]) -> tuple[str, ...]:
+        """Of the available metrics those that its pictures show."""
+        if self.statistic is None:
+            return self.default
+        every = tuple(available)
+        return tuple(name for name in every if plain(name) in self.titles) or every
+
+    def all_foreign(self, metrics: Iterable[str]) -> bool:
+        """Whether none of the metrics is the TREC evaluator's own, though these may be drawn."""
+        return self.suite == "trecrag" and not any(map(in_trecrag, metrics))
+
+    def our_names(self, wanted: Sequence[str], available: Iterable[str]) -> list[str]:
+        """The wanted names, where published names that are no aliases of the suite are replaced by
+        ours."""
+        if self.statistic is not None:
+            spellings = {
+                form.casefold(): name
+                for name in available
+                for form in (name, f"{_CONSISTENCY}{name}", plain(name))
+            }
+            return [spellings.get(one.casefold(), one) for one in naming.split(list(wanted))]
+        names = []
+        for word in wanted:
+            match = re.fullmatch(r"run_\d+_((?:retrieval|generation)_score_.+)", word, re.S)
+            name = match[1] if match else word
+            part = name.casefold().replace(" ", "_")
+            # The published column holds a label, and what is drawn is the share that it stands for.
+            flag = "answered" in available and part in _FLAG
+            names.append("answered" if flag else f"nuggets.{part}" if part in _INNER else name)
+        return names
+
+
+_LAYOUTS: Mapping[Evaluator, Layout] = {
+    "trec": Layout(
+        "TREC", "trecrag", _TREC.get, (*NUMBERS, "answered"),
+        facts=(*(column for column in COLUMNS if "_score_" not in column), *OF_PAGE),
+    ),
+    "golden_answer": Layout("golden-answer", "golden", _golden, _GOLDEN),
+    "consistency": Layout("consistency", "consistency", _consistency, titles=CONSISTENCY_TITLES),
+}  # fmt: skip
+
+
+def layout_of(evaluator: Evaluator, statistic: Statistic = "cai") -> Layout:
+    """The tables of an evaluator."""
+    layout = _LAYOUTS[evaluator]
+    return replace(layout, statistic=statistic) if evaluator == "consistency" else layout

@@ -1,0 +1,244 @@
+"""What the page of a run and that of a comparison show: the reports of the command line, and what
+only a page has room for. The last part of each is the method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from ragassay.base.counts import grouped
+from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.engine.comparison.pairs import query_differences
+from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.moved_classes import Moved
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.result import CONSISTENCY
+from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
+from ragassay.engine.results.summary import MetricSummary, Slice, Summary
+from ragassay.reports.charts import figures
+from ragassay.reports.charts.distribution_chart import Values
+from ragassay.reports.html.query_browser import named
+from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
+from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.text import wording
+from ragassay.reports.views.comparison_view import (
+    MOST_NOTES,
+    below,
+    differences,
+    gate_sentences,
+    verdict_line,
+)
+from ragassay.reports.views.consistency_view import consistency_report
+from ragassay.reports.views.diagnosis_view import command_lines, diagnosis_report, moved_report
+from ragassay.reports.views.summary_notes import judged_by, spent_on
+from ragassay.reports.views.summary_view import (
+    by_column,
+    metric_blocks,
+    name_of,
+    slice_parts,
+    warning_lines,
+)
+
+_DISTRIBUTIONS = (
+    "Histogram of all values; below it a box of quartiles and median (thick line) with whiskers of "
+    "up to 1.5 interquartile ranges, the mean (diamond) with its interval, and values as points."
+)
+
+
+_SIGNED = ("what it is", "signature")
+
+
+def run_page(result: Result, diagnosis: Diagnosis | None, *, linked: bool = True) -> Report:
+    """The page of a run.
+
+    Args:
+        result: of the run.
+        diagnosis: of its samples; ``None`` where there is none.
+        linked: whether the page has a list of samples that knows the classes of the diagnosis.
+    """
+    summary, columns = result.summary, result.columns
+    values = {name: columns.values(name)[columns.scored(name)] for name in columns.metrics}
+    facts = {
+        "System": summary.system,
+        "Suite": summary.suite,
+        "Evaluated": wording.size(summary),
+        "Means run over": summary.averaged_over,
+        "Judged by": judged_by(summary),
+        "Spent": spent_on(summary),
+    }
+    parts = [part("Metrics", *metric_blocks(summary, values))]
+    if diagnosis is not None:
+        several = len({identity[1:] for identity in columns.identities}) > 1
+        listed = partial(named, several=several) if linked else None
+        shown = diagnosis_report(diagnosis, listed=listed)
+        commands = lines(command_lines(diagnosis), "text")
+        parts.append(part("Why samples fail", *shown.blocks, commands))
+    if (inner := consistency_of(result)) is not None:
+        parts.append(_consistency(inner, own=inner is result))
+    if not summary.is_empty:
+        parts.append(
+            part("Distributions", lines([_DISTRIBUTIONS]), _distributions(summary, values))
+        )
+        parts.append(part("Slices", *slice_parts(summary)))
+    blocks: tuple[Block, ...] = (warning_lines(summary), *_filled(parts), _method(result))
+    return Report(summary.title or "Evaluation", blocks, facts=_facts(facts))
+
+
+def _facts(facts: Mapping[str, str]) -> tuple[Cell, ...]:
+    return tuple(Cell(text, label=name) for name, text in facts.items() if text)
+
+
+def _filled(parts: Sequence[Part]) -> Iterator[Part]:
+    return (one for one in parts if one.blocks)
+
+
+def _consistency(inner: Result, *, own: bool) -> Part:
+    """The consistency of the repeats of a run."""
+    blocks = consistency_report(inner.summary).blocks
+    if not own and inner.folder is not None:
+        link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
+        blocks = (lines([link], "text"), *blocks)
+    return part("Consistency of repeated runs", *blocks)
+
+
+def _distributions(summary: Summary, values: Mapping[str, Values]) -> Block:
+    def card(metric: MetricSummary) -> Cell:
+        name = name_of(metric.name, metric.higher_is_better)
+        ends = {"median": metric.median, "sd": metric.std, "min": metric.minimum,
+                "max": metric.maximum}  # fmt: skip
+        below = " · ".join(f"{word} {wording.number(one)}" for word, one in ends.items())
+        figure = partial(figures.distribution, metric, values[metric.name])
+        return replace(name, figure=figure, below=(below,))
+
+    scored = (one for one in summary.metrics.values() if values[one.name].size)
+    return lines(map(card, scored), "figures")
+
+
+def _method(*runs: Result) -> Part:
+    """The signatures and configurations of runs."""
+    import yaml
+
+    blocks: list[Block] = []
+    for run in runs:
+        columns = [Column("metric", "name"), *(Column(one, "words") for one in _SIGNED)]
+        metrics = run.summary.metrics.values()
+        signed = table(columns, ((one.name, one.title, one.signature) for one in metrics))
+        written = yaml.safe_dump(dict(run.config), sort_keys=False, allow_unicode=True)
+        configuration = part("Configuration and versions", lines([written], "code"), aside=True)
+        blocks.append(part(run.name, signed, configuration))
+    same = lines(["Two numbers compare only if their signatures are the same."])
+    return part("Method", *blocks, same)
+
+
+def comparison_page(
+    comparison: Comparison, a: Result, b: Result, change: Moved | None, *, linked: bool = True
+) -> Report:
+    """The page of a comparison.
+
+    Args:
+        comparison: of two runs.
+        a, b: the new run and the old one.
+        change: of the classes of failing samples; ``None`` where there is none.
+        linked: as of `run_page`.
+    """
+    b = aligned(b, a)
+    comparison = replace(comparison, runs=(a, b))
+    warnings, notes = below(comparison, full=True)
+    first, method = notes.lines[:MOST_NOTES], notes.lines[MOST_NOTES:]
+    shown = [differences(comparison, full=True)] if comparison.with_scores else []
+    parts = [part("Differences", *shown, lines([*gate_sentences(comparison), *first]))]
+    facts = {"Compared on": wording.compared_on(comparison)}
+    if not comparison.unpaired:
+        for where, n in (("A", comparison.only_a), ("B", comparison.only_b)):
+            facts[f"Only in {where}"] = wording.plural(n, "query") if n else ""
+        if comparison.with_scores:
+            parts.append(part("Wins and losses", *_wins(comparison, a, b)))
+    if change is not None:
+        parts.append(part("Why samples fail", *moved_report(change, linked=linked).blocks))
+    parts.append(part("Slices", *_slices(comparison, a, b)))
+    own = _method(a, b)
+    last = replace(own, blocks=(lines(method), *own.blocks))
+    blocks: tuple[Block, ...] = (warnings, *_filled(parts), last)
+    title = wording.against(comparison)
+    return Report(title, blocks, verdict=verdict_line(comparison), facts=_facts(facts))
+
+
+def _wins(comparison: Comparison, a: Result, b: Result) -> Iterator[Block]:
+    """On how many queries which run is higher, and by how much."""
+    tested = comparison.with_scores
+    columns = [Column("metric", "name"), Column("A higher"), Column("equal"), Column("B higher"),
+               Column("share of queries", "figure"), Column("each difference, sorted", "figure"),
+               Column("Cohen's d")]  # fmt: skip
+    every = query_differences(a, b, [one.name for one in tested])
+    rows: Iterator[tuple[Cell | str, ...]] = (
+        (
+            name_of(d.name, d.higher_is_better),
+            *(f"{n:,}" for n in (d.wins, d.ties, d.losses)),
+            Cell(figure=partial(figures.balance, d)),
+            Cell(figure=partial(figures.waterfall, d.name, np.sort(diffs))),
+            wording.number(d.cohens_d, sign=True),
+        )
+        for d, diffs in zip(tested, every, strict=True)
+    )
+    yield table(columns, rows)
+
+
+def _slices(comparison: Comparison, a: Result, b: Result) -> Iterator[Block]:
+    """The means of the slices that both runs have, over the queries that both have."""
+    pairs_of = paired_slices(a, b, unpaired=comparison.unpaired)
+    if pairs_of:
+        yield lines(["Differences of slices are not tested: small ones differ by chance."])
+    for column, pairs in pairs_of.items():
+        heads = [Column(f"{wording.one_line(one.value)}\nn={one.n:,}"
+                        + (f", {other.n:,}" if other.n != one.n else ""))
+                 for one, other in pairs]  # fmt: skip
+        rows = (
+            [
+                name_of(d.name, d.higher_is_better),
+                *(_pair(one.metrics[d.name], other.metrics.get(d.name)) for one, other in pairs),
+            ]
+            for d in comparison.with_scores
+            if d.name in pairs[0][0].metrics
+        )
+        means = table([Column("metric", "name"), *heads], rows)
+        yield part(f"By {column}", means, aside=True)
+
+
+def _pair(a: MetricSummary, b: MetricSummary | None) -> Cell:
+    """The difference of two means, and below it both."""
+    known = b is not None and a.mean is not None and b.mean is not None
+    diff = a.mean - b.mean if known else None  # type: ignore[operator, union-attr]
+    means = (("A", a), ("B", b))
+    below = (
+        f"{run} {wording.number(one.mean)} {wording.coverage(one)}"
+        for run, one in means
+        if one is not None
+    )
+    return Cell(wording.number(diff, sign=True), below=tuple(below))
+
+
+def paired_slices(a: Result, b: Result, *, unpaired: bool) -> dict[str, list[tuple[Slice, Slice]]]:
+    """Slices that both runs have, by column, over the queries that both have (over all, where these
+    differ by design)."""
+    first, second = ({one[0] for one in run.columns.identities} for run in (a, b))
+    common = first | second if unpaired else first & second
+    own, other = (_slices_of(run, common) for run in (a, b))
+    others = {(piece.column, piece.value): piece for piece in other}
+    pairs = (
+        (piece.column, (piece, others[piece.column, piece.value]))
+        for pieces in by_column(own).values()
+        for piece in pieces
+        if (piece.column, piece.value) in others
+    )
+    return grouped(pairs)
+
+
+def _slices_of(run: Result, queries: set[str]) -> tuple[Slice, ...]:
+    if all(one[0] in queries for one in run.columns.identities):
+        return run.summary.slices
+    options = IntervalOptions.of(run.config)
+    return slice_summaries(run.columns, list(run.summary.metrics.values()), options, queries)
