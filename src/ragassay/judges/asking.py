@@ -300,11 +300,7 @@ class Ask:
         return self._scope.asker.context
 
     async def __call__(self, question: Question[R], repeat: int = 0) -> R:
-        """The answer.
-
-        Raises:
-            Unanswered: there is none. A metric lets it through: it becomes `Unscored`.
-        """
+        """The answer."""
         verdict = await self.verdict(question, repeat)
         if isinstance(verdict, Failure):
             raise Unanswered(verdict)

@@ -239,11 +239,7 @@ def make_judge(
 
 
 def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
-    """Refuses settings that only an endpoint takes.
-
-    Raises:
-        UsageError: a sampling parameter or a key is given for an object in Python.
-    """
+    """Refuses settings that only an endpoint takes."""
     keys = ("key_file", "key_variable")
     names = ["judge_seed" if name == "seed" else name for name in options.parameters]
     names += [name for name in keys if getattr(options, name) is not None]
@@ -378,15 +374,7 @@ def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[No
 
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
-    """The endpoint of an address, in its protocol.
-
-    Args:
-        address: URL, protocol and key.
-        timeout: seconds for one request.
-
-    Raises:
-        UsageError: the package that speaks it is not installed.
-    """
+    """The endpoint of an address, in its protocol."""
     protocol = protocols()[address.protocol]
     protocol.check()
     endpoint = protocol.endpoint(address.url, address.key, timeout=timeout)
@@ -413,11 +401,7 @@ def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
 
 
 def _checked(url: str, name: str) -> str:
-    """A URL without a final slash; ``name`` says in messages what it is.
-
-    Raises:
-        UsageError: it is no URL, or holds what may be a secret.
-    """
+    """A URL without a final slash; ``name`` says in messages what it is."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

@@ -201,11 +201,7 @@ class Question(ABC, Generic[R_co]):
         return self.key_at(self.version)
 
     def key_at(self, version: int) -> str:
-        """The `key` that another version of the question has.
-
-        Args:
-            version: of template and schema, from 1.
-        """
+        """The `key` that another version of the question has."""
         body = json.dumps([self.kind, version, self.data], ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(body.encode()).hexdigest()[:32]
 

@@ -73,11 +73,7 @@ def device_of(options: ModelOptions) -> torch.device:
 
 
 def dtype_of(options: ModelOptions) -> torch.dtype:
-    """The precision to run in: single by default.
-
-    Raises:
-        UsageError: no such precision.
-    """
+    """The precision to run in: single by default."""
     import torch
 
     name = options.dtype or "float32"
@@ -177,12 +173,7 @@ def threads(n: int) -> Iterator[None]:
 
 class Batches:
     """Groups texts of similar length, so that there is little padding, and halves the batches when
-    memory runs out.
-
-    Args:
-        device: decides how many tokens go together.
-        size: texts in a batch at most; by tokens where left out.
-    """
+    memory runs out."""
 
     def __init__(self, device: torch.device, size: int | None = None) -> None:
         self._size = size or _MOST
@@ -191,15 +182,7 @@ class Batches:
     def run(
         self, lengths: Sequence[int], forward: Callable[[Sequence[int]], Sequence[R]]
     ) -> list[R]:
-        """The results of ``forward`` for all items, in the items' order.
-
-        Args:
-            lengths: tokens of each item.
-            forward: from the indices of a batch (longest first) to one result for each.
-
-        Raises:
-            MemoryError: even one item at a time does not fit.
-        """
+        """The results of ``forward`` for all items, in the items' order."""
         order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
         results_of: dict[int, R] = {}
         begin = 0

@@ -87,15 +87,7 @@ class Budget:
         return fits
 
     def reserve(self, dollars: float | None, tokens: int) -> Reservation | None:
-        """Reserves one call, or ``None`` when it does not fit beside what is reserved now.
-
-        Args:
-            dollars: the most that it plausibly costs; ``None`` where no price is known.
-            tokens: the most that it plausibly takes, in and out.
-
-        Raises:
-            UsageError: the budget is in dollars and no price is known.
-        """
+        """Reserves one call, or ``None`` when it does not fit beside what is reserved now."""
         if not self._fits(dollars, tokens, self._open):
             return None
         reservation = Reservation(dollars or 0.0, tokens)

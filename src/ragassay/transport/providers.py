@@ -84,15 +84,7 @@ OWN_URL = "RAGASSAY_BASE_URL"
 
 
 def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
-    """The key of an endpoint that is named by its URL; ``None`` where there is none for its server.
-
-    Args:
-        url: of the endpoint.
-        environment: has the key, and the server that it is for.
-
-    Raises:
-        UsageError: a key is there, and no server that it is for; or it cannot be sent.
-    """
+    """The key of an endpoint that is named by its URL; ``None`` where its server has none."""
     secret, server = from_environment([OWN_KEY], environment), environment.get(OWN_URL, "").strip()
     if secret is None:
         return None

@@ -295,11 +295,7 @@ class _Asking:
         return await self._failed(Reason.UNPARSABLE, problem)
 
     async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
-        """The verdict or the refusal that a reply holds; it is kept before this returns.
-
-        Raises:
-            Unreadable: it is neither.
-        """
+        """The verdict or the refusal that a reply holds; it is kept before this returns."""
         self.completion = completion
         if completion.refusal:
             return await self._declined(completion.refusal)

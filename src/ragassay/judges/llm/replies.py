@@ -47,11 +47,7 @@ _SHOWN = 80
 
 
 class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
-    """A reply without a valid answer; the message says what is wrong with it.
-
-    Attributes:
-        rest: the reply without what is wrong with it, where the other fields stand by themselves.
-    """
+    """A reply without a valid answer; the message says what is wrong with it."""
 
     def __init__(self, problem: str, rest: ReplyInParts | None = None) -> None:
         super().__init__(problem)
@@ -127,11 +123,7 @@ def _checked(question: Question[R_co], source: str) -> R_co:
 
 
 def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -> ReplyInParts:
-    """A reply all of whose fields are valid.
-
-    Raises:
-        Unreadable: some are not; it holds the others where one of them is no explanation.
-    """
+    """A reply all of whose fields are valid."""
     body = json.loads(source)
     values = {name: body[name] for name in shape.fields() if name in body}
     faults: dict[str, str] = {}
@@ -200,11 +192,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _without_thoughts(question: Question[Any], text: str) -> str:
-    """The text without the thoughts before it.
-
-    Raises:
-        Unreadable: the thoughts never end, or what seems to end them is quoted.
-    """
+    """The text without the thoughts before it."""
     ends = list(_THOUGHT_ENDS.finditer(text))
     if ends:
         if _quoted(text[ends[-1].start() :], question.data):

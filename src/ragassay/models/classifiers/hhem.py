@@ -162,11 +162,7 @@ def tokenizer_of(options: ModelOptions) -> Tokenizer:
 
 
 def _configuration(path: Path) -> Mapping[str, Any]:
-    """The content of a configuration file; empty where there is none.
-
-    Raises:
-        Unusable: it is damaged, or belongs to another model.
-    """
+    """The content of a configuration file; empty where there is none."""
     if not path.is_file():
         return {}
     try:
@@ -188,11 +184,7 @@ def _configuration(path: Path) -> Mapping[str, Any]:
 
 
 def _foundation(folders: Mapping[str, str]) -> Path:
-    """The folder of the foundation, whose tokenizer is needed.
-
-    Raises:
-        Unavailable: it is not available.
-    """
+    """The folder of the foundation, whose tokenizer is needed."""
     try:
         folder = place_of(FOUNDATION, folders)
     except Unavailable as error:
@@ -219,10 +211,6 @@ def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path
     """The library's class with these weights in it.
 
     It is built without memory: a weight that was not put in cannot be used.
-
-    Raises:
-        Unusable: a tensor is missing, is too many, has another shape or holds no fractions; the
-            message names it.
     """
     import torch
     from transformers import T5Config, T5ForTokenClassification

@@ -56,12 +56,7 @@ class Recipe:
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """The recipe in a folder's configuration; the defaults for a plain transformers folder.
-
-    Raises:
-        Unusable: the configuration holds something that is not supported; nothing is ignored
-            silently.
-    """
+    """The recipe in a folder's configuration; the defaults for a plain transformers folder."""
     modules = _json(folder / "modules.json")
     if modules is None:
         return Recipe()

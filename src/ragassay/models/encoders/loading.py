@@ -24,13 +24,7 @@ _POINTER = b"version https://git-lfs"
 
 
 def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
-    """An encoder with all its weights; a missing weight would be a random number.
-
-    Raises:
-        Unavailable: a package that it needs is missing.
-        Unusable: it cannot be loaded, has no such layer, or a weight is missing or has another
-            shape.
-    """
+    """An encoder with all its weights; a missing weight would be a random number."""
     from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
     with quietly():
@@ -161,11 +155,7 @@ SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
 def tensors_of(folder: Path) -> dict[str, Tensor]:
-    """All tensors of a model's folder by name, on the processor.
-
-    Raises:
-        Unusable: the files are missing or damaged.
-    """
+    """All tensors of a model's folder by name, on the processor."""
     try:
         for name in (SINGLE, INDEX):
             if (folder / name).is_file():

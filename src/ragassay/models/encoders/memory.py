@@ -30,10 +30,6 @@ class ByteCache(Generic[V]):
     """Keeps values up to a number of bytes; the one unused for longest is dropped first.
 
     A value larger than the cache is not kept in it.
-
-    Args:
-        limit: most bytes.
-        backing: takes values that have no room here, and is searched for them (`VectorFile`).
     """
 
     def __init__(self, limit: int, backing: Any = None) -> None:
@@ -79,10 +75,6 @@ class VectorFile:
     The file has no name and disappears with the process. It takes at most half of the free space in
     the folder of temporary files (``TMPDIR``); a tensor without room, or that cannot be written, is
     not kept.
-
-    Args:
-        dimensions: length of a vector.
-        device: the device of the tensors.
     """
 
     def __init__(self, dimensions: int, device: torch.device) -> None:

@@ -31,21 +31,7 @@ _PREFIXED = frozenset({"gpt2", "roberta"})
 
 
 class TextModel:
-    """A model in a folder.
-
-    Attributes:
-        longest: most tokens of a text; ``None`` without bound. Set by whoever uses the model.
-
-    Args:
-        options: device, precision, batch size.
-        folder: with the model and its tokeniser.
-        layers: how many of its layers are used; all where left out.
-        prefixed: whether the tokeniser reads the first word as bert-score has it.
-
-    Raises:
-        Unavailable: a package or the model is not available, or it has no such layer.
-        UsageError: the device or the precision is not available.
-    """
+    """A model in a folder."""
 
     longest: int | None = None
 
@@ -82,11 +68,7 @@ class TextModel:
 
     def states(self, rows: Sequence[ArrayLike]) -> tuple[torch.Tensor, torch.Tensor]:
         """The states of the tokens of each row in single precision, shape (rows, longest,
-        dimensions), and which of them are tokens and no padding (1 or 0).
-
-        Raises:
-            Unusable: the model cannot run in this precision.
-        """
+        dimensions), and which of them are tokens and no padding (1 or 0)."""
         import torch
 
         inputs = padded(rows, self.device, self.tokenizer.pad_token_id or 0)

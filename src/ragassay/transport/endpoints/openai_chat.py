@@ -69,11 +69,7 @@ def chat_body(prompt: Prompt) -> dict[str, Any]:
 
 
 def chat_completion(reply: Any) -> Completion:
-    """The first choice of a chat's reply.
-
-    Raises:
-        LookupError, TypeError, AttributeError: the reply is none of a chat.
-    """
+    """The first choice of a chat's reply."""
     choice, usage = reply["choices"][0], usage_of(reply)
     message = choice["message"]
     tokens = counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))

@@ -61,15 +61,6 @@ class PythonChat(Endpoint):
     A function takes the prompt as one text; where its first parameter is called ``messages``, it
     takes a list of mappings with ``role`` and ``content``. It may be a coroutine function;
     functions that are not run in threads of their own, several at a time.
-
-    Args:
-        judge: the object.
-        name: what messages call it.
-        version: enters the identity of requests, beside the model's name.
-        timeout: see `Endpoint`.
-
-    Raises:
-        UsageError: the object cannot be asked.
     """
 
     protocol: ClassVar[str] = "python"
