@@ -55,7 +55,7 @@ class Budget:
         self.dollars, self.calls, self.tokens = dollars, calls, tokens
         self.spent_dollars, self.spent_calls, self.spent_tokens = 0.0, 0, 0
         self._open: set[Reservation] = set()
-        self._settled = asyncio.Event()
+        self.settled = asyncio.Event()
         self.exhausted = False  # whether something was refused
         self.estimated = False  # whether something of what was spent is an estimate
 
@@ -94,14 +94,6 @@ class Budget:
         self._open.add(reservation)
         return reservation
 
-    async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
-        """As `reserve`, but waits while a request in flight may still leave enough."""
-        while (reservation := self.reserve(dollars, tokens)) is None:
-            if not self.fits(dollars, tokens):
-                return None
-            await self._settled.wait()
-        return reservation
-
     def settle(
         self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1
     ) -> None:
@@ -113,8 +105,8 @@ class Budget:
         self.spent_dollars += dollars or 0.0
         self.spent_tokens += tokens
         self.spent_calls += calls
-        self._settled.set()
-        self._settled = asyncio.Event()
+        self.settled.set()
+        self.settled = asyncio.Event()
 
     def forfeit(self, reservation: Reservation) -> None:
         """Counts all of a reservation, because it is not known what the request took."""
@@ -165,15 +157,8 @@ class Account:
         self.budget, self.price = budget or Budget(), price
 
     def check(self, body: bytes, input_tokens: float, output_tokens: float) -> None:
-        """Refuses a request that could not be paid even if nothing else were in flight.
-
-        Args:
-            body: of the request.
-            input_tokens, output_tokens: that it plausibly takes.
-
-        Raises:
-            Stopped: the budget is spent.
-        """
+        """Raises `Stopped` for a request (with the tokens that it plausibly takes) that could not be
+        paid, were nothing else in flight."""
         likely = self.likely(body, input_tokens, output_tokens)
         if not self.budget.fits(*likely):
             raise self.spent(*likely)
@@ -181,11 +166,11 @@ class Account:
     async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
         """Reserves for one attempt; waits while one in flight may leave enough, and raises as
         `check`."""
-        while True:
-            self.check(body, input_tokens, output_tokens)
-            likely = self.likely(body, input_tokens, output_tokens)
-            if (reservation := await self.budget.claim(*likely)) is not None:
-                return reservation
+        size = body, input_tokens, output_tokens
+        while (reservation := self.budget.reserve(*self.likely(*size))) is None:
+            self.check(*size)
+            await self.budget.settled.wait()
+        return reservation
 
     def settle(
         self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool

@@ -56,9 +56,8 @@ def speakers(protocol: str) -> dict[str, Any]:
 @cache
 def protocols() -> Mapping[str, ApiProtocol]:
     """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
-    ours = [
-        getattr(one, "PROTOCOL", None) for one in package_files.modules(f"{__package__}.endpoints")
-    ]
+    files = package_files.modules(f"{__package__}.endpoints")
+    ours = [one for file in files for one in getattr(file, "PROTOCOLS", ())]
     every = [*ours, *plugins.added("endpoints").values()]
     by_name = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
     return plugins.by_name("protocol", by_name)

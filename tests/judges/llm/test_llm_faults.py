@@ -32,7 +32,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
-from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.limits import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker, Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
