@@ -157,8 +157,8 @@ class Account:
         self.budget, self.price = budget or Budget(), price
 
     def check(self, body: bytes, input_tokens: float, output_tokens: float) -> None:
-        """Raises `Stopped` for a request (with the tokens that it plausibly takes) that could not be
-        paid, were nothing else in flight."""
+        """Raises `Stopped` for a request (with the tokens that it plausibly takes) that cannot be
+        paid, even if nothing else were in flight."""
         likely = self.likely(body, input_tokens, output_tokens)
         if not self.budget.fits(*likely):
             raise self.spent(*likely)

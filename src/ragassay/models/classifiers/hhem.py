@@ -21,7 +21,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.problem_words import json_problem
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
 from ragassay.models.encoders.loading import tensors_of
 from ragassay.models.encoders.text_model import padded
@@ -32,6 +31,7 @@ from ragassay.models.weights.weight_files import (
     Unusable,
     Weights,
     folder_of,
+    json_of,
     needs_packages,
     place_of,
 )
@@ -79,11 +79,9 @@ class HhemModel:
         configuration = _configuration(folder / CONFIG)
         has_tokenizer = (folder / TOKENIZER).is_file()
         foundation = None if has_tokenizer else _foundation(options.folders)
-        shaped = (
-            configuration
-            if "d_model" in configuration
-            else _configuration((foundation or folder) / CONFIG)
-        )
+        shaped = configuration
+        if "d_model" not in shaped:
+            shaped = _configuration((foundation or folder) / CONFIG)
         self._tokenizer = _tokenizer((foundation or folder) / TOKENIZER)
         self._device = device_of(options)
         self._dtype = dtype_of(options)
@@ -163,16 +161,7 @@ def tokenizer_of(options: ModelOptions) -> Tokenizer:
 
 def _configuration(path: Path) -> Mapping[str, Any]:
     """The content of a configuration file; empty where there is none."""
-    if not path.is_file():
-        return {}
-    try:
-        configuration = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(configuration, dict):
-            raise ValueError("no mapping")
-    except ValueError as error:
-        raise Unusable(
-            f"{path} is damaged ({json_problem(error)}); copy or fetch it again"
-        ) from error
+    configuration: Mapping[str, Any] = json_of(path) or {}
     base = str(configuration.get("foundation", FOUNDATION.name))
     if Path(base).name != Path(FOUNDATION.name).name:
         raise Unusable(

@@ -55,6 +55,20 @@ class TextModel:
         """The message for vectors that are not finite."""
         return overflow(self._dtype)
 
+    def most_tokens(self, stated: int | None = None) -> int | None:
+        """Most tokens of a text: what is stated, or by the tokeniser; where neither says it, the
+        positions in the configuration; never more than the model has positions for."""
+        most = stated or self.tokenizer.model_max_length
+        limits = [int(most)] if most < BOUNDLESS else []
+        table = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
+        if table is not None:
+            # RoBERTa and its like begin to count after the number of the padding token.
+            first = 0 if table.padding_idx is None else table.padding_idx + 1
+            limits.append(table.num_embeddings - first)
+        elif not limits:
+            limits.append(getattr(self.model.config, "max_position_embeddings", None) or 0)
+        return min((limit for limit in limits if limit > 0), default=None)
+
     def token_ids(self, texts: Sequence[str]) -> Iterator[tuple[list[int], bool]]:
         """The tokens of each text, those that mark beginning and end included, and whether nothing
         of it is cut off."""

@@ -7,6 +7,7 @@ here: that is done by ``ragassay models fetch NAME``.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ragassay.base import package_files
+from ragassay.base.problem_words import json_problem
 from ragassay.base.score import Reason
 
 WEIGHT_FILES = (
@@ -137,7 +139,7 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
         Unavailable: it is not on this machine.
     """
     user_folder = _user_folder(weights, folders)
-    if user_folder is not None or Path(weights.name).is_dir():
+    if user_folder or Path(weights.name).is_dir():
         folder = Path(user_folder or weights.name)
         if not folder.is_dir():
             raise Unavailable(f"{folder}, named for the model {weights.name}, is no folder")
@@ -255,6 +257,17 @@ def _other_commits(weights: Weights) -> str:
         f". The cache holds another commit of it, {names}, with which published values were not "
         f"checked: --model {weights.name}={found[0]} takes it all the same"
     )
+
+
+def json_of(path: Path) -> Any:
+    """The content of a file of a model's configuration; ``None`` where there is none."""
+    if not path.is_file():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        problem = f"{path} is damaged ({json_problem(error)}); copy or fetch it again"
+        raise Unusable(problem) from error
 
 
 def _checked(folder: Path, weights: Weights) -> Path:
