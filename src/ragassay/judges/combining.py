@@ -37,10 +37,10 @@ R = TypeVar("R", bound=Reply)
 
 
 def combine(replies: Sequence[R], rule: str) -> R:
-    """One answer from several to the same question.
+    """One answer from several (at least one) to the same question, by one of the `RULES`.
 
     Raises:
-        ValueError: no replies, an unknown rule, or lists of labels of different lengths.
+        ValueError: lists of labels of different lengths.
     """
     if rule not in RULES:
         raise ValueError(f"a panel decides by {' or '.join(RULES)}, not by {rule!r}")
@@ -80,8 +80,7 @@ def combine(replies: Sequence[R], rule: str) -> R:
 
 def differ(replies: Sequence[Reply]) -> bool:
     """Whether replies to one question differ in what they say. Other words for the same answer do
-    not count, nor do lists of texts, which are not voted on.
-    """
+    not count, nor do lists of texts, which are not voted on."""
     if len(replies) < 2:
         return False
     voted = [name for name, kind in type(replies[0]).fields().items() if _decider(kind, "median")]
@@ -90,9 +89,8 @@ def differ(replies: Sequence[Reply]) -> bool:
 
 
 def combinable(reply: type[Reply]) -> bool:
-    """Whether several replies of a type say more than the first. They do not where all fields are
-    free text.
-    """
+    """Whether several replies of a type say more than the first: not where all fields are free
+    text."""
     return any(_decider(kind, "median") for kind in reply.fields().values())
 
 

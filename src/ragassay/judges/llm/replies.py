@@ -55,16 +55,8 @@ class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
 
 
 def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_co:
-    """The answer that a reply holds, valid for this very question.
-
-    Args:
-        question: what was asked.
-        text: the reply.
-        cut: whether the endpoint says that the reply was cut off.
-
-    Raises:
-        Unreadable: there is none, or not exactly one.
-    """
+    """The answer that a reply holds, valid for this very question; `Unreadable` where there is not
+    exactly one. ``cut``: the endpoint says that the reply was cut off."""
     if text is None or not text.strip():
         raise Unreadable(CUT if cut else "the reply is empty")
     bare = text.strip().strip("\ufeff\u200b")

@@ -8,9 +8,10 @@ two until the faulty text is alone, so that no other text loses its vector.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shlex
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -21,9 +22,8 @@ from ragassay.base import strict_json
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
-from ragassay.judges.ledger.paid import EMBEDDING
+from ragassay.judges.ledger.paid import EMBEDDING, VECTOR, Paid
 from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.vectors import VectorStore
 from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
 from ragassay.transport.budget import Account, Budget
@@ -44,6 +44,58 @@ ENCODING = "encoding_format"
 
 _HOPELESS = 3
 """After so many texts rejected one at a time, and none accepted, nothing more is sent."""
+
+
+class VectorStore:
+    """The vectors of one endpoint and model in a ledger, known by what they were asked of (with the
+    number of dimensions that was asked for) and by the hash of their text."""
+
+    def __init__(
+        self, ledger: Ledger, endpoint: str, model: str, dimensions: int | None = None
+    ) -> None:
+        self._ledger, self._endpoint, self._model = ledger, endpoint, model
+        self._dimensions = dimensions or 0
+
+    def find(self, texts: Iterable[str]) -> dict[str, Embedded]:
+        """The vectors of those texts that were paid for before."""
+        by_key = {self._key(text): text for text in texts}
+        return {
+            by_key[one.key]: np.frombuffer(one.payload, dtype="<f4").astype(np.float32)
+            for one in self._ledger.find(by_key)
+        }
+
+    def width(self) -> int | None:
+        """Components of the vectors that are kept; ``None`` where there are none."""
+        chosen = "kind = ? AND source = ? AND name = ?"
+        kept = self._ledger.rows(chosen, VECTOR, self._endpoint, self._model, page=20)
+        widths = (len(one.payload) // 4 for one in kept if one.facts == self._facts)
+        return next(widths, None)
+
+    def keep(self, paid: Iterable[tuple[str, Vector, int, float | None]]) -> asyncio.Future[None]:
+        """Keeps vectors, each with its text and its share of the request's tokens and price."""
+        rows = [
+            Paid(
+                self._key(text),
+                VECTOR,
+                self._endpoint,
+                self._model,
+                EMBEDDING,
+                self._facts,
+                vector.astype("<f4").tobytes(),
+                input_tokens=tokens,
+                cost=cost,
+            )
+            for text, vector, tokens, cost in paid
+        ]
+        return self._ledger.keep(lambda: rows)
+
+    @property
+    def _facts(self) -> Mapping[str, int]:
+        return {"dimensions": self._dimensions}
+
+    def _key(self, text: str) -> str:
+        body = f"{self._endpoint}\n{self._model}\n{self._dimensions}\n{text}"
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class EndpointEmbedder(Embedder):
@@ -137,7 +189,7 @@ class EndpointEmbedder(Embedder):
         sent = [self.prefix + text for text in texts]
         wanted = [text for text in sent if text not in self._failed]
         stored = [text for text in wanted if not self._renew or text in self._renewed]
-        vectors: dict[str, Embedded] = dict(self._store.find(stored))
+        vectors: dict[str, Embedded] = self._store.find(stored)
         self.usage.cached += len(vectors)
         missing = [text for text in wanted if text not in vectors]
         self.usage.questions += len(wanted)
