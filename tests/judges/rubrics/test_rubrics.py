@@ -368,10 +368,3 @@ def test_a_class_of_ones_own_asks_and_scores() -> None:
     found = outcome(polite, judge)
     assert isinstance(found, Score) and found.value == 3 and found.evidence
     assert naming.parse(str(polite)) == polite
-
-
-def test_the_bundled_rubrics_are_all_files_of_the_folder_by_name() -> None:
-    folder = Path(ragassay.__file__).parent / "rubrics"
-    read = bundled.__wrapped__()
-    assert read == bundled()
-    assert [one.name for one in read] == sorted(path.stem for path in folder.glob("*.yaml"))
