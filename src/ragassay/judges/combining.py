@@ -72,7 +72,8 @@ def combine(replies: Sequence[R], rule: str) -> R:
         else:
             fields = [about(name)] if about(name) in decided else list(decided)
             speaker = _voter(replies, decided, decided) or _voter(replies, decided, fields)
-            words[name] = getattr(speaker, name) if speaker else _votes(replies, fields)
+            said = ", ".join(_vote(reply, fields) for reply in replies)
+            words[name] = getattr(speaker, name) if speaker else f"votes: {said}"
     if isinstance(first, ReplyInParts):
         words |= {**dict.fromkeys(lost), "lost": lost}
     return first.model_copy(update={**decided, **words})
@@ -138,14 +139,8 @@ def _voter(replies: Sequence[R], outcome: Mapping[str, Any], fields: Iterable[st
     return next(voted, None)
 
 
-def _votes(replies: Sequence[Reply], names: Sequence[str]) -> str:
-    """The votes as a text, where no member's own words fit the result."""
-    return f"votes: {', '.join(_vote(reply, names) for reply in replies)}"
-
-
 def _vote(reply: Reply, names: Sequence[str]) -> str:
+    """A vote as a text, where no member's own words fit the result."""
     values = [getattr(reply, name) for name in names]
-    shown = [
-        json.dumps(value) if isinstance(value, tuple | bool) else str(value) for value in values
-    ]
+    shown = [json.dumps(one) if isinstance(one, tuple | bool) else str(one) for one in values]
     return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"

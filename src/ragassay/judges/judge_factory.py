@@ -130,7 +130,10 @@ def kinds() -> Mapping[str, MakeJudge]:
     Raises:
         UsageError: a name stands for two of them.
     """
-    ours = {"offline": _offline, "replay": _replay}
+    ours: dict[str, MakeJudge] = {
+        "offline": _offline,
+        "replay": lambda name, one: Replay(name, one.rule, accept_older=one.accept_older),
+    }
     every = [*ours.items(), *plugins.added("judges").items()]
     return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
 
@@ -141,10 +144,6 @@ def _offline(name: str, options: JudgeOptions) -> Judge:
             f"No sentence encoders can be used here: write offline, not offline:{name}."
         )
     return OfflineJudge(*options.encoder(name)) if name and options.encoder else OfflineJudge()
-
-
-def _replay(name: str, options: JudgeOptions) -> Judge:
-    return Replay(name, options.rule, accept_older=options.accept_older)
 
 
 @dataclass(frozen=True, slots=True)

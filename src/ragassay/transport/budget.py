@@ -80,6 +80,14 @@ class Budget:
         """Whether a model without a known price cannot be asked."""
         return self.dollars is not None
 
+    def check_price(self, price: object, who: str, how: str = "") -> None:
+        """A `UsageError` where the budget is in dollars and somebody's price is not known."""
+        if self.needs_prices and price is None:
+            raise UsageError(
+                f"The budget is in dollars, and no price of {who} is known. Give {how}a budget in "
+                "calls or tokens (200 calls)."
+            )
+
     def fits(self, dollars: float | None, tokens: int) -> bool:
         """Whether a request would fit if nothing were in flight; sets `exhausted` where not."""
         fits = self._fits(dollars, tokens, ())
@@ -129,14 +137,10 @@ class Budget:
 
     def _fits(self, dollars: float | None, tokens: int, beside: Collection[Reservation]) -> bool:
         if self.dollars is not None:
-            if dollars is None:
-                raise UsageError(
-                    "The budget is in dollars, and no price of this model is known. Give its "
-                    "price, or a budget in calls or tokens (200 calls)."
-                )
+            self.check_price(dollars, "this model", "its price, or ")
             # A free model fits into a budget of nothing; rounding must not refuse the last cent.
             held = self.spent_dollars + sum(one.dollars for one in beside)
-            if held + dollars > self.dollars * (1 + 1e-9):
+            if held + (dollars or 0.0) > self.dollars * (1 + 1e-9):
                 return False
         if self.calls is not None and self.spent_calls + len(beside) + 1 > self.calls:
             return False

@@ -190,7 +190,9 @@ class Limiter:
             self._opening = None
         self._serve()
 
-    def _serve(self) -> None:
+    def _serve(self, opens: bool = False) -> None:
+        if opens:
+            self._opening = None
         while self._waiting and self.active < self.limit:
             _, _, place, tokens = self._waiting[0]
             if place.done():  # cancelled while it waited
@@ -213,12 +215,8 @@ class Limiter:
             if self.active > self._opened:
                 self._opened += 1
                 if self._opened < START:
-                    self._opening = loop.call_later(_SPREAD_S, self._open_next)
+                    self._opening = loop.call_later(_SPREAD_S, self._serve, True)
             place.set_result(None)
-
-    def _open_next(self) -> None:
-        self._opening = None
-        self._serve()
 
 
 class _Bucket:

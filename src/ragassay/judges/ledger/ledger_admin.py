@@ -244,7 +244,7 @@ def stats(ledger: Ledger, selection: Selection = EVERYTHING) -> Stats:
     return Stats(
         ledger.path,
         _size(ledger.path),
-        [Row(*row[:4], failures.get(row[:3], {}), *row[4:]) for row in counted],
+        [Row(*(*row[:4], failures.get(row[:3], {}), *row[4:])) for row in counted],
         rejections(ledger),
         [SystemRow(*row) for row in systems],
     )

@@ -86,7 +86,11 @@ class HhemModel:
         self._device = device_of(options)
         self._dtype = dtype_of(options)
         with loading(self._device):
-            self._model = _built(shape_of(shaped), tensors_of(folder), folder)
+            # flan-t5-base's sizes where the configuration is not that of a T5
+            shape = {name: shaped.get(name, value) for name, value in SHAPE.items()}
+            self._model = _built(
+                shape if "d_model" in shaped else SHAPE, tensors_of(folder), folder
+            )
             self._place()
         self._batches = Batches(self._device, options.batch_size)
 
@@ -140,14 +144,6 @@ class HhemModel:
             for name, module in self._model.named_modules():
                 if name.endswith(".wo"):
                     module.float()
-
-
-def shape_of(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that determine the sizes of the weights; flan-t5-base's where the configuration
-    is not that of a T5."""
-    if "d_model" not in configuration:
-        return dict(SHAPE)
-    return {name: configuration.get(name, value) for name, value in SHAPE.items()}
 
 
 def tokenizer_of(options: ModelOptions) -> Tokenizer:

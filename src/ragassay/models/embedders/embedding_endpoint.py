@@ -19,7 +19,6 @@ import numpy as np
 from typing_extensions import override
 
 from ragassay.base import strict_json
-from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.paid import EMBEDDING, VECTOR, Paid
@@ -28,7 +27,7 @@ from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
@@ -141,11 +140,8 @@ class EndpointEmbedder(Embedder):
         cache_mib: int = 1024,
     ) -> None:
         super().__init__(cache_mib)
-        if budget is not None and budget.needs_prices and price is None:
-            raise UsageError(
-                f"The budget is in dollars, and no price of the embedder {label or model} is "
-                "known. Give a budget in calls or tokens (200 calls)."
-            )
+        if budget is not None:
+            budget.check_price(price, f"the embedder {label or model}")
         self.endpoint, self._usage = endpoint, Usage()
         self._model, self._dimensions, self.prefix = model, dimensions, prefix
         self._label = label or f"{endpoint.url}#{model}"
@@ -153,13 +149,8 @@ class EndpointEmbedder(Embedder):
         self._ledger, self._submit, self._price, self._renew = ledger, submit, price, renew
         self._store = VectorStore(ledger, endpoint.url, model, dimensions)
         self._width = dimensions or self._store.width()
-        self._sender = Sender(
-            endpoint,
-            limiter,
-            account=Account(budget, price),
-            timeout=timeout,
-            backoff=backoff,
-        )
+        account = Account(budget, price)
+        self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         is_rejected = ENCODING in ledger.rejected(endpoint.url, model)
         self._encoding = None if is_rejected else "base64"
         self._most = batch
@@ -199,8 +190,13 @@ class EndpointEmbedder(Embedder):
 
     @override
     def close(self) -> None:
+        async def shut_down() -> None:
+            self._sender.stop(Reason.CONNECTION, INTERRUPTED)
+            await asyncio.gather(*self._working, return_exceptions=True)
+            await self.endpoint.close()
+
         if self._began:
-            self._submit(self._shut_down()).result()
+            self._submit(shut_down()).result()
 
     async def _request_vectors(self, texts: Sequence[str]) -> Mapping[str, Embedded]:
         """Requests vectors, with as many requests at a time as the endpoint's limits allow."""
@@ -246,7 +242,11 @@ class EndpointEmbedder(Embedder):
         except EndpointError as error:
             failure = error
         if encoding is not None and ENCODING in failure.rejected:
-            return await self._without_encoding(texts)
+            # Some servers do not know the parameter.
+            if self._encoding is not None:
+                self._encoding = None
+                await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
+            return await self._batch(texts)
         if len(texts) > 1 and _may_be_one_text(failure):
             half = len(texts) // 2
             first = await self._batch(texts[:half])
@@ -260,13 +260,6 @@ class EndpointEmbedder(Embedder):
             if self._n_rejected >= _HOPELESS and not self._answered:
                 self._sender.stop(failure.reason, failure.detail)
         return dict.fromkeys(texts, Unscored(failure.reason, failure.detail))
-
-    async def _without_encoding(self, texts: Sequence[str]) -> dict[str, Embedded]:
-        """Repeats a request without ``encoding_format``, for servers that do not know it."""
-        if self._encoding is not None:
-            self._encoding = None
-            await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
-        return await self._batch(texts)
 
     async def _exchange(self, texts: Sequence[str], encoding: str | None) -> dict[str, Embedded]:
         body = self.endpoint.texts(self._model, texts, self._dimensions, encoding)
@@ -300,12 +293,9 @@ class EndpointEmbedder(Embedder):
             if not isinstance(vector, Unscored)
         ]
         try:
-            await self._store.keep(paid)
+            await self._sender.kept(self._store.keep(paid))
         except Exception as error:
-            # Vectors that are not stored would be paid for again, so nothing more is sent.
-            problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
-            self._sender.stop(Reason.CONNECTION, problem)
-            raise EndpointError(Reason.CONNECTION, problem) from error
+            raise Stopped(*(self._sender.stopped or (Reason.CONNECTION, str(error)))) from error
         return vectors
 
     def _validated(self, vector: Vector) -> Embedded:
@@ -330,11 +320,6 @@ class EndpointEmbedder(Embedder):
         usage.input_tokens += tally.input_tokens
         usage.cost += self._cost(tally.input_tokens) or 0.0
         usage.unpriced += tally.replies * (self._price is None)
-
-    async def _shut_down(self) -> None:
-        self._sender.stop(Reason.CONNECTION, INTERRUPTED)
-        await asyncio.gather(*self._working, return_exceptions=True)
-        await self.endpoint.close()
 
 
 def _may_be_one_text(failure: EndpointError) -> bool:

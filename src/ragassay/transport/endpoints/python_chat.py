@@ -110,6 +110,7 @@ class PythonChat(Endpoint):
         finish = FINISH.get(ended if isinstance(ended, str) else None)
         model = metadata.get("model_name") or metadata.get("model")
         # A message of LangChain, a response of LlamaIndex, one of datapizza.
+        usage: Any = {}
         for place in ("usage_metadata", "additional_kwargs", "usage"):
             usage = getattr(value, place, None)
             usage = usage if isinstance(usage, Mapping) else getattr(usage, "__dict__", {})
