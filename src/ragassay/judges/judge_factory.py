@@ -124,12 +124,8 @@ MakeJudge = Callable[[str, JudgeOptions], Judge]
 
 @cache
 def kinds() -> Mapping[str, MakeJudge]:
-    """The judges that are no model of a provider, by the word before the colon: ours, and those of
-    installed packages. Upper and lower case are alike.
-
-    Raises:
-        UsageError: a name stands for two of them.
-    """
+    """The judges that are no model of a provider, by the word before the colon (in any case): ours,
+    and those of installed packages. A `UsageError` where a name stands for two of them."""
     ours: dict[str, MakeJudge] = {
         "offline": _offline,
         "replay": lambda name, one: Replay(name, one.rule, accept_older=one.accept_older),
@@ -284,10 +280,9 @@ def address_of(
     role: Role = "judge",
     named: Mapping[str, str] | None = None,
 ) -> Address:
-    """The address of the judge that a word names.
+    """The address of the judge that a word names, as ``openai``, ``openai:gpt-4o``, ``URL#model``.
 
     Args:
-        word: ``openai``, ``openai:gpt-4o``, ``URL#model``.
         default_model: for a word that names only a provider.
         environment: for keys and addresses.
         key: in place of the environment's.
@@ -353,16 +348,8 @@ def address_of(
 
 @contextmanager
 def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[None]:
-    """Errors do not say what the name of an operator stands for.
-
-    Args:
-        role: who is named.
-        word: a name, or another word.
-        named: the words that names stand for.
-
-    Raises:
-        UsageError: the name cannot be used.
-    """
+    """Errors do not say what the name of an operator stands for: a `UsageError` says that it cannot
+    be used, and the operator is to be asked."""
     try:
         yield
     except RagassayError as error:

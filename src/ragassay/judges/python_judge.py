@@ -114,14 +114,8 @@ def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
     """The judges that somebody named who may run code here: a word or an object, or several.
 
     Words of the form ``module:function`` become the objects that they name, unless the first part
-    is a provider's name or that of another kind of judge.
-
-    Args:
-        judge: as it was given.
-        typed: whether a person typed the words, see `load_object`.
-
-    Raises:
-        UsageError: the module has no such object, or fails.
+    is a provider's name or that of another kind of judge. A `UsageError` says that the module has
+    no such object, or fails; ``typed`` is as of `load_object`.
     """
     if judge is None:
         return []

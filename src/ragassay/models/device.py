@@ -33,13 +33,8 @@ _DEVICES = "auto, cpu, cuda, cuda:N (N from 0) or mps"
 
 
 def check_device(name: str) -> str:
-    """A name of a device, unchanged.
-
-    Whether there is such a device on this machine is not checked.
-
-    Raises:
-        UsageError: it is no name of a device.
-    """
+    """A name of a device, unchanged, or a `UsageError`. Whether there is such a device on this
+    machine is not checked."""
     if not _DEVICE.fullmatch(name):
         raise UsageError(f"must be {_DEVICES}, not {name!r}")
     return name
@@ -85,12 +80,7 @@ def dtype_of(options: ModelOptions) -> torch.dtype:
 
 @contextmanager
 def loading(device: torch.device) -> Iterator[None]:
-    """Turns an error for lack of memory while a model is loaded into a message that says what to
-    do.
-
-    Raises:
-        Unusable: the model is larger than the memory.
-    """
+    """Turns a lack of memory while a model is loaded into an `Unusable` that says what to do."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -104,12 +94,8 @@ def loading(device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
-    """Turns an error for arithmetic that half precision does not support into a message that says
-    what to do.
-
-    Raises:
-        Unusable: the model cannot run in this precision.
-    """
+    """Turns arithmetic that half precision does not support into an `Unusable` that says what to
+    do."""
     import torch
 
     try:

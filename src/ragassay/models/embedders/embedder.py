@@ -75,13 +75,8 @@ class Embedder(ABC):
         """Distinguishes its vectors from those of others, for signatures."""
 
     def embed(self, texts: Iterable[str]) -> Mapping[str, Embedded]:
-        """The vector of each distinct text, or why there is none.
-
-        A blank text has no vector, is not sent to any model or endpoint, and is not in the result.
-
-        Raises:
-            Unavailable: the model is not available.
-        """
+        """The vector of each distinct text, or why there is none; an `Unavailable` where the model
+        is not available. A blank text has no vector, is not sent, and is not in the result."""
         wanted = [text for text in dict.fromkeys(texts) if not is_blank(text)]
         with self._one_at_a_time:
             vectors: dict[str, Embedded] = {}

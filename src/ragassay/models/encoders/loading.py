@@ -83,12 +83,7 @@ def _cut(config: Any, layers: int, folder: Path) -> None:
 
 
 def tokenizer_of(folder: Path, **options: bool) -> Any:
-    """The folder's tokeniser.
-
-    Raises:
-        Unavailable: a package that it needs is missing.
-        Unusable: there is none that can be read.
-    """
+    """The folder's tokeniser, or an `Unavailable`."""
     from transformers import AutoTokenizer
 
     with quietly(), _readable(folder, "the tokeniser in "):

@@ -116,15 +116,8 @@ def padded(
 def cut_texts(
     n: int, cut: int, longest: int | None, label: str, effects: tuple[str, str]
 ) -> tuple[str, ...]:
-    """What a report says of texts that were cut off; nothing where none was.
-
-    Args:
-        n: texts that were read.
-        cut: how many of them were cut.
-        longest: most tokens of a text.
-        label: of the model.
-        effects: what follows from it, of one text and of several.
-    """
+    """What a report says of ``n`` texts of which some were cut off after the ``longest`` that the
+    model reads; nothing where none was. ``effects``: what follows, of one text and of several."""
     if not cut:
         return ()
     return (

@@ -169,14 +169,8 @@ def missing_folder(name: str) -> str:
 
 
 def identity(weights: Weights, folders: Mapping[str, str]) -> str:
-    """Distinguishes these weights from others, for signatures.
-
-    Returns:
-        Name and commit, or for a folder its last name and the hash of its files.
-
-    Raises:
-        Unavailable: the model is not on this machine.
-    """
+    """Distinguishes these weights from others, for signatures: name and commit, or for a folder its
+    last name and the hash of its files. `Unavailable` where the model is not on this machine."""
     if (
         weights.revision
         and _user_folder(weights, folders) is None
@@ -187,15 +181,8 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
 
 
 def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
-    """A model's name for people.
-
-    Returns:
-        Its name; for a folder the last name and its hash, because a path tells where the folder is
-        and not what it holds.
-
-    Raises:
-        Unavailable: the model is not on this machine.
-    """
+    """A model's name for people: of a folder its `identity`, because a path tells where the folder
+    is and not what it holds."""
     return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
 
 

@@ -129,17 +129,11 @@ def raised(
     key: Secret = _THEIR_KEY,
     code: str = "",
 ) -> EndpointError:
-    """The error for an exception of a user's function or of a client in Python.
+    """The error for an exception of a user's function (``code``) or of a package's client, when it
+    was asked a kind of question (``asked``). The others are as of `from_status`.
 
     Clients' exceptions carry the status of the server that they asked: it is read as for any
-    endpoint (see `from_status`), so that a rate limit is waited for.
-
-    Args:
-        error: what was raised.
-        where: names the endpoint in the sentence.
-        asked: kind of the question, for the sentence.
-        model, sent, key: as of `from_status`.
-        code: name of the user's function or object that raised; empty for a package's client.
+    endpoint, so that a rate limit is waited for.
     """
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and 400 <= status < 600:
