@@ -245,6 +245,8 @@ class Scope:
 
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
         """The verdict on a question, asked now or before."""
+        if not self.asker.judge.remembered:
+            return await self.asker.judge.answer(question, repeat)
         asked: Verdict[R] | Failure = await self.once(self._put, question, repeat)
         return asked
 

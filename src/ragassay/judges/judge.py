@@ -20,11 +20,13 @@ class Judge(ABC):
         model: the model's name, by which a question may choose its shape; empty where there is
             none.
         prompts: of the user's own, by kind of question, in place of the package's.
+        remembered: whether a window asks each question once; not where answering takes no time.
     """
 
     price: Price | None = None
     model: str = ""
     prompts: Mapping[str, str] = {}
+    remembered: bool = True
 
     def prompt_hash(self, question: Question[Any]) -> str:
         """The hash of the prompt by which it is asked a question."""

@@ -179,17 +179,9 @@ class Account:
     def settle(
         self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
     ) -> str | None:
-        """Ends the reservation of an attempt.
-
-        Args:
-            pay: the reservation.
-            completion: that came; ``None`` for a failure.
-            free: whether the attempt cost nothing for sure.
-            sent: whether it may have reached the endpoint.
-
-        Returns:
-            A sentence where nothing more can be paid for, because it is not known what that takes.
-        """
+        """Ends the reservation of an attempt that brought a completion (``None``: it failed), that
+        cost nothing for sure (``free``), and that may have reached the endpoint (``sent``). Returns
+        a sentence where nothing more can be paid for, because nobody knows what that takes."""
         if free:
             self.budget.settle(pay, None, 0, int(sent))
         elif completion is None or not completion.counted:
