@@ -58,6 +58,7 @@ def protocols() -> Mapping[str, ApiProtocol]:
     """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
     files = package_files.modules(f"{__package__}.endpoints")
     ours = [one for file in files for one in getattr(file, "PROTOCOLS", ())]
+    ours.sort(key=lambda one: one.name)
     every = [*ours, *plugins.added("endpoints").values()]
     by_name = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
     return plugins.by_name("protocol", by_name)
