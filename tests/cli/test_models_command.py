@@ -330,7 +330,7 @@ def test_what_is_broken_is_said_and_the_exit_code_tells(
     named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
     assert call(["models", "check", *named]) == 3
     out = capsys.readouterr().out
-    assert f"{HHEM.name}: not usable:" in out and "is damaged" in out
+    assert f"{HHEM.name}: not usable:" in out and "cannot be read" in out
     assert f"{FOUNDATION.name}: ok" in out
 
 

@@ -90,13 +90,6 @@ def test_the_environment_may_move_a_provider(
     assert address_of(word, "gpt-4o", {**KEYS, **environment}).url == url
 
 
-def test_no_judge_but_openais_asks_for_openais_key(ledger: Ledger) -> None:
-    assert made(ledger, "http://localhost:8000/v1#m", environment={"A": "b"})
-    assert made(ledger, "ollama:m", environment={"A": "b"})
-    assert made(ledger, "groq:m", environment={"GROQ_API_KEY": KEY})
-    assert made(ledger, "offline", environment={"A": "b"})
-
-
 def test_openais_key_is_not_for_others(ledger: Ledger) -> None:
     for word in ("http://localhost:8000/v1#m", "ollama:m"):
         assert address_of(word, "m", {"OPENAI_API_KEY": KEY}).key.reveal() == ""
@@ -187,6 +180,7 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
         ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"),
         ("together", "together:MODEL"),
         ("ollama:", "ollama:MODEL"),
+        ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
     ],
 )
 def test_a_word_that_names_nothing_is_refused_with_a_hint(
@@ -207,11 +201,6 @@ def test_a_key_in_the_judges_place_is_not_repeated(ledger: Ledger) -> None:
 def test_no_word_is_no_judge(ledger: Ledger) -> None:
     with pytest.raises(UsageError, match="offline"):
         made(ledger)
-
-
-def test_azure_needs_an_address(ledger: Ledger) -> None:
-    with pytest.raises(UsageError, match="set AZURE_OPENAI_ENDPOINT"):
-        made(ledger, "azure:m")
 
 
 def test_every_provider_and_alias_makes_a_judge() -> None:

@@ -14,7 +14,6 @@ from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.own_prompts import placeholders, read_prompts
 from ragassay.judges.questions import ClaimSupport
-from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.question_kinds import kinds
 
 DATA = [
@@ -154,8 +153,3 @@ def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work
     (source,) = read_prompts({"claim_support": "own.txt"}).values()
     (message,) = ClaimSupport(("a", "b"), ("one", "two")).messages("", source)
     assert message["content"] == "one\n\ntwo\n--\n1. a\n2. b"
-
-
-def test_a_prompt_of_ones_own_has_a_hash_of_its_own() -> None:
-    question = SaysIdk("user: Why?", "So.")
-    assert question.prompt_hash("", PLAIN) != question.prompt_hash("", PLAIN + ".")

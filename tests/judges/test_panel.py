@@ -126,14 +126,6 @@ def test_members_are_asked_side_by_side() -> None:
     assert asyncio.run(main()).answer == grade(1)
 
 
-def test_a_failure_is_a_lost_vote() -> None:
-    panel = Panel([Fixed("a", Reason.TIMEOUT), Fixed("b", grade(3)), Fixed("c", grade(1))])
-    verdict = ask(panel)
-    assert verdict.answer.grade == 1
-    assert isinstance(verdict.votes[0], Failure)
-    assert len(verdict.votes) == 3
-
-
 def test_below_the_quorum_there_is_no_answer_but_the_most_frequent_reason() -> None:
     lost = [Fixed("a", Reason.REFUSED), Fixed("b", Reason.TIMEOUT), Fixed("c", Reason.TIMEOUT)]
     failure = ask(Panel([*lost, Fixed("d", grade(3))]))
@@ -199,20 +191,6 @@ def test_opening_draining_and_closing_reach_each_member_once() -> None:
 
     asyncio.run(life())
     assert judge.log == other.log == ["open", "drain", "close"]
-
-
-def test_a_member_that_does_not_open_or_close_leaves_no_other_open() -> None:
-    class Broken(Fixed):
-        async def open(self) -> None:
-            raise UsageError("no key")
-
-        async def close(self) -> None:
-            raise RuntimeError("already gone")
-
-    judge = Fixed("b", grade(1))
-    with pytest.raises((UsageError, RuntimeError)):
-        asyncio.run(Panel([Broken("a", grade(1)), judge]).open())
-    assert judge.log == ["open", "close"]
 
 
 def test_the_same_judge_in_several_seats_is_asked_independently() -> None:
@@ -367,12 +345,6 @@ def test_a_panel_is_known_by_its_signature() -> None:
     members = [Fixed("a", grade(0)), Fixed("b", grade(0)), Fixed("c", grade(0))]
     assert rule_of(Panel(members, "majority").signature) == ("majority", 2)
     assert rule_of("openai:gpt-4o(temperature=0)") is None
-
-
-def test_a_panel_of_one_says_what_its_member_says() -> None:
-    question = ReferenceRating("", QUERY, "1968", ANSWER, (PASSAGE,))
-    said = Rating(explanation="good", rating=9)
-    assert ask(Panel([Fixed("a", said)]), question).answer == said
 
 
 def test_a_member_that_cannot_answer_such_questions_has_no_vote() -> None:

@@ -18,8 +18,7 @@ torch = pytest.importorskip("torch", reason="models need torch: pip install 'rag
 from ragassay.models.encoders.baselines import baseline
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.memory import ByteCache, VectorFile
-from ragassay.models.encoders.token_matching import Idf, TokenMatch, compare
-from ragassay.models.encoders.word_vectors import WordVectors
+from ragassay.models.encoders.token_matching import Idf, TokenMatch, WordVectors, compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights

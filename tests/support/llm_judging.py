@@ -16,7 +16,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.endpoints.endpoint import Endpoint
-from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.secrets import Secret
 
 KEY = "sk-test-0123456789abcdef"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
-from ragassay.transport.budget import Budget
+from ragassay.transport.budget import Account, Budget
+from ragassay.transport.endpoints.endpoint import Stopped
 
 
 @pytest.mark.parametrize(
@@ -88,14 +89,6 @@ def test_calls_are_counted_with_their_retries() -> None:
     assert budget.reserve(None, 10) is None
 
 
-def test_a_request_that_was_never_sent_costs_nothing() -> None:
-    budget = Budget(calls=1, tokens=10)
-    made = budget.reserve(None, 10)
-    assert made is not None
-    budget.settle(made, None, 0, calls=0)
-    assert budget.reserve(None, 10) is not None
-
-
 def test_what_nobody_counted_costs_all_that_was_reserved_for_it() -> None:
     budget = Budget(dollars=1.0, tokens=1000)
     made = budget.reserve(0.4, 300)
@@ -123,33 +116,25 @@ def test_dollars_without_a_price_are_a_usage_error_that_says_what_to_do() -> Non
     assert Budget(tokens=10).reserve(None, 10) is not None
 
 
-def test_a_claim_waits_for_what_in_flight_may_leave_over() -> None:
+def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer() -> None:
     async def work() -> None:
         budget = Budget(tokens=100)
-        first = await budget.claim(None, 80)
-        assert first is not None
-        waiting = [asyncio.ensure_future(budget.claim(None, 40)) for _ in range(3)]
+        account = Account(budget)
+        first = await account.claim(b"", 80, 0)
+        waiting = [asyncio.ensure_future(account.claim(b"", 40, 0)) for _ in range(3)]
         await asyncio.sleep(0)
         assert not any(one.done() for one in waiting)
+        with pytest.raises(Stopped):  # it could never fit
+            await account.claim(b"", 101, 0)
         budget.settle(first, None, 10)  # 90 left: two of the three
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert [one.done() for one in waiting] == [True, True, False]
         for one in waiting[:2]:
-            made = one.result()
-            assert made is not None
-            budget.settle(made, None, 40)
-        assert await waiting[2] is None, "10 left, and nothing in flight that could leave more"
+            budget.settle(one.result(), None, 40)
+        with pytest.raises(Stopped):  # 10 left, and nothing in flight that could leave more
+            await waiting[2]
         assert budget.exhausted
-
-    asyncio.run(work())
-
-
-def test_a_claim_that_could_never_fit_is_refused_at_once() -> None:
-    async def work() -> None:
-        budget = Budget(tokens=100)
-        assert await budget.claim(None, 90) is not None
-        assert await budget.claim(None, 101) is None
 
     asyncio.run(work())
 
@@ -173,11 +158,3 @@ def test_what_is_spent_never_exceeds_the_budget_where_estimates_hold(
     for made, really in open_:
         budget.settle(made, really, 1)
     assert budget.spent_dollars <= dollars * (1 + 1e-6)
-
-
-def test_a_budget_says_in_words_what_was_spent() -> None:
-    budget = Budget(dollars=5.0, calls=1000)
-    made = budget.reserve(1.0, 3000)
-    assert made is not None
-    budget.settle(made, 1.25, 2500, calls=2)
-    assert budget.describe() == "$1.25 of $5.00, 2 of 1,000 calls, 2,500 tokens"

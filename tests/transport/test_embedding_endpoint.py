@@ -21,7 +21,7 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
-from ragassay.transport.prices import Price, price_of
+from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -161,10 +161,6 @@ def test_tokens_and_money_of_a_request_are_shared_out_exactly(desk: Desk) -> Non
     assert row.input_tokens == embedder.usage.input_tokens > 0
     assert row.cost == pytest.approx(embedder.usage.cost) and row.cost > 0
     assert row.entries == 11 and row.kind == "embedding"
-
-
-def test_the_prices_of_openais_embedders_are_known() -> None:
-    assert price_of("text-embedding-3-small", "https://api.openai.com/v1") == Price(0.02, 0.0)
 
 
 def test_a_budget_ends_the_sending_and_what_was_paid_for_stays(desk: Desk) -> None:

@@ -17,7 +17,6 @@ from ragassay.transport.limits import (
     AUTH_IN_A_ROW,
     IN_A_ROW,
     START,
-    UNUSABLE_IN_A_ROW,
     Breaker,
     Limiter,
 )
@@ -179,17 +178,6 @@ async def test_a_server_that_fails_at_everything_is_asked_one_at_a_time(loop: Vi
 
 
 @in_virtual_time
-async def test_retry_after_pauses_the_whole_endpoint(loop: VirtualLoop) -> None:
-    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-    async with endpoint.limiter.slot():
-        pass
-    endpoint.limiter.throttled(7.0)
-    begun = loop.time()
-    await endpoint.calls(50)
-    assert min(at for at, _ in endpoint.sent) == pytest.approx(begun + 7.0)
-
-
-@in_virtual_time
 async def test_what_was_begun_is_ended_before_anything_new_begins(loop: VirtualLoop) -> None:
     limiter = Limiter(1, clock=loop.time)
     order: list[str] = []
@@ -216,26 +204,6 @@ async def test_a_request_that_was_alone_and_told_when_to_come_back_costs_no_conc
     async with limiter.slot():
         limiter.throttled(None)
     assert limiter.limit == 1, "without a time to come back only the pace can be lowered"
-
-
-@in_virtual_time
-async def test_the_pace_stays_where_each_first_request_is_told_when_to_come_back(
-    loop: VirtualLoop,
-) -> None:
-    limiter = Limiter(64, clock=loop.time)
-
-    async def call() -> None:
-        async with limiter.slot():
-            await asyncio.sleep(0.001)  # who is turned away hears so sooner than an answer comes
-        limiter.throttled(1.0)
-        async with limiter.slot(begun=True):
-            await asyncio.sleep(0.2)
-        limiter.succeeded()
-
-    begun = loop.time()
-    await asyncio.gather(*(call() for _ in range(360)))
-    assert limiter.limit == 64
-    assert loop.time() - begun < 2 * 360 / 64 + 3, "a full wave goes out for every two pauses"
 
 
 @in_virtual_time
@@ -371,12 +339,6 @@ class Clock:
         return self.now
 
 
-def test_a_wrong_key_ends_the_run_at_its_first_request() -> None:
-    breaker = Breaker()
-    breaker.failed(Reason.AUTH, "The key is not accepted.")
-    assert breaker.tripped == (Reason.AUTH, "The key is not accepted.")
-
-
 def test_a_key_that_was_taken_before_is_tried_a_few_times_more() -> None:
     breaker = Breaker()
     breaker.succeeded()
@@ -447,20 +409,6 @@ def test_an_endpoint_that_is_not_ready_yet_is_waited_for() -> None:
     for _ in range(10 * ALIKE_IN_A_ROW):
         breaker.failed(Reason.SERVER_ERROR, "loading (503)", overloaded=True)
     assert breaker.tripped is None
-
-
-def test_a_model_that_never_gave_a_usable_reply_ends_a_run_and_one_that_did_does_not() -> None:
-    never, once = Breaker(), Breaker()
-    once.usable()
-    for _ in range(UNUSABLE_IN_A_ROW):
-        assert never.tripped is None
-        for breaker in (never, once):
-            breaker.succeeded()
-            breaker.unusable("no valid answer: grade: field required")
-    assert once.tripped is None and never.tripped is not None
-    reason, sentence = never.tripped
-    assert reason is Reason.UNPARSABLE
-    assert "grade: field required (the model gave no usable reply to 16 questions" in sentence
 
 
 def test_few_failures_prove_nothing_however_far_apart() -> None:

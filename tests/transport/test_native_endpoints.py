@@ -18,9 +18,8 @@ from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.transport.endpoints import http_endpoint
-from ragassay.transport.endpoints.anthropic_messages import AnthropicMessages
 from ragassay.transport.endpoints.endpoint import Endpoint, Prompt
-from ragassay.transport.endpoints.google_genai import GoogleGenAI
+from ragassay.transport.endpoints.http_chats import AnthropicMessages, GoogleGenAI
 from ragassay.transport.limits import Limiter
 from ragassay.transport.secrets import Secret
 

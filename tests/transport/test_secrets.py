@@ -28,7 +28,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.recorded.verdict_records import to_record
 from ragassay.transport import secrets
 from ragassay.transport.endpoints.endpoint import EndpointError
-from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.secrets import HIDDEN, Secret
 from unpacked_pages import page_text
 

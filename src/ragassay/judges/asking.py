@@ -245,6 +245,8 @@ class Scope:
 
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
         """The verdict on a question, asked now or before."""
+        if not self.asker.judge.remembered:
+            return await self.asker.judge.answer(question, repeat)
         asked: Verdict[R] | Failure = await self.once(self._put, question, repeat)
         return asked
 
@@ -300,11 +302,7 @@ class Ask:
         return self._scope.asker.context
 
     async def __call__(self, question: Question[R], repeat: int = 0) -> R:
-        """The answer.
-
-        Raises:
-            Unanswered: there is none. A metric lets it through: it becomes `Unscored`.
-        """
+        """The answer."""
         verdict = await self.verdict(question, repeat)
         if isinstance(verdict, Failure):
             raise Unanswered(verdict)

@@ -37,10 +37,10 @@ R = TypeVar("R", bound=Reply)
 
 
 def combine(replies: Sequence[R], rule: str) -> R:
-    """One answer from several to the same question.
+    """One answer from several (at least one) to the same question, by one of the `RULES`.
 
     Raises:
-        ValueError: no replies, an unknown rule, or lists of labels of different lengths.
+        ValueError: lists of labels of different lengths.
     """
     if rule not in RULES:
         raise ValueError(f"a panel decides by {' or '.join(RULES)}, not by {rule!r}")
@@ -72,7 +72,8 @@ def combine(replies: Sequence[R], rule: str) -> R:
         else:
             fields = [about(name)] if about(name) in decided else list(decided)
             speaker = _voter(replies, decided, decided) or _voter(replies, decided, fields)
-            words[name] = getattr(speaker, name) if speaker else _votes(replies, fields)
+            said = ", ".join(_vote(reply, fields) for reply in replies)
+            words[name] = getattr(speaker, name) if speaker else f"votes: {said}"
     if isinstance(first, ReplyInParts):
         words |= {**dict.fromkeys(lost), "lost": lost}
     return first.model_copy(update={**decided, **words})
@@ -80,8 +81,7 @@ def combine(replies: Sequence[R], rule: str) -> R:
 
 def differ(replies: Sequence[Reply]) -> bool:
     """Whether replies to one question differ in what they say. Other words for the same answer do
-    not count, nor do lists of texts, which are not voted on.
-    """
+    not count, nor do lists of texts, which are not voted on."""
     if len(replies) < 2:
         return False
     voted = [name for name, kind in type(replies[0]).fields().items() if _decider(kind, "median")]
@@ -90,9 +90,8 @@ def differ(replies: Sequence[Reply]) -> bool:
 
 
 def combinable(reply: type[Reply]) -> bool:
-    """Whether several replies of a type say more than the first. They do not where all fields are
-    free text.
-    """
+    """Whether several replies of a type say more than the first: not where all fields are free
+    text."""
     return any(_decider(kind, "median") for kind in reply.fields().values())
 
 
@@ -140,14 +139,8 @@ def _voter(replies: Sequence[R], outcome: Mapping[str, Any], fields: Iterable[st
     return next(voted, None)
 
 
-def _votes(replies: Sequence[Reply], names: Sequence[str]) -> str:
-    """The votes as a text, where no member's own words fit the result."""
-    return f"votes: {', '.join(_vote(reply, names) for reply in replies)}"
-
-
 def _vote(reply: Reply, names: Sequence[str]) -> str:
+    """A vote as a text, where no member's own words fit the result."""
     values = [getattr(reply, name) for name in names]
-    shown = [
-        json.dumps(value) if isinstance(value, tuple | bool) else str(value) for value in values
-    ]
+    shown = [json.dumps(one) if isinstance(one, tuple | bool) else str(one) for one in values]
     return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"

@@ -20,26 +20,22 @@ class Judge(ABC):
         model: the model's name, by which a question may choose its shape; empty where there is
             none.
         prompts: of the user's own, by kind of question, in place of the package's.
+        remembered: whether a window asks each question once; not where answering takes no time.
     """
 
     price: Price | None = None
     model: str = ""
     prompts: Mapping[str, str] = {}
+    remembered: bool = True
 
     def prompt_hash(self, question: Question[Any]) -> str:
-        """The hash of the prompt by which it is asked a question.
-
-        Args:
-            question: that is asked.
-        """
+        """The hash of the prompt by which it is asked a question."""
         return question.prompt_hash(self.model, self.prompts.get(question.kind, ""))
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """The name in outputs: ``openai:gpt-4o``, ``offline-lexical/1``. Never contains a
-        secret.
-        """
+        """The name in outputs: ``openai:gpt-4o``, ``offline-lexical/1``; without secrets."""
 
     @property
     def signature(self) -> str:
@@ -56,15 +52,8 @@ class Judge(ABC):
         return (self,)
 
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
-        """The leaves that this question is sent to, whether or not they know the answer; for plans.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-
-        Returns:
-            Each leaf with the repeat that it is asked with.
-        """
+        """The leaves that a question is sent to, whether or not they know the answer, each with the
+        repeat that it is asked with; for plans."""
         return tuple((leaf, repeat) for leaf in self.leaves())
 
     @property
@@ -95,13 +84,6 @@ class Judge(ABC):
         return ()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
-        """The verdict that takes no request (it is in a ledger, it costs nothing); for plans.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-
-        Returns:
-            The verdict or failure; ``None`` where the question would have to be sent.
-        """
+        """The verdict or failure that takes no request (it is in a ledger, it costs nothing), for
+        plans; ``None`` where the question would have to be sent. Arguments as of `answer`."""
         return None

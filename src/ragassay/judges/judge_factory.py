@@ -124,13 +124,12 @@ MakeJudge = Callable[[str, JudgeOptions], Judge]
 
 @cache
 def kinds() -> Mapping[str, MakeJudge]:
-    """The judges that are no model of a provider, by the word before the colon: ours, and those of
-    installed packages. Upper and lower case are alike.
-
-    Raises:
-        UsageError: a name stands for two of them.
-    """
-    ours = {"offline": _offline, "replay": _replay}
+    """The judges that are no model of a provider, by the word before the colon (in any case): ours,
+    and those of installed packages. A `UsageError` where a name stands for two of them."""
+    ours: dict[str, MakeJudge] = {
+        "offline": _offline,
+        "replay": lambda name, one: Replay(name, one.rule, accept_older=one.accept_older),
+    }
     every = [*ours.items(), *plugins.added("judges").items()]
     return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
 
@@ -141,10 +140,6 @@ def _offline(name: str, options: JudgeOptions) -> Judge:
             f"No sentence encoders can be used here: write offline, not offline:{name}."
         )
     return OfflineJudge(*options.encoder(name)) if name and options.encoder else OfflineJudge()
-
-
-def _replay(name: str, options: JudgeOptions) -> Judge:
-    return Replay(name, options.rule, accept_older=options.accept_older)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +234,7 @@ def make_judge(
 
 
 def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
-    """Refuses settings that only an endpoint takes.
-
-    Raises:
-        UsageError: a sampling parameter or a key is given for an object in Python.
-    """
+    """Refuses settings that only an endpoint takes."""
     keys = ("key_file", "key_variable")
     names = ["judge_seed" if name == "seed" else name for name in options.parameters]
     names += [name for name in keys if getattr(options, name) is not None]
@@ -289,10 +280,9 @@ def address_of(
     role: Role = "judge",
     named: Mapping[str, str] | None = None,
 ) -> Address:
-    """The address of the judge that a word names.
+    """The address of the judge that a word names, as ``openai``, ``openai:gpt-4o``, ``URL#model``.
 
     Args:
-        word: ``openai``, ``openai:gpt-4o``, ``URL#model``.
         default_model: for a word that names only a provider.
         environment: for keys and addresses.
         key: in place of the environment's.
@@ -358,16 +348,8 @@ def address_of(
 
 @contextmanager
 def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[None]:
-    """Errors do not say what the name of an operator stands for.
-
-    Args:
-        role: who is named.
-        word: a name, or another word.
-        named: the words that names stand for.
-
-    Raises:
-        UsageError: the name cannot be used.
-    """
+    """Errors do not say what the name of an operator stands for: a `UsageError` says that it cannot
+    be used, and the operator is to be asked."""
     try:
         yield
     except RagassayError as error:
@@ -378,15 +360,7 @@ def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[No
 
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
-    """The endpoint of an address, in its protocol.
-
-    Args:
-        address: URL, protocol and key.
-        timeout: seconds for one request.
-
-    Raises:
-        UsageError: the package that speaks it is not installed.
-    """
+    """The endpoint of an address, in its protocol."""
     protocol = protocols()[address.protocol]
     protocol.check()
     endpoint = protocol.endpoint(address.url, address.key, timeout=timeout)
@@ -413,11 +387,7 @@ def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
 
 
 def _checked(url: str, name: str) -> str:
-    """A URL without a final slash; ``name`` says in messages what it is.
-
-    Raises:
-        UsageError: it is no URL, or holds what may be a secret.
-    """
+    """A URL without a final slash; ``name`` says in messages what it is."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

@@ -31,15 +31,11 @@ def placeholders(kind: type[Question[Any]]) -> dict[str, bool]:
 
 
 def read_prompts(named: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
-    """The prompts in files, as `Question.messages` takes them.
-
-    Returns:
-        Kind -> prompt.
+    """The prompts in files by kind of question, as `Question.messages` takes them.
 
     Raises:
         UsageError: there is no such kind of question.
-        InputError: a file cannot be read, has a placeholder that the question does not, or lacks
-            one that it needs.
+        InputError: a file cannot be read, or its placeholders are not those of the question.
     """
     known = kinds()
     for kind in named:

@@ -30,39 +30,83 @@ MOST_BYTES = 200_000
 RubricPart = Literal["query", "history", "passages", "answer", "references"]
 
 
-@dataclass(frozen=True)
-class Rubric:
-    """Criteria and a scale.
+_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=60)]
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50_000)]
+_Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=300, pattern=r"^[^\n]*$")
+]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Scale(_Model):
+    """Whole numbers from ``low`` to ``high``, and what some of them mean."""
+
+    low: int = Field(ge=-1000, le=1000)
+    high: int = Field(ge=-1000, le=1000)
+    levels: dict[int, _Text] = {}
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"low must be below high, but they are {self.low} and {self.high}")
+        if self.high - self.low > STEPS:
+            raise ValueError(f"the scale has more than {STEPS} steps; a judge cannot keep to it")
+        for score in self.levels:
+            if not self.low <= score <= self.high:
+                raise ValueError(f"level {score} is not on the scale {self.low} to {self.high}")
+        return self
+
+
+_Parts = Annotated[tuple[RubricPart, ...], Field(strict=False)]
+
+
+class Rubric(_Model):
+    """Criteria and a scale, as they stand in a file.
 
     Attributes:
         name: the metric's name.
         title: one line for people.
         criteria: what is judged, and how; told to the judge.
-        low, high: ends of the scale of whole numbers.
-        levels: what scores mean, as ``((1, "unusable"), ...)``, lowest first; not all need be
-            described.
+        scale: of whole numbers.
         sees: parts of a sample that the judge is shown; a sample without one of them is unscored.
         also_sees: parts that it is shown where the sample has them.
         higher_is_better: direction; ``None`` where neither is better.
         normalise: whether the metric's value is put on 0 to 1 instead of the scale.
     """
 
-    name: str
-    title: str
-    criteria: str
-    low: int
-    high: int
-    levels: tuple[tuple[int, str], ...] = ()
-    sees: tuple[RubricPart, ...] = ("query", "answer")
-    also_sees: tuple[RubricPart, ...] = ()
+    name: _Name
+    title: _Line = ""
+    criteria: _Text
+    scale: Scale
+    sees: _Parts = Field(("query", "answer"), min_length=1)
+    also_sees: _Parts = ()
     higher_is_better: bool | None = True
     normalise: bool = False
+
+    @model_validator(mode="after")
+    def _shows_each_part_once(self) -> Self:
+        parts = [*self.sees, *self.also_sees]
+        twice = next((part for part in parts if parts.count(part) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice!r} stands twice in sees and also_sees")
+        return self
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.digest))
+
+    @property
+    def levels(self) -> tuple[tuple[int, str], ...]:
+        """What scores mean, lowest first; not all need be described."""
+        return tuple(sorted(self.scale.levels.items()))
 
     @property
     def digest(self) -> str:
         """Twelve digits that change with whatever can change a score; words for people do not."""
         parts = (self.levels, self.sees, self.also_sees)
-        scale = [self.low, self.high]
+        scale = [self.scale.low, self.scale.high]
         return _digest(self.criteria, scale, *parts, self.higher_is_better, self.normalise)
 
 
@@ -94,53 +138,6 @@ def _digest(*content: Any) -> str:
     return hashlib.sha256(body.encode()).hexdigest()[:12]
 
 
-_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=60)]
-_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50_000)]
-_Line = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=300, pattern=r"^[^\n]*$")
-]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _Scale(_Model):
-    low: int = Field(ge=-1000, le=1000)
-    high: int = Field(ge=-1000, le=1000)
-    levels: dict[int, _Text] = {}
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if self.low >= self.high:
-            raise ValueError(f"low must be below high, but they are {self.low} and {self.high}")
-        if self.high - self.low > STEPS:
-            raise ValueError(f"the scale has more than {STEPS} steps; a judge cannot keep to it")
-        for score in self.levels:
-            if not self.low <= score <= self.high:
-                raise ValueError(f"level {score} is not on the scale {self.low} to {self.high}")
-        return self
-
-
-class _RubricFile(_Model):
-    name: _Name
-    title: _Line = ""
-    criteria: _Text
-    scale: _Scale
-    sees: list[RubricPart] = Field(["query", "answer"], min_length=1)
-    also_sees: list[RubricPart] = []
-    higher_is_better: bool | None = True
-    normalise: bool = False
-
-    @model_validator(mode="after")
-    def _shows_each_part_once(self) -> Self:
-        parts = [*self.sees, *self.also_sees]
-        twice = next((part for part in parts if parts.count(part) > 1), None)
-        if twice is not None:
-            raise ValueError(f"{twice!r} stands twice in sees and also_sees")
-        return self
-
-
 class _PromptFile(_Model):
     name: _Name
     title: _Line = ""
@@ -158,22 +155,10 @@ def read_rubric(path: str | Path) -> Rubric:
 
 
 def parse_rubric(text: str, path: object = "rubric") -> Rubric:
-    """The rubric that a text holds.
-
-    Raises:
-        InputError: it holds none; with the line.
-    """
-    content = yaml_positions.parse(text, _RubricFile, path)
-    scale, values = content.scale, dict(content)
-    return Rubric(
-        title=values.pop("title").rstrip(".") or re.sub("[_-]", " ", content.name),
-        low=values.pop("scale").low,
-        high=scale.high,
-        levels=tuple(sorted(scale.levels.items())),
-        sees=tuple(values.pop("sees")),
-        also_sees=tuple(values.pop("also_sees")),
-        **values,
-    )
+    """The rubric that a text holds; raises as `read_rubric`."""
+    rubric = yaml_positions.parse(text, Rubric, path)
+    title = rubric.title.rstrip(".") or re.sub("[_-]", " ", rubric.name)
+    return rubric.model_copy(update={"title": title})
 
 
 def read_judge_prompt(path: str | Path) -> JudgePrompt:

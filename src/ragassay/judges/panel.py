@@ -175,17 +175,11 @@ def decided(
     label: str,
     repeat: int = 0,
 ) -> Verdict[R_co] | Failure:
-    """One verdict from votes, which it keeps.
+    """One verdict from votes (at least one, in the order of the members), which it keeps.
 
-    Args:
-        question: what all of them voted on.
-        votes: at least one, in the order of the members.
-        rule: see `ragassay.judges.combining`.
-        needed: how many answers make a verdict; below it, the most frequent reason of the lost
-            votes is the failure's (of equally frequent ones the first).
-        members: how many could have voted.
-        label: of the judge that speaks for them.
-        repeat: of the verdict.
+    Where fewer than ``needed`` of the ``members`` answered, the most frequent reason of the lost
+    votes is the failure's (of equally frequent ones the first). ``label`` is that of the judge that
+    speaks for them; `ragassay.judges.combining` has the rules.
     """
     verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
     lost = [vote for vote in votes if isinstance(vote, Failure)]
@@ -210,8 +204,7 @@ def decided(
 
 def disagreed(asked: Vote) -> bool:
     """Whether the members of a panel who answered a question gave different answers. Other words
-    for the same answer are no disagreement, nor is a lost vote.
-    """
+    for the same answer are no disagreement, nor is a lost vote."""
     return differ([vote.answer for vote in asked.votes if isinstance(vote, Verdict)])
 
 

@@ -14,11 +14,10 @@ from typing import Any
 from typing_extensions import override
 
 from ragassay.base.score import Reason
-from ragassay.judges.asking import Asker, Scope
 from ragassay.judges.judge import Judge
 from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.question import Question
-from ragassay.judges.reply import R, R_co
+from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.transport.prices import Price
 
@@ -65,6 +64,7 @@ class PlanningJudge(Judge):
     """
 
     label = "plan"
+    remembered = False
 
     def __init__(self, judge: Judge, price: Price | None, *, fresh: bool) -> None:
         self.demands: dict[str, Demand] = {}
@@ -115,16 +115,3 @@ class PlanningJudge(Judge):
             cost=sum(p.cost(n, received) for p, n in zip(prices, sizes, strict=True) if p),
             unpriced=prices.count(None),
         )
-
-
-class PlanningAsker(Asker):
-    """Asks a `PlanningJudge`, which answers at once: nothing is remembered."""
-
-    def scope(self) -> Scope:
-        """A scope that waits for nothing."""
-        return _PlanningScope(self)
-
-
-class _PlanningScope(Scope):
-    async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
-        return await self.asker.judge.answer(question, repeat)

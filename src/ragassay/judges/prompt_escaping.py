@@ -30,12 +30,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def fenced(text: str, name: str) -> str:
-    """``text`` inside its fence.
-
-    Args:
-        text: anything, however hostile.
-        name: what the text is (``passage 3``, ``answer``); the judge reads it.
-    """
+    """Any text, however hostile, inside its fence; ``name`` says to the judge what it is."""
     inside = harmless(text)
     code = code_of(inside)
     label = " ".join(harmless(name).replace("<", " ").replace(">", " ").split())

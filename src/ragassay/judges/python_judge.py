@@ -54,13 +54,9 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class ObjectIdentity:
-    """What tells a judge in Python from another one.
-
-    Attributes:
-        name: of the object, for people.
-        version: what else its answers depend on; enters the identity of requests.
-        unkept: why its answers are not kept, as the end of a sentence; empty where they are.
-    """
+    """What tells a judge in Python from others: a name for people, and in ``version`` what else
+    its answers depend on, which enters the identity of requests. ``unkept`` says why its answers
+    are not kept, as the end of a sentence; empty where they are."""
 
     name: str
     version: str = ""
@@ -68,19 +64,7 @@ class ObjectIdentity:
 
 
 class PythonJudge(LLMJudge):
-    """A Python object as a judge.
-
-    Args:
-        judge: the object, see `ragassay.transport.endpoints.PythonChat`.
-        name: under which its answers are kept and compared; made from module, name and source where
-            left out.
-        ledger: where answers are kept, if the object can be identified.
-        timeout: seconds until a question is given up.
-        options: further arguments of `LLMJudge`.
-
-    Raises:
-        UsageError: the object cannot be asked.
-    """
+    """A Python object as a judge."""
 
     def __init__(
         self,
@@ -130,14 +114,8 @@ def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
     """The judges that somebody named who may run code here: a word or an object, or several.
 
     Words of the form ``module:function`` become the objects that they name, unless the first part
-    is a provider's name or that of another kind of judge.
-
-    Args:
-        judge: as it was given.
-        typed: whether a person typed the words, see `load_object`.
-
-    Raises:
-        UsageError: the module has no such object, or fails.
+    is a provider's name or that of another kind of judge. A `UsageError` says that the module has
+    no such object, or fails; ``typed`` is as of `load_object`.
     """
     if judge is None:
         return []

@@ -77,11 +77,7 @@ class Question(ABC, Generic[R_co]):
     language = ""
 
     def stated(self, language: str) -> Question[R_co]:
-        """The same question about a sample that states its language.
-
-        Args:
-            language: its code.
-        """
+        """The same question about a sample that states its language, by its code."""
         question = copy(self)
         object.__setattr__(question, "language", language)
         return question
@@ -107,8 +103,7 @@ class Question(ABC, Generic[R_co]):
 
     def faults(self, reply: Any) -> dict[str, str]:
         """What is wrong with single fields of a `ReplyInParts`, by field: a field has no value and
-        no reason for that. Questions add what cannot be true of their data.
-        """
+        no reason for that. Questions add what cannot be true of their data."""
         if not isinstance(reply, ReplyInParts):
             return {}
         empty = (name for name in type(reply).fields() if getattr(reply, name) is None)
@@ -127,8 +122,7 @@ class Question(ABC, Generic[R_co]):
     @classmethod
     def blank(cls, options: Mapping[str, Any]) -> Question[Any]:
         """The same kind of question with empty data, and with those of the options that it has
-        (``shots``). It shows how the question is put, and is not asked.
-        """
+        (``shots``). It shows how the question is put, and is not asked."""
         question = object.__new__(cls)
         for spec in dataclasses.fields(cls):
             default = "" if spec.default is dataclasses.MISSING else spec.default
@@ -160,20 +154,12 @@ class Question(ABC, Generic[R_co]):
 
     def prompt_hash(self, model: str = "", own: str = "") -> str:
         """Twelve digits that change when template or answer schema change; after ``own-`` for a
-        user's prompt.
-
-        Args:
-            model, own: as of `messages`.
-        """
+        user's prompt. Arguments as of `messages`."""
         found = _prompt_hash(own or self.source(model), type(self))
         return f"own-{found}" if own else found
 
     def source(self, model: str = "") -> str:
-        """The text of the template.
-
-        Args:
-            model: its name, by which a question may choose its template.
-        """
+        """The text of the template for a model."""
         return self.prompt or source_of(self.template(model))
 
     @classmethod
@@ -182,16 +168,13 @@ class Question(ABC, Generic[R_co]):
         return _schema(cls.form or cls.reply)
 
     def bounded_schema(self) -> dict[str, Any]:
-        """The schema that is sent: with the bounds that the data of this question sets, such as the
-        number of its items.
-        """
+        """The schema that is sent: with the bounds that the data of this question sets."""
         return self.schema()
 
     @property
     def data(self) -> dict[str, Any]:
         """The fields as plain values, by which a recorded verdict is matched. An unsent field that
-        is empty is left out, so that a question without it stays the same question.
-        """
+        is empty is left out, so that a question without it stays the same question."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: one for name, one in values.items() if one or name not in self.unsent}
 
@@ -201,11 +184,7 @@ class Question(ABC, Generic[R_co]):
         return self.key_at(self.version)
 
     def key_at(self, version: int) -> str:
-        """The `key` that another version of the question has.
-
-        Args:
-            version: of template and schema, from 1.
-        """
+        """The `key` that another version of the question has."""
         body = json.dumps([self.kind, version, self.data], ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(body.encode()).hexdigest()[:32]
 

@@ -93,10 +93,5 @@ class Failure:
 
 
 def evidence_id(question: Question[Any], repeat: int) -> str:
-    """The id of the verdict on a question: its key, and the repeat where it is not the first.
-
-    Args:
-        question: that is asked.
-        repeat: which time it is asked, from 0.
-    """
+    """The id of the verdict on a question: its key, and the repeat where it is not the first."""
     return f"{question.key}.{repeat}" if repeat else question.key

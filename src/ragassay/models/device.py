@@ -33,13 +33,8 @@ _DEVICES = "auto, cpu, cuda, cuda:N (N from 0) or mps"
 
 
 def check_device(name: str) -> str:
-    """A name of a device, unchanged.
-
-    Whether there is such a device on this machine is not checked.
-
-    Raises:
-        UsageError: it is no name of a device.
-    """
+    """A name of a device, unchanged, or a `UsageError`. Whether there is such a device on this
+    machine is not checked."""
     if not _DEVICE.fullmatch(name):
         raise UsageError(f"must be {_DEVICES}, not {name!r}")
     return name
@@ -73,11 +68,7 @@ def device_of(options: ModelOptions) -> torch.device:
 
 
 def dtype_of(options: ModelOptions) -> torch.dtype:
-    """The precision to run in: single by default.
-
-    Raises:
-        UsageError: no such precision.
-    """
+    """The precision to run in: single by default."""
     import torch
 
     name = options.dtype or "float32"
@@ -89,12 +80,7 @@ def dtype_of(options: ModelOptions) -> torch.dtype:
 
 @contextmanager
 def loading(device: torch.device) -> Iterator[None]:
-    """Turns an error for lack of memory while a model is loaded into a message that says what to
-    do.
-
-    Raises:
-        Unusable: the model is larger than the memory.
-    """
+    """Turns a lack of memory while a model is loaded into an `Unusable` that says what to do."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -108,12 +94,8 @@ def loading(device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
-    """Turns an error for arithmetic that half precision does not support into a message that says
-    what to do.
-
-    Raises:
-        Unusable: the model cannot run in this precision.
-    """
+    """Turns arithmetic that half precision does not support into an `Unusable` that says what to
+    do."""
     import torch
 
     try:
@@ -177,12 +159,7 @@ def threads(n: int) -> Iterator[None]:
 
 class Batches:
     """Groups texts of similar length, so that there is little padding, and halves the batches when
-    memory runs out.
-
-    Args:
-        device: decides how many tokens go together.
-        size: texts in a batch at most; by tokens where left out.
-    """
+    memory runs out."""
 
     def __init__(self, device: torch.device, size: int | None = None) -> None:
         self._size = size or _MOST
@@ -191,15 +168,7 @@ class Batches:
     def run(
         self, lengths: Sequence[int], forward: Callable[[Sequence[int]], Sequence[R]]
     ) -> list[R]:
-        """The results of ``forward`` for all items, in the items' order.
-
-        Args:
-            lengths: tokens of each item.
-            forward: from the indices of a batch (longest first) to one result for each.
-
-        Raises:
-            MemoryError: even one item at a time does not fit.
-        """
+        """The results of ``forward`` for all items, in the items' order."""
         order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
         results_of: dict[int, R] = {}
         begin = 0

@@ -66,16 +66,8 @@ class Models:
         return [text for one in used.values() if hasattr(one, "remarks") for text in one.remarks()]
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
-        """The instrument ``kind(options, *spec)``, made on first use.
-
-        Args:
-            kind: the instrument's class.
-            *spec: its further arguments, hashable.
-
-        Raises:
-            Unavailable: a package or the model is not available; it is looked for once, and the
-                error is raised on each call.
-        """
+        """The instrument ``kind(options, *spec)``, made on first use. Where a package or the model
+        is not available, it is looked for once, and each call raises an `Unavailable`."""
         key = (kind, spec)
         with self._lock:
             if key not in self._instruments:

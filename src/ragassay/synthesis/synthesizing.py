@@ -28,7 +28,7 @@ from ragassay.judges import Judge
 from ragassay.judges.asking import Ask, Asker, Usage
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import DEFAULT, Ledger, look_into
-from ragassay.judges.planning_judge import PlanningAsker, PlanningJudge
+from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.choosing import chosen
@@ -143,7 +143,7 @@ class Synthesis:
         """
         with self._judges() as (judge, _):
             planning = PlanningJudge(judge, None, fresh=False)
-            with PlanningAsker(planning) as asker:
+            with Asker(planning) as asker:
                 drafts, rejections = self._drafts(asker)
                 checks = Checks(self.corpus)
                 if self.wish.generator == OFFLINE:

@@ -55,7 +55,7 @@ class Budget:
         self.dollars, self.calls, self.tokens = dollars, calls, tokens
         self.spent_dollars, self.spent_calls, self.spent_tokens = 0.0, 0, 0
         self._open: set[Reservation] = set()
-        self._settled = asyncio.Event()
+        self.settled = asyncio.Event()
         self.exhausted = False  # whether something was refused
         self.estimated = False  # whether something of what was spent is an estimate
 
@@ -80,6 +80,14 @@ class Budget:
         """Whether a model without a known price cannot be asked."""
         return self.dollars is not None
 
+    def check_price(self, price: object, who: str, how: str = "") -> None:
+        """A `UsageError` where the budget is in dollars and somebody's price is not known."""
+        if self.needs_prices and price is None:
+            raise UsageError(
+                f"The budget is in dollars, and no price of {who} is known. Give {how}a budget in "
+                "calls or tokens (200 calls)."
+            )
+
     def fits(self, dollars: float | None, tokens: int) -> bool:
         """Whether a request would fit if nothing were in flight; sets `exhausted` where not."""
         fits = self._fits(dollars, tokens, ())
@@ -87,27 +95,11 @@ class Budget:
         return fits
 
     def reserve(self, dollars: float | None, tokens: int) -> Reservation | None:
-        """Reserves one call, or ``None`` when it does not fit beside what is reserved now.
-
-        Args:
-            dollars: the most that it plausibly costs; ``None`` where no price is known.
-            tokens: the most that it plausibly takes, in and out.
-
-        Raises:
-            UsageError: the budget is in dollars and no price is known.
-        """
+        """Reserves one call, or ``None`` when it does not fit beside what is reserved now."""
         if not self._fits(dollars, tokens, self._open):
             return None
         reservation = Reservation(dollars or 0.0, tokens)
         self._open.add(reservation)
-        return reservation
-
-    async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
-        """As `reserve`, but waits while a request in flight may still leave enough."""
-        while (reservation := self.reserve(dollars, tokens)) is None:
-            if not self.fits(dollars, tokens):
-                return None
-            await self._settled.wait()
         return reservation
 
     def settle(
@@ -121,8 +113,8 @@ class Budget:
         self.spent_dollars += dollars or 0.0
         self.spent_tokens += tokens
         self.spent_calls += calls
-        self._settled.set()
-        self._settled = asyncio.Event()
+        self.settled.set()
+        self.settled = asyncio.Event()
 
     def forfeit(self, reservation: Reservation) -> None:
         """Counts all of a reservation, because it is not known what the request took."""
@@ -145,14 +137,10 @@ class Budget:
 
     def _fits(self, dollars: float | None, tokens: int, beside: Collection[Reservation]) -> bool:
         if self.dollars is not None:
-            if dollars is None:
-                raise UsageError(
-                    "The budget is in dollars, and no price of this model is known. Give its "
-                    "price, or a budget in calls or tokens (200 calls)."
-                )
+            self.check_price(dollars, "this model", "its price, or ")
             # A free model fits into a budget of nothing; rounding must not refuse the last cent.
             held = self.spent_dollars + sum(one.dollars for one in beside)
-            if held + dollars > self.dollars * (1 + 1e-9):
+            if held + (dollars or 0.0) > self.dollars * (1 + 1e-9):
                 return False
         if self.calls is not None and self.spent_calls + len(beside) + 1 > self.calls:
             return False
@@ -173,15 +161,8 @@ class Account:
         self.budget, self.price = budget or Budget(), price
 
     def check(self, body: bytes, input_tokens: float, output_tokens: float) -> None:
-        """Refuses a request that could not be paid even if nothing else were in flight.
-
-        Args:
-            body: of the request.
-            input_tokens, output_tokens: that it plausibly takes.
-
-        Raises:
-            Stopped: the budget is spent.
-        """
+        """Raises `Stopped` for a request (with the tokens that it plausibly takes) that cannot be
+        paid, even if nothing else were in flight."""
         likely = self.likely(body, input_tokens, output_tokens)
         if not self.budget.fits(*likely):
             raise self.spent(*likely)
@@ -189,26 +170,18 @@ class Account:
     async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
         """Reserves for one attempt; waits while one in flight may leave enough, and raises as
         `check`."""
-        while True:
-            self.check(body, input_tokens, output_tokens)
-            likely = self.likely(body, input_tokens, output_tokens)
-            if (reservation := await self.budget.claim(*likely)) is not None:
-                return reservation
+        size = body, input_tokens, output_tokens
+        while (reservation := self.budget.reserve(*self.likely(*size))) is None:
+            self.check(*size)
+            await self.budget.settled.wait()
+        return reservation
 
     def settle(
         self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
     ) -> str | None:
-        """Ends the reservation of an attempt.
-
-        Args:
-            pay: the reservation.
-            completion: that came; ``None`` for a failure.
-            free: whether the attempt cost nothing for sure.
-            sent: whether it may have reached the endpoint.
-
-        Returns:
-            A sentence where nothing more can be paid for, because it is not known what that takes.
-        """
+        """Ends the reservation of an attempt that brought a completion (``None``: it failed), that
+        cost nothing for sure (``free``), and that may have reached the endpoint (``sent``). Returns
+        a sentence where nothing more can be paid for, because nobody knows what that takes."""
         if free:
             self.budget.settle(pay, None, 0, int(sent))
         elif completion is None or not completion.counted:

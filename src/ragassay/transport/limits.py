@@ -118,13 +118,9 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, tokens: int = 0, *, begun: bool = False) -> AsyncIterator[None]:
-        """A place for one request: ``async with limiter.slot(tokens): ...``. Requests come in the
-        order of asking, but those for what was begun before come first.
-
-        Args:
-            tokens: about how many the request will use, its answer included.
-            begun: whether a request for the same purpose was sent before.
-        """
+        """A place for one request: ``async with limiter.slot(tokens): ...``, with about how many
+        tokens it uses, its answer included. Requests come in the order of asking, but those for
+        what was ``begun`` before come first."""
         await self.enter(tokens, begun)
         try:
             yield
@@ -190,7 +186,9 @@ class Limiter:
             self._opening = None
         self._serve()
 
-    def _serve(self) -> None:
+    def _serve(self, opens: bool = False) -> None:
+        if opens:
+            self._opening = None
         while self._waiting and self.active < self.limit:
             _, _, place, tokens = self._waiting[0]
             if place.done():  # cancelled while it waited
@@ -213,12 +211,8 @@ class Limiter:
             if self.active > self._opened:
                 self._opened += 1
                 if self._opened < START:
-                    self._opening = loop.call_later(_SPREAD_S, self._open_next)
+                    self._opening = loop.call_later(_SPREAD_S, self._serve, True)
             place.set_result(None)
-
-    def _open_next(self) -> None:
-        self._opening = None
-        self._serve()
 
 
 class _Bucket:
@@ -295,14 +289,9 @@ class Breaker:
         most: int = UNUSABLE_IN_A_ROW,
         told: Callable[[Sequence[str]], str] = _no_usable_reply,
     ) -> None:
-        """Notes that a question has no usable answer, where none had one before.
-
-        Args:
-            detail: what is wrong with the last reply.
-            reason, kind: questions that differ in these are not one row.
-            most: so many in a row end the run.
-            told: makes a sentence of their details.
-        """
+        """Notes that a question has no usable answer, where none had one before. ``most`` in a row
+        end the run; questions that differ in ``reason`` or ``kind`` are not one row. ``told`` makes
+        a sentence of their details."""
         if self._usable or self.tripped is not None:
             return
         if self._kind != (reason, kind):

@@ -56,9 +56,9 @@ def speakers(protocol: str) -> dict[str, Any]:
 @cache
 def protocols() -> Mapping[str, ApiProtocol]:
     """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
-    ours = [
-        getattr(one, "PROTOCOL", None) for one in package_files.modules(f"{__package__}.endpoints")
-    ]
+    files = package_files.modules(f"{__package__}.endpoints")
+    ours = [one for file in files for one in getattr(file, "PROTOCOLS", ())]
+    ours.sort(key=lambda one: one.name)
     every = [*ours, *plugins.added("endpoints").values()]
     by_name = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
     return plugins.by_name("protocol", by_name)
@@ -84,15 +84,7 @@ OWN_URL = "RAGASSAY_BASE_URL"
 
 
 def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
-    """The key of an endpoint that is named by its URL; ``None`` where there is none for its server.
-
-    Args:
-        url: of the endpoint.
-        environment: has the key, and the server that it is for.
-
-    Raises:
-        UsageError: a key is there, and no server that it is for; or it cannot be sent.
-    """
+    """The key of an endpoint that is named by its URL; ``None`` where its server has none."""
     secret, server = from_environment([OWN_KEY], environment), environment.get(OWN_URL, "").strip()
     if secret is None:
         return None

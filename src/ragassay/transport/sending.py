@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from ragassay.base.errors import RagassayError
 from ragassay.base.score import Reason
 from ragassay.transport.budget import Account, Reservation
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError, Stopped
@@ -150,6 +151,16 @@ class Sender:
         self._stopped = self._stopped or (reason, detail)
         self._wake()
 
+    async def kept(self, writing: Awaitable[None]) -> None:
+        """Waits until what was paid for is written. Where it cannot be, it would be paid for again:
+        nothing more is sent."""
+        try:
+            await writing
+        except Exception as error:
+            problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
+            self.stop(Reason.CONNECTION, problem)
+            raise
+
     def end_head_start(self) -> None:
         """Ends the head start of the first request."""
         self._ahead.set()
@@ -251,9 +262,8 @@ class Sender:
 
     def _late(self) -> EndpointError:
         seconds = "1 second" if self.timeout == 1 else f"{self.timeout:g} seconds"
-        return EndpointError(
-            Reason.TIMEOUT, f"{self.endpoint.shown} did not answer within {seconds}"
-        )
+        detail = f"{self.endpoint.shown} did not answer within {seconds}"
+        return EndpointError(Reason.TIMEOUT, detail)
 
     def _learn(self, failure: EndpointError) -> None:
         """What an error says about the endpoint."""
@@ -264,9 +274,8 @@ class Sender:
         if pause is not None and pause > LONGEST_PAUSE_S:
             minutes, hours = f"{pause / 60:.0f} minutes", f"{pause / 3600:.0f} hours"
             failure.again = False
-            failure.detail += (
-                f" It asks to be left alone for {hours if pause >= 7200 else minutes}."
-            )
+            asked = hours if pause >= 7200 else minutes
+            failure.detail += f" It asks to be left alone for {asked}."
             self.stop(failure.reason, failure.detail)
             return
         if failure.overloaded:

@@ -117,13 +117,9 @@ def _is_here(module: str) -> bool:
         return False
     places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
     files = [Path(one).resolve() for one in places if one is not None and one not in _NO_FILES]
-    return bool(files) and all(map(_lies_here, files))
-
-
-def _lies_here(file: Path) -> bool:
-    """Whether a file lies in the working directory, and is not of Python or a package that is
-    installed there: a virtual environment may lie in it."""
-    return file.is_relative_to(Path.cwd().resolve()) and not is_of_python(file)
+    # A virtual environment may lie in the working directory.
+    here = Path.cwd().resolve()
+    return bool(files) and all(one.is_relative_to(here) and not is_of_python(one) for one in files)
 
 
 def _is_defined_here(value: Any) -> bool:

@@ -79,25 +79,6 @@ def test_the_questions_of_a_run_that_was_killed_are_free_again(place: str, tmp_p
         assert other.returncode == 0, told.decode()
 
 
-def test_a_lease_of_a_file_is_free_for_other_processes_once_it_is_given_back(
-    tmp_path: Path,
-) -> None:
-    place, key = str(tmp_path / "ledger.sqlite"), "00" * 32
-    take = f"print(Ledger({place!r})._place.take({key!r}))"
-    other = [sys.executable, "-c", f"from ragassay.judges.ledger.store import Ledger; {take}"]
-
-    def taken_by_another() -> str:
-        return subprocess.run(other, capture_output=True, text=True, check=True).stdout.strip()
-
-    async def hold(ledger: Ledger) -> str:
-        async with ledger.lease(key):
-            return taken_by_another()
-
-    with Ledger(place) as ledger:
-        assert asyncio.run(hold(ledger)) == "False"
-        assert taken_by_another() == "True"
-
-
 def test_a_lease_in_a_database_is_held_until_it_is_given_back(postgres: PostgresServer) -> None:
     place = str(postgres.new_database())
     waiting: list[str] = []

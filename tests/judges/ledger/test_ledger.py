@@ -25,8 +25,8 @@ from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin, ledger_file
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
-from ragassay.judges.ledger.paid import REJECTED, TABLE, VERDICT, Paid
+from ragassay.judges.ledger.ledger_file import VERSION
+from ragassay.judges.ledger.paid import TABLE, VERDICT, Paid
 from ragassay.judges.ledger.store import Ledger
 
 DAY = 86_400.0
@@ -277,12 +277,6 @@ def test_readers_in_other_threads_are_not_disturbed_by_the_writer(ledger: Ledger
     assert all(ledger.get(entry(number).key) for number in range(200))
 
 
-def test_two_loops_one_after_the_other_share_a_ledger(ledger: Ledger) -> None:
-    keep(ledger, entry(1))
-    keep(ledger, entry(2))
-    assert ledger_admin.stats(ledger).entries == 2
-
-
 def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
         await ledger.reject("openai", "o3", ["temperature", "seed"])
@@ -399,15 +393,12 @@ def test_a_newer_ledger_is_refused_with_what_to_do(path: Path) -> None:
         Ledger(path)
 
 
-def test_a_folder_in_the_ledger_s_place_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="folder"):
-        Ledger(tmp_path)
-
-
 def test_a_ledger_whose_folder_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UsageError, match="--ledger"):
         Ledger(tmp_path / "file" / "ledger.sqlite")
+    with pytest.raises(InputError, match="folder"):
+        Ledger(tmp_path)
 
 
 @pytest.mark.parametrize("where", [16, 30, 120, 4096, 4100, 9000, 20_000])
@@ -432,13 +423,6 @@ def test_a_ledger_cut_short_is_a_sentence(path: Path) -> None:
     with pytest.raises(InputError, match="damaged"), Ledger(path) as ledger:
         for number in range(200):
             ledger.get(entry(number).key)
-
-
-def test_the_header_tells_a_ledger_from_other_databases(path: Path) -> None:
-    Ledger(path).close()
-    with sqlite3.connect(path) as other:
-        assert other.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-    other.close()
 
 
 # --- upkeep -----------------------------------------------------------------------------------
@@ -723,16 +707,6 @@ def test_an_error_of_sqlite_says_what_to_do(error: str, kind: type[Exception], t
     assert str(said).startswith("l.sqlite: ") and told in str(said)
 
 
-def test_a_ledger_with_a_table_whose_name_is_no_text_is_damaged(path: Path) -> None:
-    Ledger(path).close()
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = DELETE")
-    body = path.read_bytes().replace(b"CREATE TABLE paid_answers", b"CREATE TABLX paid_answers")
-    path.write_bytes(body.replace(b"paid_answers", b"paid_answer\xff"))
-    with pytest.raises(InputError, match=r"is damaged \(it holds what is no text\)"):
-        Ledger(path)
-
-
 @pytest.mark.parametrize("begin", ["BEGIN", "BEGIN IMMEDIATE"])
 def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: str
@@ -764,15 +738,6 @@ def test_a_ledger_in_memory_takes_no_place_on_the_disk(path: Path) -> None:
         keep(kept, entry())
         files = (path, Path(f"{path}-wal"))
         assert ledger_admin.stats(kept).size == sum(one.stat().st_size for one in files) > 0
-
-
-def test_parameters_are_rejected_once(ledger: Ledger) -> None:
-    async def work() -> None:
-        for names in (["seed"], ["seed", "top_p"]):
-            await ledger.reject("https://e", "m", names)
-
-    asyncio.run(work())
-    assert [one.subject for one in ledger.rows("kind = ?", REJECTED)] == ["seed", "top_p"]
 
 
 # --- databases --------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ragassay.judges.ledger import ledger_admin, ledger_file
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
-from ragassay.judges.ledger.vectors import VectorStore
+from ragassay.models.embedders.embedding_endpoint import VectorStore
 
 OLD = (Path(__file__).parent / "ledger_of_version_1.sql").read_text()
 """What version 1 wrote."""

@@ -11,7 +11,6 @@ from ragassay.engine.run.judge_session import JudgeSession
 from ragassay.judges import asking
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Provenance, Verdict
 from scripted_judge import Scripted
@@ -83,10 +82,3 @@ def test_an_asker_whose_judge_does_not_open_may_begin_again() -> None:
     with asker:
         asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
     assert isinstance(asked, Verdict)
-
-
-def test_a_judge_knows_nothing_beforehand_and_a_plan_sends_nothing() -> None:
-    judge = Scripted({"relevance_grade": GRADE})
-    assert judge.known(RelevanceGrade("q", "p")) is None
-    assert PlanningJudge(judge, None, fresh=False).leaves() == ()
-    assert judge.asked == []

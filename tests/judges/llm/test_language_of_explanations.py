@@ -11,7 +11,7 @@ from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.question import Question
 from ragassay.judges.questions import AnswerMatch, RelevanceGrade
-from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.secrets import Secret
 
 LINE = "Language of explanations: "

@@ -32,7 +32,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
-from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.limits import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker, Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
@@ -468,20 +468,11 @@ def test_a_redirect_on_the_same_server_is_followed(server: LLMServer, bench: Ben
     assert all(answered(one) for one in ask(bench.judge(limiter=Limiter(1)), grades(3)))
 
 
-def test_an_endpoint_that_answers_with_pages_is_given_up_after_a_few(
-    server: LLMServer, bench: Bench
-) -> None:
-    server.settings.faults = lambda request: "html_200"
-    found = [failed(one) for one in ask(bench.judge(limiter=Limiter(4)), grades(120))]
-    assert {one.reason for one in found} == {Reason.SERVER_ERROR}
-    assert server.stats()["requests"] <= ALIKE_IN_A_ROW + 4
-    assert "in the same way" in found[-1].detail
-
-
+@pytest.mark.parametrize("fault", ["html_200", "error_500"])
 def test_an_endpoint_that_fails_at_everything_alike_is_given_up_after_a_few(
-    server: LLMServer, bench: Bench
+    server: LLMServer, bench: Bench, fault: str
 ) -> None:
-    server.settings.faults = lambda request: "error_500"
+    server.settings.faults = lambda request: fault
     found = [failed(one) for one in ask(bench.judge(limiter=Limiter(4)), grades(120))]
     assert {one.reason for one in found} == {Reason.SERVER_ERROR}
     assert server.stats()["requests"] <= ALIKE_IN_A_ROW + 4
@@ -525,17 +516,6 @@ def test_a_vague_rejection_is_tried_once_more_without_response_format(
     assert "without=json_schema" in judge.signature
 
 
-def test_a_rejection_that_stays_vague_ends_the_run_and_teaches_nothing(
-    server: LLMServer, bench: Bench
-) -> None:
-    server.settings.faults = lambda request: "bad_request"
-    judge = bench.judge(limiter=Limiter(4))
-    found = [failed(one) for one in ask(judge, grades(120))]
-    assert {one.reason for one in found} == {Reason.SERVER_ERROR}
-    assert server.stats()["requests"] <= 2 * (ALIKE_IN_A_ROW + 4)
-    assert "without" not in judge.signature
-
-
 @pytest.mark.parametrize("most", [None, 4, 1])
 def test_a_vague_rejection_of_everything_costs_no_more_than_pages(
     most: int | None, server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
@@ -543,7 +523,9 @@ def test_a_vague_rejection_of_everything_costs_no_more_than_pages(
     patient(monkeypatch)
     server.settings.faults = lambda request: "bad_request"
     options = {} if most is None else {"limiter": Limiter(most)}
-    found = [failed(one) for one in ask(bench.judge(**options), grades(150))]
+    judge = bench.judge(**options)
+    found = [failed(one) for one in ask(judge, grades(150))]
+    assert "without" not in judge.signature
     assert {one.reason for one in found} == {Reason.SERVER_ERROR}
     assert server.stats()["requests"] == ALIKE_IN_A_ROW, "two for each question, one by one"
     assert f"{ALIKE_IN_A_ROW} requests in a row failed in the same way" in found[-1].detail

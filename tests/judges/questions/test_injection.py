@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -44,13 +43,6 @@ from valid_answers import largest, smallest
 PLAIN = "A plain text."
 MODELS = ("gpt-4o", "openai/gpt-oss-20b")
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
-
-
-def test_the_corpus_is_as_large_and_as_mixed_as_it_claims() -> None:
-    groups = {name.partition(":")[0] for name in HOSTILE}
-    assert len(HOSTILE) >= 60
-    assert len(set(HOSTILE.values())) == len(HOSTILE)
-    assert len(groups) >= 7
 
 
 # --- what is sent ---
@@ -98,28 +90,6 @@ def test_nor_does_it_leave_with_other_text_around_it(
         expected, sent = plains[field].messages(), hostile.messages()
         assert expected[0] == sent[0]
         assert kept_inside(expected[1]["content"], sent[1]["content"], text)
-
-
-@pytest.mark.parametrize(
-    "question", [one for one in EXAMPLES if not isinstance(one, RubricGrade)], ids=name_of
-)
-def test_all_pieces_may_be_hostile_at_once(question: Question[Any]) -> None:
-    for text in HOSTILE.values():
-        hostile = question
-        for field, _ in list(with_text(question, text)):
-            name, _, at = field.partition("[")
-            value: Any = text
-            if at:
-                value = (text,) * len(getattr(question, name))
-            hostile = _replaced(hostile, name, value)
-        plain = [name for name, _ in fences(question.messages()[1]["content"])]
-        names = [name for name, _ in fences(hostile.messages()[1]["content"])]
-        if text and getattr(question, "history", "x"):
-            assert names == plain
-
-
-def _replaced(question: Question[Any], name: str, value: Any) -> Question[Any]:
-    return type(question)(**{**question.data, name: value})
 
 
 @each_question
@@ -197,13 +167,6 @@ def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
         for prose in (f"The passage says: {best}", f"{best} is what it says.", f"I see {best}!"):
             with pytest.raises(Unreadable):
                 read(one, prose)
-
-
-def test_hostile_text_inside_an_explanation_changes_no_number() -> None:
-    question = ReferenceRating("", QUERY, "ref", ANSWER, (PASSAGE,))
-    for text in HOSTILE.values():
-        body = json.dumps({"explanation": harmless(text), "rating": 2})
-        assert read(question, body).rating == 2
 
 
 def test_hostile_text_as_a_whole_reply_is_an_answer_only_where_it_is_the_agreed_object() -> None:

@@ -12,11 +12,10 @@ from pydantic import ValidationError
 from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, fences, name_of
 from ragassay.judges import question as questions
 from ragassay.judges.combining import RULES, combinable, combine
-from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question
-from ragassay.judges.questions.answering import Idk, SaysIdk
-from ragassay.judges.questions.context_report import ContextReport, ReportOnContext, Stars
+from ragassay.judges.questions.answering import Idk
+from ragassay.judges.questions.context_report import ContextReport, ReportOnContext
 from ragassay.judges.questions.matching import AnswerMatch, Match
 from ragassay.judges.questions.nuggets import (
     AssignNuggets,
@@ -112,13 +111,6 @@ def test_what_surrounds_the_data_depends_on_kind_and_shape_only(question: Questi
     ]
     alike = [one for one in others if one.template("gpt-4o") == question.template("gpt-4o")]
     assert len({one.messages("gpt-4o")[0]["content"] for one in alike}) <= 1
-
-
-@each_question
-def test_smallest_and_largest_are_valid_answers(question: Question[Any]) -> None:
-    for reply in (smallest(question), largest(question)):
-        again = question.reply.model_validate_json(reply.model_dump_json())
-        assert question.check(again) == reply
 
 
 @each_question
@@ -269,18 +261,6 @@ def test_the_schema_that_is_sent_says_nothing_that_only_developers_read(
     """Docstrings of replies are descriptions in the schema."""
     sent = json.dumps(question.bounded_schema())
     assert not re.search(r"datapizza|MT-RAG|Open RAG|ML cube|schema|prompt|version|`|\*", sent)
-
-
-def test_attribution_names_chunks_that_exist_and_each_once() -> None:
-    question = ReportOnContext(QUERY, (PASSAGE, OTHER))
-    report = largest(question)
-    assert question.check(report).attribution == (1, 2)
-    with pytest.raises(ValueError, match="attribution: there is no chunk 3, there are 2"):
-        question.check(report.model_copy(update={"attribution": (3,)}))
-    with pytest.raises(ValueError, match="twice"):
-        question.check(report.model_copy(update={"attribution": (2, 2)}))
-    with pytest.raises(ValidationError):
-        ContextReport.model_validate({**report.model_dump(), "attribution": (0,)})
 
 
 def test_a_rubric_score_lies_on_its_scale() -> None:
@@ -455,18 +435,6 @@ def test_lists_of_texts_are_the_first_judges(rule: str) -> None:
     assert all(combinable(one) for one in (Support, Rating, ClaimVerdicts, ContextReport, Match))
 
 
-def test_the_words_are_those_of_who_voted_for_the_outcome() -> None:
-    votes = [Stars(explanation=f"judge {at}", stars=stars) for at, stars in enumerate((1, 4, 4))]
-    assert combine(votes, "median") == Stars(explanation="judge 1", stars=4)
-
-
-def test_combining_nothing_or_by_an_unknown_rule_is_an_error() -> None:
-    with pytest.raises(ValueError, match="without votes"):
-        combine([], "median")
-    with pytest.raises(ValueError, match="median or majority, not by 'mean'"):
-        combine(labels("full"), "mean")
-
-
 @given(st.lists(st.integers(1, 10), min_size=1, max_size=9), st.sampled_from(RULES))
 def test_a_combined_rating_was_voted_for_and_ties_never_raise_it(
     votes: list[int], rule: str
@@ -494,45 +462,9 @@ def test_any_votes_combine_into_a_valid_answer_whatever_their_order(
     assert combined in votes
 
 
-def test_an_idk_tie_between_yes_and_no_is_no() -> None:
-    votes = [Idk(says_idk="yes"), Idk(says_idk="no")]
-    assert SaysIdk.combine(votes, "majority").says_idk == "no"
-    assert SaysIdk.combine(votes, "median").says_idk == "no"
-
-
-def test_a_question_without_a_form_of_its_own_has_none_to_read() -> None:
-    with pytest.raises(TypeError, match=r"^relevance_grade has no form besides its reply$"):
-        RelevanceGrade(QUERY, PASSAGE).read({})
-
-
 @pytest.mark.parametrize("source", ["", "Grade it.", "--- judge ---\nGrade it.", "--- user---\nx"])
 def test_a_prompt_has_a_part_at_least(source: str) -> None:
     with pytest.raises(ValueError, match="needs at least one part, begun by a line '--- user ---'"):
         questions._parts(source)
     ((role, part),) = questions._parts("--- user ---\nGrade {{ it }}.\n")
     assert (role, part.render(it="this")) == ("user", "Grade this.")
-
-
-@pytest.mark.parametrize(
-    ("schema", "text"),
-    [
-        ({"enum": ["b", "a"]}, '"b"'),
-        ({"const": 3}, "3"),
-        ({"anyOf": [{"const": "a"}, {"type": "null"}]}, '"a"'),
-        ({"type": "object", "properties": {"x": {"const": True}}}, '{"x":true}'),
-    ],
-)
-def test_an_example_has_the_form_that_a_schema_describes(schema: dict[str, Any], text: str) -> None:
-    assert requests.example(schema) == text
-
-
-def test_an_estimate_stays_the_same_when_the_remembered_shapes_are_forgotten(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    examples = EXAMPLES[:4]
-    before = [token_estimate.of_question(one) for one in examples]
-    monkeypatch.setattr(token_estimate, "_around", {})
-    monkeypatch.setattr(token_estimate, "_SHAPES", 2)
-    for one, tokens in zip(examples, before, strict=True):
-        assert token_estimate.of_question(one) == tokens
-        assert 1 <= len(token_estimate._around) <= 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from question_examples import ANSWER, EXAMPLES, OTHER, PASSAGE, QUERY, name_of
+from question_examples import EXAMPLES, OTHER, PASSAGE, QUERY, name_of
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
@@ -461,13 +461,6 @@ def test_a_label_with_a_wrong_number_of_entries_for_the_recorded_question_is_unp
     failure = ask(replay(tmp_path, record), question)
     assert failure.reason is Reason.UNPARSABLE
     assert "line 1: there must be 2 entries" in failure.detail
-
-
-def test_the_answer_of_a_record_is_its_typed_form(tmp_path: Path) -> None:
-    """Not the raw reply, which may hold anything."""
-    record = to_record(Verdict(QUESTION, smallest(QUESTION), MADE)) | {"reply": '{"grade": 3}'}
-    assert ask(replay(tmp_path, record)).answer.grade == 0
-    assert ANSWER not in str(record)
 
 
 def test_an_empty_file_is_an_error_as_an_empty_data_file_is(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import load_rubric
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.own_rubrics import STEPS, Rubric, bundled, parse_rubric
+from ragassay.judges.own_rubrics import STEPS, Rubric, Scale, bundled, parse_rubric
 from ragassay.judges.question import Question
 from ragassay.judges.questions.rubrics import Graded, RubricGrade
 from ragassay.judges.verdict import Provenance, Verdict
@@ -194,7 +194,8 @@ def test_normalised_values_lie_between_0_and_1_in_the_order_of_the_scores(
     low: int, steps: int, data: st.DataObject
 ) -> None:
     score = data.draw(st.integers(low, low + steps))
-    rubric = Rubric("unit_tone", "t", "c", low, low + steps, sees=("answer",), normalise=True)
+    scale = Scale(low=low, high=low + steps)
+    rubric = Rubric(name="unit_tone", criteria="c", scale=scale, sees=("answer",), normalise=True)
     metric = rubric_metric(rubric)
     found = outcome(metric, Grader(score))
     assert isinstance(found, Score) and found.number is not None
@@ -209,7 +210,9 @@ READY_MADE = {"coherence", "answer_relevance", "helpfulness", "harmlessness", "f
 def test_five_rubrics_are_ready_made() -> None:
     assert {rubric.name for rubric in bundled()} == READY_MADE
     for rubric in bundled():
-        assert [score for score, _ in rubric.levels] == list(range(rubric.low, rubric.high + 1))
+        assert [score for score, _ in rubric.levels] == list(
+            range(rubric.scale.low, rubric.scale.high + 1)
+        )
         metric = naming.parse(rubric.name)
         found = outcome(metric, Grader(4))
         assert isinstance(found, Score) and found.value == 4, rubric.name
@@ -365,10 +368,3 @@ def test_a_class_of_ones_own_asks_and_scores() -> None:
     found = outcome(polite, judge)
     assert isinstance(found, Score) and found.value == 3 and found.evidence
     assert naming.parse(str(polite)) == polite
-
-
-def test_the_bundled_rubrics_are_all_files_of_the_folder_by_name() -> None:
-    folder = Path(ragassay.__file__).parent / "rubrics"
-    read = bundled.__wrapped__()
-    assert read == bundled()
-    assert [one.name for one in read] == sorted(path.stem for path in folder.glob("*.yaml"))

@@ -16,11 +16,12 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import model_options, weights_among
 from ragassay.engine.run.scoring import judged_among
 from ragassay.judges.judge_factory import Address
-from ragassay.judges.ledger import store, vectors
+from ragassay.judges.ledger import store
 from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.models.embedders.embedder import DEFAULT, Embedder, is_blank
+from ragassay.models.embedders.embedding_endpoint import VectorStore
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
@@ -122,7 +123,7 @@ class EmbeddingPlanner:
         place = config.ledger or store.DEFAULT
         self._ledger = store.look_into(None if config.refresh else place)
         space = (address.url, address.model, config.embedder_dimensions)
-        self._store = vectors.VectorStore(self._ledger, *space)
+        self._store = VectorStore(self._ledger, *space)
 
     def add(self, sample: Sample) -> None:
         """Takes in a sample."""

@@ -19,7 +19,8 @@ from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range, Throughput, fit
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.judges import Judge
-from ragassay.judges.planning_judge import NOT_ASKED, Demand, PlanningAsker, PlanningJudge
+from ragassay.judges.asking import Asker
+from ragassay.judges.planning_judge import NOT_ASKED, Demand, PlanningJudge
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.transport.prices import Price
@@ -50,7 +51,7 @@ class Planner:
         self._throughput = throughput or Throughput()
         self._listed_prices = price is None
         self._known = PlanningJudge(judge, price, fresh=fresh)
-        self.asker = PlanningAsker(self._known)
+        self.asker = Asker(self._known)
         self._counter = RequestCounter()
         self._total = self._counter.line("total")
         self._failed: Counter[str] = Counter()

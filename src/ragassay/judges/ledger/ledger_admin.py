@@ -66,12 +66,8 @@ class Selection:
         return self == EVERYTHING
 
     def check(self, ledger: Ledger) -> None:
-        """Refuses names that occur nowhere in the ledger.
-
-        Raises:
-            UsageError: a model, kind or system that no answer has, or a system together with what
-                only answers of judges have.
-        """
+        """A `UsageError` for a model, kind or system that no answer has, and for a system together
+        with what only answers of judges have."""
         if self.system is not None and not self.of_systems:
             raise UsageError(
                 "An answer of a system has no model, no kind of question and no failure that is "
@@ -87,12 +83,9 @@ class Selection:
         ):
             if value is None or value in names:
                 continue
-            entry, none = "entry", "The ledger is empty."
-            if column == "system":
-                entry, none = "answer", "It holds answers of none."
-            every = f"There are: {', '.join(sorted(names))}." if names else none
+            every = f"There are: {', '.join(sorted(names)) or 'none'}."
             hint = did_you_mean(value, sorted(names)) or every
-            raise UsageError(f"No {entry} is of the {column} {value!r}. {hint}")
+            raise UsageError(f"No answer is of the {column} {value!r}. {hint}")
 
     def chosen(self, *kinds: str) -> tuple[str, Sequence[Any]]:
         """The condition in SQL for the selected rows of some kinds, and the values of its marks."""
@@ -251,30 +244,18 @@ def stats(ledger: Ledger, selection: Selection = EVERYTHING) -> Stats:
     return Stats(
         ledger.path,
         _size(ledger.path),
-        [_row(row, failures.get(row[:3], {})) for row in counted],
+        [Row(*(*row[:4], failures.get(row[:3], {}), *row[4:])) for row in counted],
         rejections(ledger),
         [SystemRow(*row) for row in systems],
     )
 
 
-def _row(counted: tuple[Any, ...], failures: dict[str, int]) -> Row:
-    values = (*counted[:4], failures, *counted[4:])
-    return Row(*values)
-
-
 def export(
     ledger: Ledger, selection: Selection = EVERYTHING, *, messages: bool = False
 ) -> Iterator[bytes]:
-    """The entries as lines of JSON, oldest first, as a replaying judge reads them.
-
-    Args:
-        ledger: any.
-        selection: which entries.
-        messages: whether each line also holds what was sent (most of the volume).
-
-    Raises:
-        UsageError: vectors are asked for.
-    """
+    """The entries as lines of JSON, oldest first, as a replaying judge reads them; a `UsageError`
+    where vectors are asked for. With ``messages`` a line also holds what was sent (most of the
+    volume)."""
     if selection.kind == EMBEDDING:
         raise UsageError(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
@@ -289,12 +270,8 @@ def export(
 
 
 def prune(ledger: Ledger, selection: Selection) -> int:
-    """Deletes answers and gives their space back to the disk.
-
-    Returns:
-        The number of answers. Failures of systems are not counted: they only say how often a system
-        was asked in vain.
-    """
+    """Deletes answers, gives their space back to the disk, and returns how many there were; without
+    the failures of systems, which only say how often a system was asked in vain."""
     counted = stats(ledger, selection)
     chosen, values = selection.chosen(VERDICT, VECTOR, ANSWER)
     ledger.delete(chosen, *values)
@@ -309,11 +286,8 @@ def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]
 
 
 def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
-    """Forgets which parameters endpoints do not take. The next run sends them again.
-
-    Returns:
-        The number of parameters.
-    """
+    """Forgets which parameters endpoints do not take, and returns their number. The next run sends
+    them again."""
     chosen, values = Selection(model).chosen(REJECTED)
     return ledger.delete(chosen, *values)
 

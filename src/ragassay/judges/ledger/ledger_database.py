@@ -25,14 +25,7 @@ PATIENCE_S = 30.0
 
 
 class LedgerDatabase:
-    """Where a ledger is: see `LedgerFile`, whose methods it has.
-
-    Args:
-        address: a URL.
-
-    Raises:
-        UsageError: the package psycopg is not installed.
-    """
+    """Where a ledger is: see `LedgerFile`, whose methods it has."""
 
     def __init__(self, address: str) -> None:
         with extra_needed("A ledger in PostgreSQL needs a package", "postgres"):
@@ -43,11 +36,7 @@ class LedgerDatabase:
         self._leasing = threading.Lock()
 
     def connect(self, *, create: bool = True) -> _Connection:
-        """A connection; the tables are made where they are missing.
-
-        Raises:
-            LedgerError: the database cannot be used.
-        """
+        """A connection; the tables are made where they are missing."""
         with self.explained():
             connection = _Connection(self._address)
             ((path,),) = connection.execute("SHOW search_path").fetchall()

@@ -33,23 +33,14 @@ BUSY_S = 60.0
 
 
 class LedgerFile:
-    """Where a ledger is: a file.
-
-    Args:
-        path: of the file, or `MEMORY`.
-    """
+    """Where a ledger is: a file."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._leases: int | None = None
 
     def connect(self, *, create: bool = True) -> sqlite3.Connection:
-        """A connection to the ledger, which is made where there is none.
-
-        Raises:
-            InputError: there is no ledger, or the file is another program's, newer, or damaged.
-            UsageError: the file or its folder cannot be written.
-        """
+        """A connection to the ledger, which is made where there is none."""
         if self.path != MEMORY:
             _find_place(Path(self.path), create)
         with self.explained():
@@ -164,11 +155,7 @@ def _prepare(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _make(connection: sqlite3.Connection, path: str) -> None:
-    """Makes a ledger of an empty file, or of one of an older version.
-
-    Raises:
-        InputError: the file is another program's, a newer ledger, or damaged.
-    """
+    """Makes a ledger of an empty file, or of one of an older version."""
     application, version = _header(connection)
     if application == APPLICATION and version > VERSION:
         raise InputError(

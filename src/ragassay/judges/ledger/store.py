@@ -85,14 +85,8 @@ class Ledger:
     def rows(
         self, chosen: str, *values: Any, youngest: bool = False, page: int = _PAGE
     ) -> Iterator[Paid]:
-        """Yields rows, oldest first. Reads a page at a time, so that nobody waits long.
-
-        Args:
-            chosen: a condition in SQL.
-            values: of the marks in it.
-            youngest: the youngest first.
-            page: rows that are read together.
-        """
+        """Yields the rows that a condition in SQL chooses, with the values of its marks, the oldest
+        (or the youngest) first. Reads a page at a time, so that nobody waits long."""
         sign, order = ("<", "DESC") if youngest else (">", "ASC")
         after, last = "", list[Any]()
         while True:
@@ -123,8 +117,7 @@ class Ledger:
                 that do not wait.
 
         Returns:
-            A future that is done when they are durable; it holds a `UsageError` where the file
-            cannot be written any more.
+            A future that is done when they are durable, or holds a `UsageError`.
         """
         done = asyncio.get_running_loop().create_future()
         with self._adding:
@@ -136,12 +129,8 @@ class Ledger:
         return done
 
     def delete(self, chosen: str, *values: Any) -> int:
-        """Deletes rows, and gives their space back to the disk: another time, where another process
-        is writing at this moment.
-
-        Returns:
-            The number of rows.
-        """
+        """Deletes rows, and returns their number. Their space is given back to the disk: another
+        time, where another process is writing at this moment."""
         with self._reading, self._place.explained():
             with self._place.transaction(self._reader):
                 n = self._reader.execute(f"DELETE FROM {TABLE} WHERE {chosen}", values).rowcount
@@ -166,8 +155,7 @@ class Ledger:
     @asynccontextmanager
     async def lease(self, key: str) -> AsyncIterator[None]:
         """Holds a request while it is under way: no other process of this ledger sends it
-        meanwhile. Look again for its row inside.
-        """
+        meanwhile. Look again for its row inside."""
         await self.claim(key)
         try:
             yield
@@ -175,11 +163,8 @@ class Ledger:
             self.release(key)
 
     async def claim(self, key: str, given_up: Callable[[], bool] = lambda: False) -> bool:
-        """Waits for the lease of a request. What is claimed is to be released.
-
-        Returns:
-            Whether it is held now.
-        """
+        """Waits for the lease of a request, and says whether it is held now: then it is to be
+        released."""
         wait = FIRST_WAIT_S
         while not self._place.take(key):
             if given_up():
@@ -218,8 +203,7 @@ class Ledger:
 
     def _write_all(self, gather: float) -> None:
         """Writes all that has gathered in one transaction; where that fails, one by one, so that
-        only what is at fault is lost. Where the disk is full, what still fits is kept.
-        """
+        only what is at fault is lost. Where the disk is full, what still fits is kept."""
         if gather:
             time.sleep(gather)
         with self._adding:

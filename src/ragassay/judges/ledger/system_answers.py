@@ -65,15 +65,8 @@ class SystemAnswers:
 
     async def claim(self, request: bytes, given_up: Callable[[], bool]) -> str | None:
         """Waits until no other process of this ledger asks for a request, which is then to be
-        released.
-
-        Args:
-            request: as it is sent.
-            given_up: whether to wait no longer; then nothing is claimed.
-
-        Returns:
-            The record of the answer that another process has kept meanwhile.
-        """
+        released; returns the record of the answer that another has kept meanwhile. Where
+        ``given_up()`` says to wait no longer, nothing is claimed."""
         key = self._key(request)
         if self._ledger.path == MEMORY or not await self._ledger.claim(key, given_up):
             return None
@@ -88,14 +81,8 @@ class SystemAnswers:
         return None if row is None or row.reason is not None else row.payload.decode()
 
     def keep(self, request: bytes, query: str, repeat: int, record: str) -> asyncio.Future[None]:
-        """Keeps an answer, in place of an earlier one and of a failure; see `Ledger.keep`.
-
-        Args:
-            request: as it was sent.
-            query: id of the query.
-            repeat: which time it was asked.
-            record: JSON of the answer.
-        """
+        """Keeps an answer (JSON) to a query (its id), in place of an earlier one and of a failure;
+        see `Ledger.keep`."""
         key = self._key(request)
         self._answered.add(key)
         self._failures.pop(key, None)
@@ -113,12 +100,7 @@ class SystemAnswers:
     def keep_failure(
         self, request: bytes, query: str, repeat: int, failure: KeptFailure
     ) -> asyncio.Future[None]:
-        """Keeps a failure, in place of an earlier one. An answer that is there stays.
-
-        Args:
-            request, query, repeat: as of `keep`.
-            failure: what came of it.
-        """
+        """Keeps a failure, in place of an earlier one. An answer that is there stays."""
         key = self._key(request)
         self._failures[key] = failure
         facts = {"repeat": repeat, "times": failure.times}

@@ -29,19 +29,8 @@ read."""
 
 
 class EndpointCapabilities:
-    """The parameters that one endpoint rejects for one model. Used on one event loop.
-
-    Attributes:
-        dropped: names of rejected parameters and modes.
-        before: earlier values of ``dropped``, the latest first and the very first last; at most
-            `_LOOKED_BACK` of them.
-
-    Args:
-        ledger: remembers them.
-        endpoint: whose they are.
-        model: its name there.
-        sender: of the requests; its breaker counts requests that failed without them, too.
-    """
+    """The parameters that one endpoint rejects for one model: ``dropped``, and its earlier values
+    in ``before``, the latest first and the very first last. Used on one event loop."""
 
     def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str, sender: Sender) -> None:
         self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
@@ -65,9 +54,6 @@ class EndpointCapabilities:
         and all others wait for that: so many first requests cost few further ones. Where it turns
         out that no parameter was the cause, and no request had an answer yet, the others follow one
         by one until one has.
-
-        Raises:
-            EndpointError: there is no reply, for another reason than what was rejected.
         """
         while True:
             if self._turned_away:

@@ -25,14 +25,7 @@ _COMPRESSION = 3
 
 
 class LedgerLookup:
-    """The ledger as one judge sees it. What was asked again in this run is used for the rest of it.
-
-    Args:
-        ledger: where answers are kept.
-        label: of the judge.
-        address: URL of its endpoint, and the model's name there.
-        reuse: what counts.
-    """
+    """The ledger as one judge sees it; what was asked again in a run counts for the rest of it."""
 
     def __init__(self, ledger: Ledger, label: str, address: tuple[str, str], reuse: Reuse) -> None:
         self._ledger, self._label, self._reuse = ledger, label, reuse
@@ -76,9 +69,6 @@ class LedgerLookup:
 
         A failure does not replace an answer that is still valid: the ledger keeps the answer for
         other runs, and this run has its failure.
-
-        Raises:
-            UsageError: the ledger cannot be written any more.
         """
         key = asked.provenance.request
         failure = (asked.reason, asked.detail) if isinstance(asked, Failure) else None

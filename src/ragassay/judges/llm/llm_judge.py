@@ -14,14 +14,13 @@ The life of a question::
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
 
 from typing_extensions import override
 
 from ragassay.base import strict_json
-from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.store import Ledger
@@ -94,21 +93,13 @@ class LLMJudge(Judge):
         self.model, self.prompts = model, prompts or {}
         self.label = label or f"{endpoint.url}#{model}"
         self._identity = identity or self.label
-        if budget is not None and budget.needs_prices and price is None:
-            raise UsageError(
-                f"The budget is in dollars, and no price of {self.label} is known. Give its price "
-                "(option price: 0.15,0.60), or a budget in calls or tokens (200 calls)."
-            )
+        if budget is not None:
+            budget.check_price(price, self.label, "its price (option price: 0.15,0.60), or ")
         self._parameters, self._language = dict(parameters or {}), language
         self._ledger = ledger
         self._lookup = LedgerLookup(ledger, self.label, (endpoint.url, model), reuse)
-        self._sender = Sender(
-            endpoint,
-            limiter,
-            account=Account(budget, price),
-            timeout=timeout,
-            backoff=backoff,
-        )
+        account = Account(budget, price)
+        self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model, self._sender)
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
         self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
@@ -243,7 +234,7 @@ class _Asking:
         """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
 
         async def received(completion: Completion) -> Verdict[Any] | Failure:
-            await self._written(learn())
+            await self.judge._sender.kept(learn())
             return await self._received(completion)
 
         if dropped != self.request.dropped:
@@ -255,7 +246,7 @@ class _Asking:
             self.looked_up = request.key
             stored = self.judge._lookup.find(self.question, self.repeat, request)
             if stored is not None:
-                await self._written(learn())
+                await self.judge._sender.kept(learn())
                 return stored
 
         sizes = request.input_tokens, request.output_tokens
@@ -295,11 +286,7 @@ class _Asking:
         return await self._failed(Reason.UNPARSABLE, problem)
 
     async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
-        """The verdict or the refusal that a reply holds; it is kept before this returns.
-
-        Raises:
-            Unreadable: it is neither.
-        """
+        """The verdict or the refusal that a reply holds; it is kept before this returns."""
         self.completion = completion
         if completion.refusal:
             return await self._declined(completion.refusal)
@@ -338,17 +325,8 @@ class _Asking:
         return Failure(self.question, reason, detail, provenance, self.repeat, stopped=stopped)
 
     async def _keep(self, asked: Verdict[Any] | Failure) -> None:
-        await self._written(self.judge._lookup.keep(asked, self.request.record(self.messages)))
-
-    async def _written(self, writing: Awaitable[None]) -> None:
-        """Waits until the ledger has written something, or stops the judge."""
-        try:
-            await writing
-        except Exception as error:
-            # What cannot be stored would be paid for again: nothing more is sent.
-            problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
-            self.judge._sender.stop(Reason.CONNECTION, problem)
-            raise
+        sent = self.request.record(self.messages)
+        await self.judge._sender.kept(self.judge._lookup.keep(asked, sent))
 
     def _provenance(self) -> Provenance:
         tally, price, last = self.tally, self.judge.price, self.completion

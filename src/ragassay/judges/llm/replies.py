@@ -47,11 +47,7 @@ _SHOWN = 80
 
 
 class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
-    """A reply without a valid answer; the message says what is wrong with it.
-
-    Attributes:
-        rest: the reply without what is wrong with it, where the other fields stand by themselves.
-    """
+    """A reply without a valid answer; the message says what is wrong with it."""
 
     def __init__(self, problem: str, rest: ReplyInParts | None = None) -> None:
         super().__init__(problem)
@@ -59,16 +55,8 @@ class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
 
 
 def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_co:
-    """The answer that a reply holds, valid for this very question.
-
-    Args:
-        question: what was asked.
-        text: the reply.
-        cut: whether the endpoint says that the reply was cut off.
-
-    Raises:
-        Unreadable: there is none, or not exactly one.
-    """
+    """The answer that a reply holds, valid for this very question; `Unreadable` where there is not
+    exactly one. ``cut``: the endpoint says that the reply was cut off."""
     if text is None or not text.strip():
         raise Unreadable(CUT if cut else "the reply is empty")
     bare = text.strip().strip("\ufeff\u200b")
@@ -127,11 +115,7 @@ def _checked(question: Question[R_co], source: str) -> R_co:
 
 
 def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -> ReplyInParts:
-    """A reply all of whose fields are valid.
-
-    Raises:
-        Unreadable: some are not; it holds the others where one of them is no explanation.
-    """
+    """A reply all of whose fields are valid."""
     body = json.loads(source)
     values = {name: body[name] for name in shape.fields() if name in body}
     faults: dict[str, str] = {}
@@ -200,11 +184,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _without_thoughts(question: Question[Any], text: str) -> str:
-    """The text without the thoughts before it.
-
-    Raises:
-        Unreadable: the thoughts never end, or what seems to end them is quoted.
-    """
+    """The text without the thoughts before it."""
     ends = list(_THOUGHT_ENDS.finditer(text))
     if ends:
         if _quoted(text[ends[-1].start() :], question.data):

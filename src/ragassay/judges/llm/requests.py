@@ -82,15 +82,9 @@ def build(
 ) -> Request:
     """The request that puts a question to a model.
 
-    Args:
-        endpoint: whose protocol it is.
-        model: the model's name.
-        question: what is asked.
-        repeat: which asking this is; each has a seed of its own.
-        parameters: the sampling parameters, see `sampling`.
-        dropped: names of parameters and modes that the endpoint does not take.
-        language: of explanations; empty for that of the query.
-        own: the user's prompt in place of the question's.
+    Each ``repeat`` has a seed of its own. ``dropped`` are parameters and modes that the endpoint
+    does not take; ``language`` is that of explanations, empty for that of the query; ``own`` the
+    user's prompt in place of the question's.
     """
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model, own)
@@ -158,14 +152,8 @@ def repair(request: Request, reply: str | None, problem: str) -> Prompt:
 def sampling(
     question: Question[Any], defaults: Mapping[str, Any], chosen: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The sampling parameters of a question. A value of ``None`` leaves a parameter out.
-
-    Args:
-        question: that is asked.
-        defaults: the judge's parameters.
-        chosen: the user's; they take precedence over the question's own, which take precedence over
-            the defaults.
-    """
+    """The sampling parameters of a question: those that the user chose come before its own, these
+    before the judge's defaults. A value of ``None`` leaves a parameter out."""
     merged = {**defaults, **question.sampling(), **chosen}
     return {name: merged[name] for name in sorted(merged) if merged[name] is not None}
 

@@ -164,17 +164,9 @@ class Replay(Judge):
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record as the verdict or failure that was recorded, with its provenance and votes.
-
-    Args:
-        record: as `verdict_records.to_record` makes it, or a person's label.
-        question: what it answers.
-        repeat: for which asking.
-        where: names the line, for whoever is not named in it.
-
-    Raises:
-        InputError: the record has no valid answer.
-    """
+    """A record (of `verdict_records.to_record`, or a person's label) as the verdict or failure that
+    was recorded, with its provenance and votes; ``where`` names the line. An `InputError` says that
+    it has no valid answer."""
     # Nothing is sent now, and no ledger is used.
     now = {"judge": record.get("judge") or where, "request": "", "attempts": 0, "cached": False}
     provenance = provenance_of({**record, **(record.get("sent") or {}), **now})

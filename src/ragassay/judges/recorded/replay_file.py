@@ -55,18 +55,7 @@ class Line:
 
 
 class ReplayFile:
-    """The answers of a file. Only their places stay in memory.
-
-    Attributes:
-        path: the file.
-        hash: twelve digits that change with its content.
-        counts: lines by kind of question.
-        labels: the lines that name their question by its data.
-        judges: who gave the recorded answers, in the order of the file.
-
-    Raises:
-        InputError: the file cannot be read, or a line is no answer; says which, and what to do.
-    """
+    """The answers of a file. Only their places stay in memory."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -94,11 +83,6 @@ class ReplayFile:
         """All lines on a question, in the order of the file, with those that a later line corrects.
 
         Labels by people take precedence over recorded answers to the same question.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-            version: of the question that recorded answers are to; its own where left out.
         """
         lines: list[Line] = []
         for names, labels in self._by_data.get(question.kind, {}).items():
@@ -109,11 +93,7 @@ class ReplayFile:
         return sorted(lines, key=lambda line: line.number)
 
     def record(self, line: Line) -> dict[str, Any]:
-        """What a line says.
-
-        Raises:
-            OSError, ValueError: the file has changed since it was read.
-        """
+        """What a line says."""
         with self.path.open("rb") as stream:
             stream.seek(line.place)
             record: dict[str, Any] = orjson.loads(stream.readline())

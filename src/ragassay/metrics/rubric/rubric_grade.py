@@ -52,13 +52,11 @@ class RubricMetric(JudgedMetric):
         return textless_passage(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        rubric = self.rubric
-        shown = _shown(sample)
+        rubric, shown = self.rubric, _shown(sample)
+        low, high = rubric.scale.low, rubric.scale.high
         parts = tuple(one for part in (*rubric.sees, *rubric.also_sees) for one in shown[part])
-        reply = await ask(
-            RubricGrade(rubric.criteria, rubric.low, rubric.high, rubric.levels, parts)
-        )
-        unit = (reply.score - rubric.low) / (rubric.high - rubric.low)
+        reply = await ask(RubricGrade(rubric.criteria, low, high, rubric.levels, parts))
+        unit = (reply.score - low) / (high - low)
         value = unit if rubric.normalise else reply.score
         return Score(value, {"score": reply.score, "unit": unit}, reply.explanation)
 
@@ -79,8 +77,8 @@ def rubric_class(rubric: Rubric) -> type[RubricMetric]:
         "source": "a rubric",
         "needs": rubric.sees,
         "uses": rubric.also_sees,
-        "low": 0.0 if rubric.normalise else float(rubric.low),
-        "high": 1.0 if rubric.normalise else float(rubric.high),
+        "low": 0.0 if rubric.normalise else float(rubric.scale.low),
+        "high": 1.0 if rubric.normalise else float(rubric.scale.high),
         "higher_is_better": rubric.higher_is_better,
     }
     return type(rubric.name, (RubricMetric,), body)

@@ -21,7 +21,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.problem_words import json_problem
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
 from ragassay.models.encoders.loading import tensors_of
 from ragassay.models.encoders.text_model import padded
@@ -32,6 +31,7 @@ from ragassay.models.weights.weight_files import (
     Unusable,
     Weights,
     folder_of,
+    json_of,
     needs_packages,
     place_of,
 )
@@ -79,16 +79,18 @@ class HhemModel:
         configuration = _configuration(folder / CONFIG)
         has_tokenizer = (folder / TOKENIZER).is_file()
         foundation = None if has_tokenizer else _foundation(options.folders)
-        shaped = (
-            configuration
-            if "d_model" in configuration
-            else _configuration((foundation or folder) / CONFIG)
-        )
+        shaped = configuration
+        if "d_model" not in shaped:
+            shaped = _configuration((foundation or folder) / CONFIG)
         self._tokenizer = _tokenizer((foundation or folder) / TOKENIZER)
         self._device = device_of(options)
         self._dtype = dtype_of(options)
         with loading(self._device):
-            self._model = _built(shape_of(shaped), tensors_of(folder), folder)
+            # flan-t5-base's sizes where the configuration is not that of a T5
+            shape = {name: shaped.get(name, value) for name, value in SHAPE.items()}
+            self._model = _built(
+                shape if "d_model" in shaped else SHAPE, tensors_of(folder), folder
+            )
             self._place()
         self._batches = Batches(self._device, options.batch_size)
 
@@ -144,14 +146,6 @@ class HhemModel:
                     module.float()
 
 
-def shape_of(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that determine the sizes of the weights; flan-t5-base's where the configuration
-    is not that of a T5."""
-    if "d_model" not in configuration:
-        return dict(SHAPE)
-    return {name: configuration.get(name, value) for name, value in SHAPE.items()}
-
-
 def tokenizer_of(options: ModelOptions) -> Tokenizer:
     """The foundation's tokenizer by itself.
 
@@ -162,21 +156,8 @@ def tokenizer_of(options: ModelOptions) -> Tokenizer:
 
 
 def _configuration(path: Path) -> Mapping[str, Any]:
-    """The content of a configuration file; empty where there is none.
-
-    Raises:
-        Unusable: it is damaged, or belongs to another model.
-    """
-    if not path.is_file():
-        return {}
-    try:
-        configuration = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(configuration, dict):
-            raise ValueError("no mapping")
-    except ValueError as error:
-        raise Unusable(
-            f"{path} is damaged ({json_problem(error)}); copy or fetch it again"
-        ) from error
+    """The content of a configuration file; empty where there is none."""
+    configuration: Mapping[str, Any] = json_of(path) or {}
     base = str(configuration.get("foundation", FOUNDATION.name))
     if Path(base).name != Path(FOUNDATION.name).name:
         raise Unusable(
@@ -188,11 +169,7 @@ def _configuration(path: Path) -> Mapping[str, Any]:
 
 
 def _foundation(folders: Mapping[str, str]) -> Path:
-    """The folder of the foundation, whose tokenizer is needed.
-
-    Raises:
-        Unavailable: it is not available.
-    """
+    """The folder of the foundation, whose tokenizer is needed."""
     try:
         folder = place_of(FOUNDATION, folders)
     except Unavailable as error:
@@ -219,10 +196,6 @@ def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path
     """The library's class with these weights in it.
 
     It is built without memory: a weight that was not put in cannot be used.
-
-    Raises:
-        Unusable: a tensor is missing, is too many, has another shape or holds no fractions; the
-            message names it.
     """
     import torch
     from transformers import T5Config, T5ForTokenClassification

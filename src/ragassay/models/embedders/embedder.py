@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from ragassay.base.score import Reason, Unscored
-from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
+from ragassay.models.embedders.sentence_folder import pool, read_recipe
 from ragassay.models.encoders.memory import ByteCache, text_key
-from ragassay.models.encoders.text_model import BOUNDLESS, TextModel, cut_texts
+from ragassay.models.encoders.text_model import TextModel, cut_texts
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.weights.weight_files import (
     Weights,
@@ -75,13 +75,8 @@ class Embedder(ABC):
         """Distinguishes its vectors from those of others, for signatures."""
 
     def embed(self, texts: Iterable[str]) -> Mapping[str, Embedded]:
-        """The vector of each distinct text, or why there is none.
-
-        A blank text has no vector, is not sent to any model or endpoint, and is not in the result.
-
-        Raises:
-            Unavailable: the model is not available.
-        """
+        """The vector of each distinct text, or why there is none; an `Unavailable` where the model
+        is not available. A blank text has no vector, is not sent, and is not in the result."""
         wanted = [text for text in dict.fromkeys(texts) if not is_blank(text)]
         with self._one_at_a_time:
             vectors: dict[str, Embedded] = {}
@@ -145,7 +140,8 @@ class LocalEmbedder(Embedder):
         self._identity = identity(weights, options.folders) + in_half(options)
         self._label = label_of(weights, options.folders)
         self._text_model = TextModel(options, folder)
-        self.max_tokens = self._text_model.longest = _longest(self.recipe, self._text_model)
+        most = self._text_model.most_tokens(self.recipe.max_tokens)
+        self.max_tokens = self._text_model.longest = most
         self._skipped = 0 if self.recipe.with_prompt else self._length_of(self.prefix)
         self.embedded = self.shortened = 0
 
@@ -203,17 +199,3 @@ class LocalEmbedder(Embedder):
         tokens = self._text_model.tokenizer(prompt)["input_ids"]
         begin = next((at for at in range(len(tokens)) if tokens[at : at + len(bare)] == bare), 0)
         return begin + len(bare)
-
-
-def _longest(recipe: Recipe, text_model: TextModel) -> int | None:
-    """Most tokens of a text: the folder's limit, within the number of the model's positions."""
-    model = text_model.model
-    limits = [recipe.max_tokens or text_model.tokenizer.model_max_length]
-    places = getattr(model.config, "max_position_embeddings", None)
-    if places:
-        table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
-        padding = getattr(table, "padding_idx", None)
-        # RoBERTa counts its positions from the one after that of the padding.
-        limits.append(places if padding is None else places - padding - 1)
-    least = min(limits)
-    return int(least) if least < BOUNDLESS else None

@@ -8,9 +8,10 @@ two until the faulty text is alone, so that no other text loses its vector.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shlex
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -18,17 +19,15 @@ import numpy as np
 from typing_extensions import override
 
 from ragassay.base import strict_json
-from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
-from ragassay.judges.ledger.paid import EMBEDDING
+from ragassay.judges.ledger.paid import EMBEDDING, VECTOR, Paid
 from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.vectors import VectorStore
 from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
@@ -44,6 +43,58 @@ ENCODING = "encoding_format"
 
 _HOPELESS = 3
 """After so many texts rejected one at a time, and none accepted, nothing more is sent."""
+
+
+class VectorStore:
+    """The vectors of one endpoint and model in a ledger, known by what they were asked of (with the
+    number of dimensions that was asked for) and by the hash of their text."""
+
+    def __init__(
+        self, ledger: Ledger, endpoint: str, model: str, dimensions: int | None = None
+    ) -> None:
+        self._ledger, self._endpoint, self._model = ledger, endpoint, model
+        self._dimensions = dimensions or 0
+
+    def find(self, texts: Iterable[str]) -> dict[str, Embedded]:
+        """The vectors of those texts that were paid for before."""
+        by_key = {self._key(text): text for text in texts}
+        return {
+            by_key[one.key]: np.frombuffer(one.payload, dtype="<f4").astype(np.float32)
+            for one in self._ledger.find(by_key)
+        }
+
+    def width(self) -> int | None:
+        """Components of the vectors that are kept; ``None`` where there are none."""
+        chosen = "kind = ? AND source = ? AND name = ?"
+        kept = self._ledger.rows(chosen, VECTOR, self._endpoint, self._model, page=20)
+        widths = (len(one.payload) // 4 for one in kept if one.facts == self._facts)
+        return next(widths, None)
+
+    def keep(self, paid: Iterable[tuple[str, Vector, int, float | None]]) -> asyncio.Future[None]:
+        """Keeps vectors, each with its text and its share of the request's tokens and price."""
+        rows = [
+            Paid(
+                self._key(text),
+                VECTOR,
+                self._endpoint,
+                self._model,
+                EMBEDDING,
+                self._facts,
+                vector.astype("<f4").tobytes(),
+                input_tokens=tokens,
+                cost=cost,
+            )
+            for text, vector, tokens, cost in paid
+        ]
+        return self._ledger.keep(lambda: rows)
+
+    @property
+    def _facts(self) -> Mapping[str, int]:
+        return {"dimensions": self._dimensions}
+
+    def _key(self, text: str) -> str:
+        body = f"{self._endpoint}\n{self._model}\n{self._dimensions}\n{text}"
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class EndpointEmbedder(Embedder):
@@ -89,11 +140,8 @@ class EndpointEmbedder(Embedder):
         cache_mib: int = 1024,
     ) -> None:
         super().__init__(cache_mib)
-        if budget is not None and budget.needs_prices and price is None:
-            raise UsageError(
-                f"The budget is in dollars, and no price of the embedder {label or model} is "
-                "known. Give a budget in calls or tokens (200 calls)."
-            )
+        if budget is not None:
+            budget.check_price(price, f"the embedder {label or model}")
         self.endpoint, self._usage = endpoint, Usage()
         self._model, self._dimensions, self.prefix = model, dimensions, prefix
         self._label = label or f"{endpoint.url}#{model}"
@@ -101,13 +149,8 @@ class EndpointEmbedder(Embedder):
         self._ledger, self._submit, self._price, self._renew = ledger, submit, price, renew
         self._store = VectorStore(ledger, endpoint.url, model, dimensions)
         self._width = dimensions or self._store.width()
-        self._sender = Sender(
-            endpoint,
-            limiter,
-            account=Account(budget, price),
-            timeout=timeout,
-            backoff=backoff,
-        )
+        account = Account(budget, price)
+        self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         is_rejected = ENCODING in ledger.rejected(endpoint.url, model)
         self._encoding = None if is_rejected else "base64"
         self._most = batch
@@ -137,7 +180,7 @@ class EndpointEmbedder(Embedder):
         sent = [self.prefix + text for text in texts]
         wanted = [text for text in sent if text not in self._failed]
         stored = [text for text in wanted if not self._renew or text in self._renewed]
-        vectors: dict[str, Embedded] = dict(self._store.find(stored))
+        vectors: dict[str, Embedded] = self._store.find(stored)
         self.usage.cached += len(vectors)
         missing = [text for text in wanted if text not in vectors]
         self.usage.questions += len(wanted)
@@ -147,8 +190,13 @@ class EndpointEmbedder(Embedder):
 
     @override
     def close(self) -> None:
+        async def shut_down() -> None:
+            self._sender.stop(Reason.CONNECTION, INTERRUPTED)
+            await asyncio.gather(*self._working, return_exceptions=True)
+            await self.endpoint.close()
+
         if self._began:
-            self._submit(self._shut_down()).result()
+            self._submit(shut_down()).result()
 
     async def _request_vectors(self, texts: Sequence[str]) -> Mapping[str, Embedded]:
         """Requests vectors, with as many requests at a time as the endpoint's limits allow."""
@@ -194,7 +242,11 @@ class EndpointEmbedder(Embedder):
         except EndpointError as error:
             failure = error
         if encoding is not None and ENCODING in failure.rejected:
-            return await self._without_encoding(texts)
+            # Some servers do not know the parameter.
+            if self._encoding is not None:
+                self._encoding = None
+                await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
+            return await self._batch(texts)
         if len(texts) > 1 and _may_be_one_text(failure):
             half = len(texts) // 2
             first = await self._batch(texts[:half])
@@ -208,13 +260,6 @@ class EndpointEmbedder(Embedder):
             if self._n_rejected >= _HOPELESS and not self._answered:
                 self._sender.stop(failure.reason, failure.detail)
         return dict.fromkeys(texts, Unscored(failure.reason, failure.detail))
-
-    async def _without_encoding(self, texts: Sequence[str]) -> dict[str, Embedded]:
-        """Repeats a request without ``encoding_format``, for servers that do not know it."""
-        if self._encoding is not None:
-            self._encoding = None
-            await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
-        return await self._batch(texts)
 
     async def _exchange(self, texts: Sequence[str], encoding: str | None) -> dict[str, Embedded]:
         body = self.endpoint.texts(self._model, texts, self._dimensions, encoding)
@@ -248,12 +293,9 @@ class EndpointEmbedder(Embedder):
             if not isinstance(vector, Unscored)
         ]
         try:
-            await self._store.keep(paid)
+            await self._sender.kept(self._store.keep(paid))
         except Exception as error:
-            # Vectors that are not stored would be paid for again, so nothing more is sent.
-            problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
-            self._sender.stop(Reason.CONNECTION, problem)
-            raise EndpointError(Reason.CONNECTION, problem) from error
+            raise Stopped(*(self._sender.stopped or (Reason.CONNECTION, str(error)))) from error
         return vectors
 
     def _validated(self, vector: Vector) -> Embedded:
@@ -278,11 +320,6 @@ class EndpointEmbedder(Embedder):
         usage.input_tokens += tally.input_tokens
         usage.cost += self._cost(tally.input_tokens) or 0.0
         usage.unpriced += tally.replies * (self._price is None)
-
-    async def _shut_down(self) -> None:
-        self._sender.stop(Reason.CONNECTION, INTERRUPTED)
-        await asyncio.gather(*self._working, return_exceptions=True)
-        await self.endpoint.close()
 
 
 def _may_be_one_text(failure: EndpointError) -> bool:

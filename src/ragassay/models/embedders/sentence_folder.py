@@ -7,14 +7,12 @@ taken, as in sentence-transformers.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.problem_words import json_problem
-from ragassay.models.weights.weight_files import Unusable
+from ragassay.models.weights.weight_files import Unusable, json_of
 
 if TYPE_CHECKING:
     import torch
@@ -56,13 +54,8 @@ class Recipe:
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """The recipe in a folder's configuration; the defaults for a plain transformers folder.
-
-    Raises:
-        Unusable: the configuration holds something that is not supported; nothing is ignored
-            silently.
-    """
-    modules = _json(folder / "modules.json")
+    """The recipe in a folder's configuration; the defaults for a plain transformers folder."""
+    modules = json_of(folder / "modules.json")
     if modules is None:
         return Recipe()
     transformer, pooling, normalize = "", None, False
@@ -72,7 +65,7 @@ def read_recipe(folder: Path) -> Recipe:
         if kind == "Transformer" and at == 0:
             transformer = path
         elif kind == "Pooling" and at == 1:
-            pooling = _json(folder / path / "config.json") or {}
+            pooling = json_of(folder / path / "config.json") or {}
         elif kind == "Normalize" and pooling is not None:
             normalize = True
         else:
@@ -83,8 +76,8 @@ def read_recipe(folder: Path) -> Recipe:
             )
     if pooling is None:
         raise Unusable(f"{folder}/modules.json names no pooling")
-    settings = _json(folder / transformer / "sentence_bert_config.json") or {}
-    settings_of_folder = _json(folder / "config_sentence_transformers.json") or {}
+    settings = json_of(folder / transformer / "sentence_bert_config.json") or {}
+    settings_of_folder = json_of(folder / "config_sentence_transformers.json") or {}
     default = settings_of_folder.get("default_prompt_name")
     return Recipe(
         transformer,
@@ -154,12 +147,3 @@ def _poolings(config: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
             f"{', '.join(POOLINGS)}"
         )
     return tuple(chosen)
-
-
-def _json(path: Path) -> Any:
-    if not path.is_file():
-        return None
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise Unusable(f"{path} is no JSON: {json_problem(error)}") from error

@@ -59,13 +59,8 @@ class Baseline:
     f: float
 
     def rescaled(self, p: float, r: float, f: float) -> tuple[float, float, float]:
-        """The values rescaled so that the baseline becomes 0 and 1 stays 1.
-
-        The lower bound depends on the model: a cosine of -1 may become -3 or less.
-
-        Returns:
-            Rescaled precision, recall and F.
-        """
+        """Precision, recall and F rescaled so that the baseline becomes 0 and 1 stays 1. The lower
+        bound depends on the model: a cosine of -1 may become -3 or less."""
         rescaled = (
             (x - b) / (1 - b) for x, b in zip((p, r, f), (self.p, self.r, self.f), strict=True)
         )

@@ -3,9 +3,7 @@
 The layers above are not loaded, as in bert-score: the vectors are the output of the cut model,
 including a final normalisation where it has one (T5).
 
-Long texts are cut off at the model's real maximum, and `Tokens.complete` tells whether one was. The
-maximum is the tokeniser's; where it states none, the number of positions in the model's
-configuration; never more than the model has positions for.
+Long texts are cut off at the model's real maximum, and `Tokens.complete` tells whether one was.
 """
 
 from __future__ import annotations
@@ -14,12 +12,13 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragassay.models.encoders.memory import ByteCache, VectorFile
-from ragassay.models.encoders.text_model import BOUNDLESS, TextModel
+from ragassay.models.encoders.text_model import TextModel
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
 
@@ -46,8 +45,8 @@ class Tokens:
 
     @property
     def key(self) -> bytes:
-        """Identifies this row of tokens."""
-        return self.ids.tobytes()
+        """Identifies this row of tokens, in less memory than the row takes."""
+        return blake2b(self.ids.tobytes(), digest_size=16).digest()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,7 +79,7 @@ class Encoder(TextModel):
         needs_packages()
         super().__init__(options, folder_of(weights, options.folders), layer, prefixed=True)
         self.dimensions = int(self.model.config.hidden_size)
-        self.longest = _longest(self.tokenizer, self.model)
+        self.longest = self.most_tokens()
         tokenizer = self.tokenizer
         self.marks = _present(tokenizer.cls_token_id, tokenizer.sep_token_id)
         self._special = self.marks | _present(
@@ -145,20 +144,6 @@ class Encoder(TextModel):
             copies = [out[place, : len(rows[at])].clone() for place, at in enumerate(batch)]
         self.n_encoded += len(batch)
         return copies
-
-
-def _longest(tokenizer: Any, model: Any) -> int | None:
-    """Most tokens that a text may have."""
-    longest = getattr(model.config, "max_position_embeddings", None)
-    if tokenizer.model_max_length < BOUNDLESS:
-        longest = int(tokenizer.model_max_length)
-    places = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
-    if places is not None:
-        # RoBERTa and its like begin to count after the number of the padding token.
-        first = 0 if places.padding_idx is None else places.padding_idx + 1
-        capacity = places.num_embeddings - first
-        longest = capacity if longest is None else min(longest, capacity)
-    return longest if longest is None or longest > 0 else None
 
 
 def _present(*ids: int | None) -> frozenset[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,13 +23,7 @@ _POINTER = b"version https://git-lfs"
 
 
 def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
-    """An encoder with all its weights; a missing weight would be a random number.
-
-    Raises:
-        Unavailable: a package that it needs is missing.
-        Unusable: it cannot be loaded, has no such layer, or a weight is missing or has another
-            shape.
-    """
+    """An encoder with all its weights; a missing weight would be a random number."""
     from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
     with quietly():
@@ -90,12 +83,7 @@ def _cut(config: Any, layers: int, folder: Path) -> None:
 
 
 def tokenizer_of(folder: Path, **options: bool) -> Any:
-    """The folder's tokeniser.
-
-    Raises:
-        Unavailable: a package that it needs is missing.
-        Unusable: there is none that can be read.
-    """
+    """The folder's tokeniser, or an `Unavailable`."""
     from transformers import AutoTokenizer
 
     with quietly(), _readable(folder, "the tokeniser in "):
@@ -156,40 +144,12 @@ def quietly() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-"""One file, or the list of several."""
-
-
 def tensors_of(folder: Path) -> dict[str, Tensor]:
-    """All tensors of a model's folder by name, on the processor.
-
-    Raises:
-        Unusable: the files are missing or damaged.
-    """
-    try:
-        for name in (SINGLE, INDEX):
-            if (folder / name).is_file():
-                return _read(folder / name)
-    except Unusable:
-        raise
-    except Exception as error:  # each format fails in its own way
-        if out_of_memory(error):
-            raise
-        problem = first_line(error)
-        raise Unusable(f"{folder / name} is damaged ({problem}); copy or fetch it again") from error
-    raise Unusable(f"{folder} holds no weights as safetensors ({SINGLE} or {INDEX})")
-
-
-def _read(path: Path) -> dict[str, Tensor]:
+    """All tensors of a model's folder by name, on the processor."""
     from safetensors.torch import load_file
 
-    if path.name == SINGLE:
+    path = folder / WEIGHT_FILES[0]
+    if not path.is_file():
+        raise Unusable(f"{folder} holds no weights as safetensors ({path.name})")
+    with _readable(path):
         return dict(load_file(path))
-    listed: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["weight_map"]
-    tensors: dict[str, Tensor] = {}
-    for name in sorted(set(listed.values())):
-        piece = path.parent / name
-        if not piece.is_file():
-            raise Unusable(f"{path.parent} lacks {name}, which {path.name} lists")
-        tensors.update(load_file(piece))
-    return tensors

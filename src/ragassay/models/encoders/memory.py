@@ -30,10 +30,6 @@ class ByteCache(Generic[V]):
     """Keeps values up to a number of bytes; the one unused for longest is dropped first.
 
     A value larger than the cache is not kept in it.
-
-    Args:
-        limit: most bytes.
-        backing: takes values that have no room here, and is searched for them (`VectorFile`).
     """
 
     def __init__(self, limit: int, backing: Any = None) -> None:
@@ -79,16 +75,12 @@ class VectorFile:
     The file has no name and disappears with the process. It takes at most half of the free space in
     the folder of temporary files (``TMPDIR``); a tensor without room, or that cannot be written, is
     not kept.
-
-    Args:
-        dimensions: length of a vector.
-        device: the device of the tensors.
     """
 
     def __init__(self, dimensions: int, device: torch.device) -> None:
         self._dimensions, self._device = dimensions, device
         self._file: BinaryIO | None = None
-        self._places: dict[bytes, tuple[int, int]] = {}
+        self._places: dict[Hashable, tuple[int, int]] = {}
         self._end = self._most = 0
         self.full = False
 
@@ -96,25 +88,19 @@ class VectorFile:
         """The tensor; ``None`` where it is not kept."""
         import torch
 
-        place = self._places.get(_short(key))
+        place = self._places.get(key)
         if place is None or self._file is None:
             return None
         begin, size = place
-        try:
-            self._file.seek(begin)
-            content = bytearray(self._file.read(size))
-        except OSError:
-            return None
-        if len(content) != size:
-            return None
+        self._file.seek(begin)
+        content = bytearray(self._file.read(size))
         rows = torch.frombuffer(content, dtype=torch.float32).reshape(-1, self._dimensions)
         return rows.to(self._device)
 
     def put(self, key: Hashable, value: torch.Tensor) -> None:
         """Keeps a tensor, if there is room and it is not kept yet."""
-        short = _short(key)
         size = value.numel() * 4
-        if self.full or not size or short in self._places:
+        if self.full or not size or key in self._places:
             return
         try:
             if self._file is None:
@@ -130,10 +116,5 @@ class VectorFile:
             self.full = True
             return
         if not self.full:
-            self._places[short] = (self._end, size)
+            self._places[key] = (self._end, size)
             self._end += size
-
-
-def _short(key: Hashable) -> bytes:
-    """Sixteen bytes for a row of tokens, which may be as long as a text."""
-    return blake2b(cast(bytes, key), digest_size=16).digest()

@@ -31,21 +31,7 @@ _PREFIXED = frozenset({"gpt2", "roberta"})
 
 
 class TextModel:
-    """A model in a folder.
-
-    Attributes:
-        longest: most tokens of a text; ``None`` without bound. Set by whoever uses the model.
-
-    Args:
-        options: device, precision, batch size.
-        folder: with the model and its tokeniser.
-        layers: how many of its layers are used; all where left out.
-        prefixed: whether the tokeniser reads the first word as bert-score has it.
-
-    Raises:
-        Unavailable: a package or the model is not available, or it has no such layer.
-        UsageError: the device or the precision is not available.
-    """
+    """A model in a folder."""
 
     longest: int | None = None
 
@@ -69,6 +55,20 @@ class TextModel:
         """The message for vectors that are not finite."""
         return overflow(self._dtype)
 
+    def most_tokens(self, stated: int | None = None) -> int | None:
+        """Most tokens of a text: what is stated, or by the tokeniser; where neither says it, the
+        positions in the configuration; never more than the model has positions for."""
+        most = stated or self.tokenizer.model_max_length
+        limits = [int(most)] if most < BOUNDLESS else []
+        table = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
+        if table is not None:
+            # RoBERTa and its like begin to count after the number of the padding token.
+            first = 0 if table.padding_idx is None else table.padding_idx + 1
+            limits.append(table.num_embeddings - first)
+        elif not limits:
+            limits.append(getattr(self.model.config, "max_position_embeddings", None) or 0)
+        return min((limit for limit in limits if limit > 0), default=None)
+
     def token_ids(self, texts: Sequence[str]) -> Iterator[tuple[list[int], bool]]:
         """The tokens of each text, those that mark beginning and end included, and whether nothing
         of it is cut off."""
@@ -82,11 +82,7 @@ class TextModel:
 
     def states(self, rows: Sequence[ArrayLike]) -> tuple[torch.Tensor, torch.Tensor]:
         """The states of the tokens of each row in single precision, shape (rows, longest,
-        dimensions), and which of them are tokens and no padding (1 or 0).
-
-        Raises:
-            Unusable: the model cannot run in this precision.
-        """
+        dimensions), and which of them are tokens and no padding (1 or 0)."""
         import torch
 
         inputs = padded(rows, self.device, self.tokenizer.pad_token_id or 0)
@@ -120,15 +116,8 @@ def padded(
 def cut_texts(
     n: int, cut: int, longest: int | None, label: str, effects: tuple[str, str]
 ) -> tuple[str, ...]:
-    """What a report says of texts that were cut off; nothing where none was.
-
-    Args:
-        n: texts that were read.
-        cut: how many of them were cut.
-        longest: most tokens of a text.
-        label: of the model.
-        effects: what follows from it, of one text and of several.
-    """
+    """What a report says of ``n`` texts of which some were cut off after the ``longest`` that the
+    model reads; nothing where none was. ``effects``: what follows, of one text and of several."""
     if not cut:
         return ()
     return (

@@ -10,7 +10,7 @@ batch. Here every text has its true length.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite, log
@@ -20,7 +20,6 @@ import numpy as np
 
 from ragassay.models.device import Batches
 from ragassay.models.encoders.encoder import Encoder, Tokens
-from ragassay.models.encoders.word_vectors import WordVectors
 
 if TYPE_CHECKING:
     import torch
@@ -79,6 +78,36 @@ class Idf:
             token: log((self.n + 1) / (self.counts[token] + 1)) for token in set(row.ids.tolist())
         }
         return np.array([weight_of[token] for token in row.ids.tolist()], np.float32)
+
+
+class WordVectors:
+    """An encoder in which each word has one vector, whatever stands around it. It needs no torch.
+
+    Attributes:
+        longest: ``None``: texts of any length are read.
+
+    Args:
+        table: a vector for each word, all of one length, none of them zero. Words are split at
+            white space.
+    """
+
+    longest: int | None = None
+
+    def __init__(self, table: Mapping[str, Sequence[float]]) -> None:
+        self._table = {word: np.array(row) / np.linalg.norm(row) for word, row in table.items()}
+
+    def match(self, candidate: str, reference: str) -> tuple[float, float, float]:
+        """Precision, recall and F of a pair, from -1 to 1: each word counts with its best cosine.
+
+        Raises:
+            KeyError: the table lacks a word.
+        """
+        cosines = self._rows(candidate) @ self._rows(reference).T
+        p, r = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
+        return p, r, 2 * p * r / (p + r) if p + r else 0.0
+
+    def _rows(self, text: str) -> np.ndarray:
+        return np.stack([self._table[word] for word in text.split()])
 
 
 def compare(

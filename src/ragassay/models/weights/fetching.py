@@ -47,13 +47,7 @@ _INDEX = ".index.json"
 
 @dataclass(frozen=True)
 class Fetched:
-    """A model that is now on this machine.
-
-    Attributes:
-        weights: the model, with the commit that was taken.
-        folder: where it is.
-        files: what was needed of it, by name, with sizes in bytes; empty where nothing was asked.
-    """
+    """A model that is now on this machine."""
 
     weights: Weights
     folder: Path

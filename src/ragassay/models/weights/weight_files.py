@@ -7,6 +7,7 @@ here: that is done by ``ragassay models fetch NAME``.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ragassay.base import package_files
+from ragassay.base.problem_words import json_problem
 from ragassay.base.score import Reason
 
 WEIGHT_FILES = (
@@ -137,7 +139,7 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
         Unavailable: it is not on this machine.
     """
     user_folder = _user_folder(weights, folders)
-    if user_folder is not None or Path(weights.name).is_dir():
+    if user_folder or Path(weights.name).is_dir():
         folder = Path(user_folder or weights.name)
         if not folder.is_dir():
             raise Unavailable(f"{folder}, named for the model {weights.name}, is no folder")
@@ -167,14 +169,8 @@ def missing_folder(name: str) -> str:
 
 
 def identity(weights: Weights, folders: Mapping[str, str]) -> str:
-    """Distinguishes these weights from others, for signatures.
-
-    Returns:
-        Name and commit, or for a folder its last name and the hash of its files.
-
-    Raises:
-        Unavailable: the model is not on this machine.
-    """
+    """Distinguishes these weights from others, for signatures: name and commit, or for a folder its
+    last name and the hash of its files. `Unavailable` where the model is not on this machine."""
     if (
         weights.revision
         and _user_folder(weights, folders) is None
@@ -185,15 +181,8 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
 
 
 def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
-    """A model's name for people.
-
-    Returns:
-        Its name; for a folder the last name and its hash, because a path tells where the folder is
-        and not what it holds.
-
-    Raises:
-        Unavailable: the model is not on this machine.
-    """
+    """A model's name for people: of a folder its `identity`, because a path tells where the folder
+    is and not what it holds."""
     return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
 
 
@@ -255,6 +244,17 @@ def _other_commits(weights: Weights) -> str:
         f". The cache holds another commit of it, {names}, with which published values were not "
         f"checked: --model {weights.name}={found[0]} takes it all the same"
     )
+
+
+def json_of(path: Path) -> Any:
+    """The content of a file of a model's configuration; ``None`` where there is none."""
+    if not path.is_file():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        problem = f"{path} is damaged ({json_problem(error)}); copy or fetch it again"
+        raise Unusable(problem) from error
 
 
 def _checked(folder: Path, weights: Weights) -> Path:

@@ -25,7 +25,7 @@ from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
 from ragassay.models.classifiers.hhem import HhemModel
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.word_vectors import WordVectors
+from ragassay.models.encoders.token_matching import WordVectors
 from ragassay.models.run_models import Models
 from ragassay.reports.text import wording
 

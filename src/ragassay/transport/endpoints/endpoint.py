@@ -65,6 +65,11 @@ class Prompt:
     schema: Mapping[str, Any]
     data: Mapping[str, Any] = field(default_factory=dict)
 
+    def rules_and_turns(self) -> tuple[str, list[Message]]:
+        """The rules as one text, empty where there are none; and the other messages."""
+        rules = [one["content"] for one in self.messages if one["role"] == SYSTEM]
+        return "\n\n".join(rules), [one for one in self.messages if one["role"] != SYSTEM]
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
@@ -88,15 +93,41 @@ class Completion:
     counted: bool = False
 
 
+MOST_TOKENS = 2**53
+"""More than any endpoint can have counted: what every reader of JSON and SQLite can hold."""
+
+
+def counted(*values: object) -> int | None:
+    """A number of tokens as an endpoint counted it, from 0 to `MOST_TOKENS`: the sum of the values
+    that are such numbers (not missing, negative, a text); ``None`` where none is."""
+    numbers = [
+        value
+        for value in values
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    ]
+    return int(min(sum(numbers), MOST_TOKENS)) if numbers else None
+
+
 def completed(
-    text: str | None, finish: Finish, model: object, *tokens: int | None, refusal: Any = None
+    text: str | None,
+    finish: Finish | None,
+    model: object,
+    usage: Mapping[str, Any],
+    read: Sequence[str],
+    written: Sequence[str],
+    *,
+    refusal: Any = None,
 ) -> Completion:
-    """A reply with the tokens that an endpoint counted, read and written; ``None`` for no count."""
-    read, written = tokens
+    """A reply with the tokens that its endpoint counted: those read and those written, by the names
+    that they have in its ``usage``."""
+    inputs = counted(*map(usage.get, read))
+    outputs = counted(*map(usage.get, written))
     # No prompt has nothing in it: some proxies send zeros.
-    is_counted = bool(read) and written is not None
+    is_counted = bool(inputs) and outputs is not None
     name = str(model or "")
-    return Completion(text, finish, refusal or None, name, read or 0, written or 0, is_counted)
+    return Completion(
+        text, finish or "stop", refusal or None, name, inputs or 0, outputs or 0, is_counted
+    )
 
 
 @dataclass(eq=False)
@@ -204,15 +235,3 @@ class ApiProtocol:
     providers: Mapping[str, Provider]
     aliases: Mapping[str, str] = field(default_factory=dict)
     embeddings: str | None = None
-
-
-MOST_TOKENS = 2**53
-"""More than any endpoint can have counted: what every reader of JSON and SQLite can hold."""
-
-
-def counted(value: object) -> int | None:
-    """A number of tokens as an endpoint counted it, from 0 to `MOST_TOKENS`; ``None`` where it is
-    no such number (missing, negative, a text)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        return None
-    return int(min(value, MOST_TOKENS))

@@ -10,14 +10,9 @@ from typing import Any, ClassVar
 import orjson
 
 from ragassay.base.errors import UsageError
-from ragassay.transport.endpoints.endpoint import (
-    ApiProtocol,
-    Completion,
-    Endpoint,
-    Prompt,
-)
+from ragassay.transport.endpoints.endpoint import ApiProtocol, Completion
 from ragassay.transport.endpoints.endpoint_errors import foreign
-from ragassay.transport.endpoints.openai_chat import chat_body, chat_completion
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.endpoints.python_chat import raised
 from ragassay.transport.providers import speakers
 from ragassay.transport.secrets import Secret
@@ -25,14 +20,11 @@ from ragassay.transport.secrets import Secret
 _FOUND = Secret("-", "the environment variable from which LiteLLM reads the key")
 
 
-class LiteLLMPackage(Endpoint):
-    """``litellm.acompletion``, in this process. LiteLLM finds its keys in the environment."""
+class LiteLLMPackage(OpenAIChat):
+    """``litellm.acompletion``, in this process: OpenAI's requests and replies. LiteLLM finds its
+    keys in the environment."""
 
     protocol: ClassVar[str] = "litellm"
-
-    def body(self, prompt: Prompt) -> dict[str, Any]:
-        """The request as OpenAI documents it, which is LiteLLM's own form."""
-        return chat_body(prompt)
 
     async def open(self) -> None:
         """Imports the package, which takes seconds."""
@@ -41,23 +33,20 @@ class LiteLLMPackage(Endpoint):
     async def send(self, body: bytes) -> Completion:
         """Has LiteLLM send it once."""
         request = orjson.loads(body)
-        form = (request.get("response_format") or {}).get("type")
-        sent = [*(request.keys() - {"model", "messages", "response_format"}), *[form] * bool(form)]
         own = {"api_key": self.key.reveal()} if self.key else {}
         try:
             reply = await _package().acompletion(
                 **request, **own, timeout=self.timeout, num_retries=0, max_retries=0
             )
         except Exception as error:
-            failure = raised(
-                error, self.shown, model=request["model"], sent=sent, key=self.key or _FOUND
-            )
+            sent, key = list(self.rejectable(request)), self.key or _FOUND
+            failure = raised(error, self.shown, model=request["model"], sent=sent, key=key)
             failure.detail = self.key.hidden_in(failure.detail)
             raise failure from error
         try:
-            return chat_completion(reply.model_dump())
+            return self.read(reply.model_dump(), body)
         except (LookupError, TypeError, AttributeError) as error:
-            raise foreign(repr(reply).encode(), self.shown, "chat completion") from error
+            raise foreign(repr(reply).encode(), self.shown, self.expected) from error
 
 
 def _package() -> Any:
@@ -78,4 +67,4 @@ def _check() -> None:
         )
 
 
-PROTOCOL = ApiProtocol("litellm", LiteLLMPackage, _check, **speakers("litellm"))
+PROTOCOLS = (ApiProtocol("litellm", LiteLLMPackage, _check, **speakers("litellm")),)

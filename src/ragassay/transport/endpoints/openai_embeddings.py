@@ -12,8 +12,8 @@ import numpy as np
 import orjson
 
 from ragassay.transport.endpoints.endpoint import Completion, counted
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.endpoints.http_endpoint import Unsound, usage_of
-from ragassay.transport.endpoints.openai_chat import OpenAIChat
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,14 +20,12 @@ from ragassay.transport.endpoints.endpoint import (
     Completion,
     Endpoint,
     EndpointError,
-    Finish,
     Message,
     Prompt,
     completed,
-    counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
-from ragassay.transport.endpoints.openai_chat import text_of
+from ragassay.transport.endpoints.http_chats import FINISH, text_of
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.user_code.object_calls import described, in_thread, is_async
 
@@ -43,14 +41,9 @@ _METHODS = (
 """Methods of chat models and (``call``) of Open RAG Eval's judges, the one that is preferred first,
 and what each takes."""
 
-_CUT: Mapping[Any, Finish] = {
-    "length": "length",
-    "max_tokens": "length",
-    "MAX_TOKENS": "length",
-    "content_filter": "filtered",
-    "SAFETY": "filtered",
-}
-"""Words by which models say why a reply ended too early."""
+
+_READ, _WRITTEN = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
+"""How they call the tokens."""
 
 _THEIR_KEY = Secret("-", "the key that the object was made with")
 
@@ -61,15 +54,6 @@ class PythonChat(Endpoint):
     A function takes the prompt as one text; where its first parameter is called ``messages``, it
     takes a list of mappings with ``role`` and ``content``. It may be a coroutine function;
     functions that are not run in threads of their own, several at a time.
-
-    Args:
-        judge: the object.
-        name: what messages call it.
-        version: enters the identity of requests, beside the model's name.
-        timeout: see `Endpoint`.
-
-    Raises:
-        UsageError: the object cannot be asked.
     """
 
     protocol: ClassVar[str] = "python"
@@ -123,24 +107,16 @@ class PythonChat(Endpoint):
         metadata = metadata if isinstance(metadata, Mapping) else {}
         ended = metadata.get("finish_reason") or metadata.get("stop_reason")
         ended = ended or getattr(value, "stop_reason", None)
-        finish = _CUT.get(ended if isinstance(ended, str) else None, "stop")
+        finish = FINISH.get(ended if isinstance(ended, str) else None)
         model = metadata.get("model_name") or metadata.get("model")
-        return completed(text, finish, model, *_tokens(value))
-
-
-def _tokens(value: Any) -> tuple[int | None, int | None]:
-    """The tokens that a message of LangChain, a response of LlamaIndex or one of datapizza says
-    were read and written."""
-    for where, names in (
-        ("usage_metadata", ("input_tokens", "output_tokens")),
-        ("additional_kwargs", ("prompt_tokens", "completion_tokens")),
-        ("usage", ("prompt_tokens", "completion_tokens")),
-    ):
-        usage = getattr(value, where, None)
-        usage = usage if isinstance(usage, Mapping) else getattr(usage, "__dict__", {})
-        if names[0] in usage:
-            return counted(usage[names[0]]), counted(usage.get(names[1]))
-    return None, None
+        # A message of LangChain, a response of LlamaIndex, one of datapizza.
+        usage: Any = {}
+        for place in ("usage_metadata", "additional_kwargs", "usage"):
+            usage = getattr(value, place, None)
+            usage = usage if isinstance(usage, Mapping) else getattr(usage, "__dict__", {})
+            if not usage.keys().isdisjoint(_READ):
+                break
+        return completed(text, finish, model, usage, _READ, _WRITTEN)
 
 
 def raised(
@@ -153,17 +129,11 @@ def raised(
     key: Secret = _THEIR_KEY,
     code: str = "",
 ) -> EndpointError:
-    """The error for an exception of a user's function or of a client in Python.
+    """The error for an exception of a user's function (``code``) or of a package's client, when it
+    was asked a kind of question (``asked``). The others are as of `from_status`.
 
     Clients' exceptions carry the status of the server that they asked: it is read as for any
-    endpoint (see `from_status`), so that a rate limit is waited for.
-
-    Args:
-        error: what was raised.
-        where: names the endpoint in the sentence.
-        asked: kind of the question, for the sentence.
-        model, sent, key: as of `from_status`.
-        code: name of the user's function or object that raised; empty for a package's client.
+    endpoint, so that a rate limit is waited for.
     """
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and 400 <= status < 600:
