@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragassay.base.errors import UsageError
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import github_output, show
+from ragassay.cli.output import show
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -88,7 +88,9 @@ def compare(given: Given) -> int:
         show.lines(*(f"{what}: {path}" for what, path in written))
         show.gates(gates)
     if given.github:
-        github_output.tell_of_comparisons(comparisons, gates, as_json=given.json)
+        show.github(
+            [comparison_report(one, full=True) for one in comparisons], gates, as_json=given.json
+        )
     return show.exit_code(gates, lacking=not all(one.decidable for one in gated))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragassay.base.errors import UsageError
 from ragassay.cli.command import Given, command
 from ragassay.cli.flags import listed
-from ragassay.cli.output import github_output, show
+from ragassay.cli.output import show
 
 
 @command("report")
@@ -40,5 +40,5 @@ def report(given: Given) -> int:
         show.lines(*(f"{what}: {path}" for what, path in written.items()))
         show.gates(result.gates)
     if given.github:
-        github_output.tell_of_run(result, as_json=given.json)
+        show.github_of(result, as_json=given.json)
     return show.exit_code_of(result) if given.fail_under else show.OK

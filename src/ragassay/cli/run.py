@@ -7,7 +7,7 @@ import gc
 from ragassay.base.errors import UsageError
 from ragassay.cli.command import Given, command
 from ragassay.cli.flags import configured
-from ragassay.cli.output import github_output, show
+from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.cli.peers.pipeline_command import run_pipeline
 
@@ -92,5 +92,5 @@ def run(given: Given) -> int:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
         show.gates(result.gates)
     if given.github:
-        github_output.tell_of_run(result, as_json=given.json)
+        show.github_of(result, as_json=given.json)
     return show.exit_code_of(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import textwrap
@@ -217,6 +218,29 @@ def status(label: str) -> Iterator[None]:
         yield
 
 
+def github_of(shown: Result, *, as_json: bool) -> None:
+    """Tells GitHub's workflow what a run found."""
+    from ragassay.reports.views.summary_view import result_report
+
+    reports = [result_report(shown, gates=False, slices=True)]
+    github(reports, shown.gates, *summaries(shown), as_json=as_json)
+
+
+def github(
+    reports: Iterable[Report], found: Sequence[GateResult], *summaries: Summary, as_json: bool
+) -> None:
+    """Tells GitHub's workflow what was found: annotations (on standard error where standard output
+    is JSON), and the reports in the summary of the step."""
+    from ragassay.reports.ci import github_workflow
+    from ragassay.reports.drawn.markdown import markdown
+
+    sys.stdout.flush()
+    stream = sys.stderr if as_json else sys.stdout
+    stream.writelines(f"{one}\n" for one in github_workflow.commands(found, summaries))
+    text = "\n".join([github_workflow.gate_list(found), *map(markdown, reports)])
+    github_workflow.add_to_step_summary(text, os.environ)
+
+
 def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = False) -> int:
     """1 when a gate failed, 3 when a run is incomplete (`is_incomplete`), else 0.
 
@@ -225,41 +249,32 @@ def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = 
         summaries: that of the run and, where there is one, that of its consistency.
         lacking: whether something is missing that neither of them says.
     """
-    if any(gate.passed is False for gate in gates):
-        return GATE_FAILED
     from ragassay.engine.results.summary import is_incomplete
 
-    is_undecided = any(gate.passed is None for gate in gates)
-    lacking |= is_undecided or (bool(summaries) and is_incomplete(*summaries))
-    return INCOMPLETE if lacking else OK
+    if any(gate.passed is False for gate in gates):
+        return GATE_FAILED
+    lacking |= any(gate.passed is None for gate in gates)
+    return INCOMPLETE if lacking or (summaries and is_incomplete(*summaries)) else OK
 
 
 def numbered(path: Path, at: int, of: int) -> Path:
-    """The file of one of several comparisons: with a number where there are more than one.
-
-    Args:
-        path: that was named.
-        at: number of the comparison, from 1.
-        of: how many there are.
-    """
+    """The file of one of several comparisons: numbered from 1 where there are more than one."""
     return path if of == 1 else path.with_stem(f"{path.stem}-{at}")
 
 
 def summaries(shown: Result) -> list[Summary]:
     """The summary of a run and, where there is one, that of its consistency."""
-    inner = shown.consistency
-    return [shown.summary, *([] if inner is None else [inner.summary])]
+    return [one.summary for one in (shown, shown.consistency) if one is not None]
 
 
 def exit_code_of(shown: Result) -> int:
     """The exit code for a run and its gates. With ``--quiet``, standard error says why a run is
     incomplete."""
-    of_run = summaries(shown)
-    code = exit_code(shown.gates, *of_run)
-    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
-        from ragassay.engine.results.summary import missing_by_accident
+    from ragassay.engine.results.summary import missing_by_accident
 
-        missing = missing_by_accident(*of_run)
+    code = exit_code(shown.gates, *summaries(shown))
+    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
+        missing = missing_by_accident(*summaries(shown))
         reasons = [f"{missing}: the run is incomplete."] if missing else []
         for sentence in [*reasons, *shown.summary.warnings]:
             sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")

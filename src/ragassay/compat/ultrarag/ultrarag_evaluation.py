@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-import numpy as np
-
 from ragassay.base.counts import either
 from ragassay.base.errors import ArgumentError, OptionError, UsageError, meant_or_all
 from ragassay.base.files import atomic
@@ -21,7 +19,6 @@ from ragassay.compat.trec_eval import trec_evaluation, trec_printing
 from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 from ragassay.compat.ultrarag.ultrarag_benchmark import warn_of_rows
 from ragassay.engine import evaluate as evaluate_samples
-from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.run import ranked_runs
 from ragassay.metrics.retrieval import trec_names
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
@@ -170,21 +167,9 @@ def evaluate_trec_pvalue(
         for path in (run_new_path, run_old_path)
     ]
     met = judged[0][0].in_run | judged[1][0].in_run
-    a, b = (
-        np.array(trec_evaluation.score(*one, measures, complete=True).columns, np.float64)[:, met]
-        for one in judged
-    )
-    comparison = compare_arrays(
-        [measure.label for measure in measures],
-        a,
-        b,
-        a_name="A",
-        b_name="B",
-        higher_is_better=[True] * len(measures),
-        spans=[(0.0, 1.0)] * len(measures),
-        correction="none",
-        n_resamples=n_resamples,
-    )
+    scores = [trec_evaluation.score(*one, measures, complete=True) for one in judged]
+    test = {"correction": "none", "n_resamples": n_resamples}
+    (comparison,) = trec_evaluation.compared(scores, ("A", "B"), only=met, **test)
     return _saved(trec_printing.ultrarag_comparison(comparison), save_path)
 
 
