@@ -55,7 +55,7 @@ def ask(given: Given) -> int:
     suites = listed("--suite", given.suite) or []
     for name in suites:
         get(name)
-    options = {one.name: getattr(given, one.name) for one in fields(AskOptions)}
+    options = given.of(*(one.name for one in fields(AskOptions)))
     options |= {"limit": given.limit, "ledger": given.ledger or DEFAULT}
     if given.dry_run:
         _show_plans(plan_asking(given.queries, given.target, **options), given.budget, given.json)

@@ -43,6 +43,10 @@ class Given(SimpleNamespace):
     """What the command line says: a value for each option of the command in the table, and in
     ``run_options`` the options of a run that were given, as `RunConfig` has them."""
 
+    def of(self, *names: str) -> dict[str, Any]:
+        """The values of some options, by name: keywords of what takes them as they are."""
+        return {name: getattr(self, name) for name in names}
+
 
 @cache
 def _table() -> dict[str, dict[str, str]]:

@@ -46,16 +46,9 @@ def compare(given: Given) -> int:
         carry_out(
             new,
             old,
-            metrics=given.metrics,
-            primary=given.primary,
             fail_if_drop=given.fail_if_drop or (),
-            n_resamples=given.n_resamples,
-            seed=given.seed,
-            level=given.level,
-            correction=given.correction,
-            trust_offline=given.trust_offline,
-            unpaired=given.unpaired,
-            force=given.force,
+            **given.of("metrics", "primary", "n_resamples", "seed", "level", "correction"),
+            **given.of("trust_offline", "unpaired", "force"),
         )
         for new, old in pairs
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from ragassay.base.errors import UsageError
@@ -35,18 +36,11 @@ def diagnose(given: Given) -> None:
 
     if given.examples < 0:
         raise UsageError(f"--examples is {given.examples}; give 0 or more.")
-    thresholds = Thresholds(
-        given.low_rank,
-        given.max_contradicted,
-        given.min_supported,
-        given.min_cited,
-        given.min_right,
-        given.min_complete,
-    )
     options: dict[str, Any] = {
-        "headline": given.headline, "below": given.below, "thresholds": thresholds,
-        "headline_only": given.headline_only, "n_examples": given.examples,
-    }  # fmt: skip
+        **given.of("headline", "below", "headline_only"),
+        "thresholds": Thresholds(**given.of(*(one.name for one in fields(Thresholds)))),
+        "n_examples": given.examples,
+    }
     new = open_run(given.run)
     if given.old is not None:
         change = moved(new, open_run(given.old), **options)

@@ -188,9 +188,7 @@ def _compare(
         names,
         clusters=clusters,
         clustered_by=CONVERSATION_KEYS[1],
-        correction=given.correction,
-        n_resamples=given.n_resamples,
-        seed=given.seed,
+        **given.of("correction", "n_resamples", "seed"),
     )
     if given.format == "ultrarag":
         show.json(shown.ultrarag_comparison(comparisons[0]))

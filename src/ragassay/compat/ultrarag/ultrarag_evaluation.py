@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ragassay.base.counts import either
 from ragassay.base.errors import ArgumentError, OptionError, UsageError, meant_or_all
 from ragassay.base.files import atomic
-from ragassay.base.problem_words import shown_value
+from ragassay.base.problem_words import shown_value, validation_problem
 from ragassay.compat.trec_eval import trec_evaluation, trec_printing
 from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 from ragassay.compat.ultrarag.ultrarag_benchmark import warn_of_rows
@@ -27,12 +29,14 @@ METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""
 
 _KS = (1, 5, 10, 20, 50, 100)
-_TAKES: Mapping[str, tuple[type, type | None, str]] = {
-    "metrics": (list, str, "a list of names"),
-    "ks": (list, int, "a list of whole numbers"),
-    "n_resamples": (int, None, "a whole number"),
+_Count = Annotated[int, Field(strict=True, ge=1)]
+_PATH = TypeAdapter[Any](Annotated[str, Field(strict=True, pattern=r"^[^\x00]*$")])
+_TAKES: Mapping[str, TypeAdapter[Any]] = {
+    "metrics": TypeAdapter(list[Annotated[str, Field(strict=True)]]),
+    "ks": TypeAdapter(list[_Count]),
+    "n_resamples": TypeAdapter(_Count),
 }
-"""For each argument its type, the type of its items, and both in words; all others are paths."""
+"""What arguments may be; all others are paths."""
 
 
 class Evaluated(TypedDict):
@@ -160,7 +164,7 @@ def evaluate_trec_pvalue(
 
     Source: UltraRAG, servers/evaluation.
     """
-    _check_n(n_resamples)
+    _check("n_resamples", n_resamples)
     measures = _measures(metrics, ks)
     judged = [
         ranked_runs.read_judged(Path(qrels_path), Path(path), "qrels")
@@ -183,48 +187,31 @@ def check_argument(tool: str, name: str, value: Any) -> None:
     optional = name == "save_path" or (tool == "evaluate" and name == "metrics")
     if name in ("pred_ls", "gt_ls") or (value is None and optional):
         return
-    kind, item, words = _TAKES.get(name, (str, None, "a path"))
-    items = value if item and isinstance(value, list) else ()
-    if not _is(value, kind) or not all(_is(one, item) for one in items):
-        raise OptionError(name, f"is {shown_value(value)}: write {words}")
-    if kind is str and "\0" in value:
-        raise OptionError(name, f"is {shown_value(value)}, which no path can be")
     try:
+        _check(name, value)
         if name == "metrics":
             _chosen(value, METRICS if tool == "evaluate" else trec_names.ULTRARAG)
-        elif name == "ks":
-            _check_ks(value)
-        elif name == "n_resamples":
-            _check_n(value)
     except ArgumentError as error:
         raise OptionError(name, str(error).removeprefix(f"{name} ")) from error
 
 
-def _is(value: object, kind: type | None) -> bool:
-    return type(value) is kind  # true is no number
+def _check(name: str, value: Any) -> None:
+    """Refuses a value that an argument cannot have."""
+    try:
+        _TAKES.get(name, _PATH).validate_python(value)
+    except ValidationError as error:
+        raise ArgumentError(f"{name} {validation_problem(error)}.") from error
 
 
 def _measures(metrics: Sequence[str], ks: Sequence[int]) -> list[TrecMeasure]:
     names = _chosen(metrics, trec_names.ULTRARAG)
-    _check_ks(ks)
+    _check("ks", list(ks))
     cut = [name for name in names if name not in ("mrr", "map")]
     if cut and not ks:
         raise ArgumentError(
             f"ks is empty, and {' and '.join(cut)} need cut-offs, such as 1, 5, 10."
         )
     return trec_names.resolve(names, ks=tuple(ks) if cut else None, ultrarag=True)
-
-
-def _check_ks(ks: Sequence[int]) -> None:
-    if wrong := [k for k in ks if k < 1]:
-        raise ArgumentError(f"ks holds {wrong[0]}, and a cut-off is at least 1.")
-
-
-def _check_n(n_resamples: int) -> None:
-    if n_resamples < 1:
-        raise ArgumentError(
-            f"n_resamples is {n_resamples}: write a number of sign patterns, 1 or more."
-        )
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
