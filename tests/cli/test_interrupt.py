@@ -93,7 +93,8 @@ def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(command(*words), stdout=full, stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.decode() == ("ragassay: The output cannot be written: the disk is full.\n")
+    said = ended.stderr.decode()
+    assert said.startswith("ragassay: The output cannot be written: ") and said.count("\n") == 1
 
 
 def test_a_closed_standard_output_is_one_sentence() -> None:

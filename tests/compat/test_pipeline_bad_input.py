@@ -374,7 +374,7 @@ def test_a_very_long_text_arrives_whole() -> None:
 @pytest.mark.parametrize(
     ("renamed", "words"),
     [
-        ("{pred_ls: eval_res}", "pred_ls is {'em': [1.0], 'avg_em': 1.0}, and no list with an"),
+        ("{pred_ls: eval_res}", "pred_ls must be list, not {'em': [1.0], 'avg_em': 1.0}"),
         ("{save_path: gt_ls}", "save_path: must be string, not [['a']]."),
     ],
 )

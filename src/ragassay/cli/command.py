@@ -26,6 +26,7 @@ COMMON = (
 
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "text": (str, {}),
+    "hidden": (str, {"show": False}),  # understood only to say what to write instead
     "int": (int, {}),
     "float": (float, {}),
     "positive": (float, {"validator": validators.Number(gt=0)}),
@@ -87,10 +88,7 @@ def _parameter(declared: str, help_text: str) -> inspect.Parameter:
         value = False
     elif kind.endswith("!") or (written[0].isupper() and not written.endswith("?")):
         value = inspect.Parameter.empty
-    told = Parameter(
-        name=flags or None, help=help_text, negative=(), show=not help_text.startswith("Refused"),
-        **more,
-    )  # fmt: skip
+    told = Parameter(name=flags or None, help=help_text, negative=(), **more)
     annotation: Any = Annotated[typed if value is not None else typed | None, told]
     return inspect.Parameter(name, place, default=value, annotation=annotation)
 

@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ragassay.base.counts import either
 from ragassay.base.errors import ArgumentError, OptionError, UsageError, meant_or_all
 from ragassay.base.files import atomic
-from ragassay.base.problem_words import shown_value, validation_problem
+from ragassay.base.problem_words import mistake
 from ragassay.compat.trec_eval import trec_evaluation, trec_printing
 from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 from ragassay.compat.ultrarag.ultrarag_benchmark import warn_of_rows
@@ -29,10 +29,13 @@ METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""
 
 _KS = (1, 5, 10, 20, 50, 100)
+_Text = Annotated[str, Field(strict=True)]
 _Count = Annotated[int, Field(strict=True, ge=1)]
 _PATH = TypeAdapter[Any](Annotated[str, Field(strict=True, pattern=r"^[^\x00]*$")])
 _TAKES: Mapping[str, TypeAdapter[Any]] = {
-    "metrics": TypeAdapter(list[Annotated[str, Field(strict=True)]]),
+    "pred_ls": TypeAdapter(list[_Text | None]),
+    "gt_ls": TypeAdapter(list[list[_Text]]),
+    "metrics": TypeAdapter(list[_Text]),
     "ks": TypeAdapter(list[_Count]),
     "n_resamples": TypeAdapter(_Count),
 }
@@ -200,7 +203,9 @@ def _check(name: str, value: Any) -> None:
     try:
         _TAKES.get(name, _PATH).validate_python(value)
     except ValidationError as error:
-        raise ArgumentError(f"{name} {validation_problem(error)}.") from error
+        place, problem = mistake(error)
+        where = f"{name}.{place}:" if place else name
+        raise ArgumentError(f"{where} {problem}.") from error
 
 
 def _measures(metrics: Sequence[str], ks: Sequence[int]) -> list[TrecMeasure]:
@@ -229,11 +234,8 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
-    for name, value in (("pred_ls", pred_ls), ("gt_ls", gt_ls)):
-        if not _is_list(value):
-            raise ArgumentError(
-                f"{name} is {shown_value(value)}, and no list with an item a question."
-            )
+    _check("pred_ls", pred_ls)
+    _check("gt_ls", gt_ls)
     if len(pred_ls) != len(gt_ls):
         n, most = sorted((len(pred_ls), len(gt_ls)))
         less = "pred_ls" if len(pred_ls) < len(gt_ls) else "gt_ls"
@@ -242,26 +244,6 @@ def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
             f"{either(most - n, f'row {n}', f'the rows {n} to {most - 1}')} (counted from 0). Both "
             "need an item a question."
         )
-    for at, answer in enumerate(pred_ls):
-        if answer is not None and not isinstance(answer, str):
-            raise ArgumentError(
-                f"pred_ls[{at}] is no text but {type(answer).__name__}: write the answer as a text."
-            )
-    for at, golds in enumerate(gt_ls):
-        if not _is_list(golds):
-            accepted = "the list of all accepted answers"
-            advice = f"{accepted}, [] where there is none"
-            if isinstance(golds, str):
-                advice = f"[{shown_value(golds)}], {accepted}"
-            raise ArgumentError(
-                f"gt_ls[{at}] is {shown_value(golds)}, and not a list: write {advice}."
-            )
-        if wrong := [gold for gold in golds if not isinstance(gold, str)]:
-            raise ArgumentError(f"gt_ls[{at}] holds {shown_value(wrong[0])}, which is no text.")
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _saved(body: dict[str, Any], save_path: str | None) -> Evaluated:
