@@ -125,11 +125,7 @@ class Command:
         COMMANDS[name] = self
 
     def declare(self, *, common: bool = False) -> None:
-        """Makes the flags.
-
-        Args:
-            common: whether the help shows those options of a run alone that are often used.
-        """
+        """Makes the flags."""
         own = [_parameter(*row) for row in _table().get(self._full_name, {}).items()]
         own.sort(key=lambda one: one.kind)  # places first
         switches = [one for one in own if one.default is False]
@@ -162,14 +158,7 @@ class Command:
 def command(
     name: str, *groups: str, names: Collection[str] = (), without: Collection[str] = ("data",)
 ) -> Callable[[Callable[[Given], int | None]], Command]:
-    """Makes a function a command.
-
-    Args:
-        name: of the command, as the table of options has it.
-        groups: of options of a run that it takes.
-        names: of options that it takes besides.
-        without: names of options that it does not take.
-    """
+    """Makes a function a command, which takes the options of a run of these groups and names."""
 
     def takes(option: str, group: str) -> bool:
         return (group in groups or option in names) and option not in without

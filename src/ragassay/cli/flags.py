@@ -20,11 +20,6 @@ NONE = type(None)
 def value_of(name: str, field: FieldInfo, words: Any) -> Any:
     """The value of an option, converted from its flag.
 
-    Args:
-        name: of the option.
-        field: of `RunConfig`.
-        words: that the command line has.
-
     Raises:
         UsageError: the words are not of the option's form.
     """
@@ -57,10 +52,6 @@ def takes_many(kind: Any) -> bool:
 
 def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
     """Repeated and comma-separated values as one list.
-
-    Args:
-        flag: that they were given to, for messages.
-        values: as they were given; ``None`` for a flag that was not.
 
     Raises:
         UsageError: one of them is empty: an unset variable of the shell must not silently change
@@ -116,10 +107,6 @@ def pairs(
 def numbers(flag: str, text: str | None) -> list[int] | None:
     """``1,5,10`` as whole numbers of at least 1.
 
-    Args:
-        flag: that they were given to, for messages.
-        text: as it was given; ``None`` for a flag that was not.
-
     Raises:
         UsageError: something else.
     """
@@ -142,13 +129,8 @@ def is_config(path: Path) -> bool:
 def configured(
     data: Path | None, config: Path | None, flags: Mapping[str, Any], more: Sequence[Path] = ()
 ) -> RunConfig:
-    """The configuration that a command is to use.
-
-    Args:
-        data: DATA: samples, or a configuration; ``-`` is standard input, which is read here.
-        config: the file that ``--config`` names.
-        flags: the keys that flags set; they win over the file's, as DATA does.
-        more: further files of samples.
+    """The configuration that a command is to use: of DATA (samples, or itself a configuration), the
+    file that ``--config`` names, and flags, which win over it.
 
     Raises:
         UsageError: nothing is named, or two configurations are, or an impossible flag.

@@ -108,11 +108,7 @@ _MOST_PASSAGES = 20
 
 
 def warn_of_left_out(left_out: Mapping[str, str]) -> None:
-    """Says on standard error which documents are left out.
-
-    Args:
-        left_out: path and reason of each.
-    """
+    """Says on standard error which documents are left out."""
     if left_out:
         reasons = "; ".join(f"{name} {why}" for name, why in list(left_out.items())[:FEW])
         more = f"; and {len(left_out) - FEW} more" if len(left_out) > FEW else ""

@@ -56,12 +56,7 @@ def lines(*texts: object) -> None:
 
 
 def wrapped(text: str, indent: str = "  ") -> None:
-    """Prints a text in lines of at most 80 columns; words are not cut.
-
-    Args:
-        text: of one line.
-        indent: of the lines after the first.
-    """
+    """Prints a text in lines of at most 80 columns; words are not cut."""
     lines(
         *textwrap.wrap(
             text,
@@ -76,12 +71,8 @@ def wrapped(text: str, indent: str = "  ") -> None:
 
 def result(shown: Result, *, every: bool = False, slices: bool = False) -> None:
     """Prints the table of a run, and below it that of its consistency. A run of the suite
-    consistency alone has only that one.
-
-    Args:
-        shown: the run.
-        every: whether metrics that are not in the headline of their suite have a row, too.
-        slices: whether the means of each slice are shown, too.
+    consistency alone has only that one. With ``every`` also metrics beside the headlines of the
+    suites have rows, with ``slices`` the means of each slice are shown.
     """
     from ragassay.reports.views.summary_view import result_report
 
@@ -110,12 +101,6 @@ def preview(
 ) -> bool:
     """Reads the data of a job and prints what it would compute, ask and pay.
 
-    Args:
-        job: that is not run.
-        as_json: prints JSON in place of tables.
-        every_suite: also says which suites the data suits.
-        placement: of the data's columns, to be told as well.
-
     Returns:
         Whether anything can be scored.
     """
@@ -141,9 +126,6 @@ def preview(
 def suggestions(placement: Placement) -> str:
     """The flags for the columns that may hold fields, and between which columns a person has to
     choose; empty where there are none.
-
-    Args:
-        placement: of the data's columns.
     """
     flags = " ".join(map(column_flag, placement.suggested.items()))
     ties = (
@@ -154,11 +136,7 @@ def suggestions(placement: Placement) -> str:
 
 
 def column_flag(field_and_column: tuple[str, str]) -> str:
-    """The flag that says which column holds a field.
-
-    Args:
-        field_and_column: of ours, and of the data.
-    """
+    """The flag that says which column holds a field."""
     return f"--columns {shlex.quote('='.join(field_and_column))}"
 
 
@@ -242,13 +220,8 @@ def github(
 
 
 def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = False) -> int:
-    """1 when a gate failed, 3 when a run is incomplete (`is_incomplete`), else 0.
-
-    Args:
-        gates: what they found.
-        summaries: that of the run and, where there is one, that of its consistency.
-        lacking: whether something is missing that neither of them says.
-    """
+    """1 when a gate failed, 3 when a run is incomplete (`is_incomplete`), or anything else is
+    ``lacking``; else 0."""
     from ragassay.engine.results.summary import is_incomplete
 
     if any(gate.passed is False for gate in gates):
