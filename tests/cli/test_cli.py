@@ -39,12 +39,6 @@ def complaint(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return " ".join(error.split())
 
 
-def test_run_prints_every_metric_with_its_counts(data: Path, capsys) -> None:
-    assert run("run", data, "--metrics", "em,f1") == 0
-    out = capsys.readouterr().out
-    assert "em" in out and "0.333" in out and "3/3" in out and "\x1b" not in out
-
-
 def test_run_as_json_is_strict_json_on_standard_output_alone(data: Path, capsys) -> None:
     assert run("run", data, "--suite", "qa", "--json") == 0
     body = json.loads(capsys.readouterr().out, parse_constant=lambda c: pytest.fail(c))
@@ -71,42 +65,11 @@ def test_a_configuration_file_is_a_run_and_flags_win(data: Path, tmp_path: Path,
     assert body["n_samples"] == 3 and body["gates"][0]["passed"] is False
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("data: data.jsonl\nmetrcs: [em]\n", "unknown key 'metrcs'. Did you mean 'metrics'?"),
-        ("data: data.jsonl\nlimit: none\n", "limit"),
-        ("data: [\n", "is not YAML"),
-        ("- data\n", "is not a mapping"),
-        ("data: ${NO_SUCH_VARIABLE}\n", "NO_SUCH_VARIABLE, which is not set"),
-        ("metrics: [em]\n", "No data is named"),
-    ],
-)
-def test_a_bad_configuration_is_one_sentence(text: str, says: str, data, tmp_path, capsys) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text(text)
-    assert says in complaint(capsys, "run", config)
-
-
 def test_environment_variables_fill_a_configuration(data, tmp_path, monkeypatch, capsys) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("data: ${WHERE:-data.jsonl}\nmetrics: ['${WHAT}']\n")
     monkeypatch.setenv("WHAT", "em")
     assert run("run", config) == 0
-
-
-def test_gates_decide_the_exit_code(data: Path, capsys) -> None:
-    assert run("run", data, "-m", "em", "--fail-under", "em>=0.3") == 0
-    assert run("run", data, "-m", "em", "--fail-under", "em>=0.7") == 1
-    assert "em>=0.7: FAILED" in capsys.readouterr().out
-    assert run("run", data, "-m", "em", "--fail-under", "low(em)>=0.3") == 3
-    assert "low(em)>=0.3: undecided, one-sided 95 % bounds" in capsys.readouterr().out
-    assert "is no value of em" in complaint(
-        capsys, "run", data, "-m", "em", "--fail-under", "low(em)>=1.5"
-    )
-    assert "is not in what this run computes" in complaint(
-        capsys, "run", data, "-m", "em", "--fail-under", "f1>=0.3"
-    )
 
 
 def test_nothing_scored_exits_three(tmp_path: Path, capsys) -> None:
@@ -143,16 +106,6 @@ def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys)
     out = capsys.readouterr().out
     for word in ("new", "old", "difference", "verdict"):
         assert word in out
-
-
-def test_fail_if_worse_is_a_gate(tmp_path: Path, capsys) -> None:
-    for name, said in (("good", "yes"), ("bad", "no")):
-        rows = [{"id": str(n), "answer": said, "references": ["yes"]} for n in range(12)]
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        assert run("run", path, "-m", "em", "-o", tmp_path / name) == 0
-    assert run("compare", tmp_path / "bad", tmp_path / "good", "--fail-if-worse") == 1
-    assert run("compare", tmp_path / "good", tmp_path / "bad", "--fail-if-worse") == 0
 
 
 def test_one_comparison_of_nothing_among_several_is_incomplete_as_junit_says(
@@ -243,16 +196,6 @@ def test_an_output_that_cannot_be_written_is_one_sentence(
     assert "cannot be written" in complaint(
         capsys, "run", data, "-m", "em", "-o", tmp_path / "file" / "below"
     )
-
-
-def test_wrong_words_exit_two(data: Path, capsys) -> None:
-    assert run("rum", data) == 2
-    assert run("run", data, "--bogus") == 2
-    assert run("run") == 2
-    assert "Did you mean 'qa'" in complaint(capsys, "run", data, "--suite", "qaa")
-    assert "Did you mean 'em'" in complaint(capsys, "run", data, "-m", "emm")
-    assert "write FIELD=COLUMN" in complaint(capsys, "run", data, "--columns", "answer")
-    assert "at least 1" in complaint(capsys, "run", data, "-m", "recall", "--ks", "0")
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.base.errors import UsageError
+from ragassay.cli.command import COMMON
 from ragassay.cli.command_line import call
-from ragassay.cli.flags import COMMON
 from ragassay.cli.output import global_options
 from ragassay.engine.config.run_config import RunConfig
 
@@ -151,21 +151,18 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
     assert str(place) in capsys.readouterr().out
 
 
-def test_q_is_short_for_quiet_but_where_a_command_has_it() -> None:
-    assert global_options.read(["run", "a.jsonl", "-q"]) == (
-        global_options.GlobalOptions(quiet=True),
-        ["run", "a.jsonl"],
-    )
-    assert (
-        global_options.read(["compare", "-q", "a", "b"])[0].quiet
-        and global_options.read(["-q", "ask"])[0].quiet
-    )
-    assert global_options.read(["trec", "-q", "qrels", "run"]) == (
-        global_options.GlobalOptions(),
-        ["trec", "-q", "qrels", "run"],
-    )
-    assert global_options.read(["trec", "--quiet", "qrels"])[0].quiet
-    assert global_options.read(["run", "--", "-q"]) == (
-        global_options.GlobalOptions(),
-        ["run", "--", "-q"],
-    )
+@pytest.mark.parametrize(
+    ("words", "quiet", "left"),
+    [
+        ("run a.jsonl -q", True, "run a.jsonl"),
+        ("-q ask", True, "ask"),
+        ("trec -q qrels run", False, "trec -q qrels run"),
+        ("trec --quiet qrels", True, "trec qrels"),
+        ("run -- -q", False, "run -- -q"),
+    ],
+)
+def test_q_is_short_for_quiet_but_where_a_command_has_it(
+    words: str, quiet: bool, left: str
+) -> None:
+    options, rest = global_options.read(words.split())
+    assert (options.quiet, rest) == (quiet, left.split())

@@ -93,7 +93,8 @@ def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(command(*words), stdout=full, stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.decode() == ("ragassay: The output cannot be written: the disk is full.\n")
+    said = ended.stderr.decode()
+    assert said.startswith("ragassay: The output cannot be written: ") and said.count("\n") == 1
 
 
 def test_a_closed_standard_output_is_one_sentence() -> None:
@@ -113,7 +114,7 @@ def test_a_name_longer_than_names_may_be_is_one_sentence(
 ) -> None:
     assert call([word.format("x" * 300) for word in words]) == 2
     error = capsys.readouterr().err
-    assert "the name is too long" in error and "defect" not in error and error.count("\n") == 1
+    assert "xxx…: " in error and "defect" not in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("module", ["cyclopts", "numpy"])

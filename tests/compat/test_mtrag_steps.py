@@ -33,6 +33,8 @@ from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import wording
 from scripted_judge import Scripted
 
+mtrag.declare()
+
 CONFIG = """
 Recall: {func: recall, prediction: prediction, target: target}
 RougeL_stemFalse: {func: rouge_l, prediction: prediction, target: target}

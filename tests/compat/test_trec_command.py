@@ -28,33 +28,48 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def as_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    assert call(["trec", *words, "--json"]) == 0
-    found: dict[str, Any] = orjson.loads(capsys.readouterr().out)
-    return found
+class Trec:
+    """Runs ``ragassay trec`` with words that stand in one text."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def said(self, words: str) -> tuple[str, str]:
+        """What is printed, and the notes in one line."""
+        assert call(["trec", *words.split()]) == 0
+        out, err = self._capsys.readouterr()
+        return out, " ".join(err.split())
+
+    def json(self, words: str) -> dict[str, Any]:
+        found: dict[str, Any] = orjson.loads(self.said(f"{words} --json")[0])
+        return found
+
+    def lines(self, words: str) -> list[list[str]]:
+        out, _ = self.said(f"--format trec_eval {words}")
+        return [line.split() for line in out.splitlines()]
+
+    def complaint(self, words: str) -> str:
+        """What is wrong: one sentence, in one line."""
+        assert call(["trec", *words.split()]) == 2
+        out, err = self._capsys.readouterr()
+        assert not out and "Traceback" not in err and err.count("\n") == 1
+        return err
 
 
-def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert call(["trec", *words]) == 2
-    captured = capsys.readouterr()
-    assert not captured.out and "Traceback" not in captured.err
-    return captured.err.strip()
+@pytest.fixture
+def trec(files: Path, capsys: pytest.CaptureFixture[str]) -> Trec:
+    return Trec(capsys)
 
 
-def test_the_mean_runs_over_common_queries_and_the_missing_ones_are_told(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["trec", "qrels", "old.run", "-m", "map"]) == 0
-    captured = capsys.readouterr()
-    assert "0.7500" in captured.out
-    assert "2 queries in both files, of 3 judged" in captured.out
-    assert "1 of 3 judged queries is not in the run" in captured.err.replace("\n", " ")
+def test_the_mean_runs_over_common_queries_and_the_missing_ones_are_told(trec: Trec) -> None:
+    out, err = trec.said("qrels old.run -m map")
+    assert "0.7500" in out
+    assert "2 queries in both files, of 3 judged" in out
+    assert "1 of 3 judged queries is not in the run" in err
 
 
-def test_c_averages_over_all_judged_queries(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = as_json(capsys, "qrels", "old.run", "-c", "-m", "map", "-m", "num_rel,num_q", "-q")
+def test_c_averages_over_all_judged_queries(trec: Trec) -> None:
+    found = trec.json("qrels old.run -c -m map -m num_rel,num_q -q")
     assert found["averaged_over"] == "judged queries"
     assert found["measures"]["map"]["all"] == pytest.approx(1.5 / 3)
     assert found["measures"]["map"]["queries"] == {"q1": 0.5, "q2": 1.0, "q3": 0.0}
@@ -62,29 +77,22 @@ def test_c_averages_over_all_judged_queries(
     assert found["measures"]["num_q"]["all"] == 3
 
 
-def test_a_missing_query_scores_0_even_where_the_formula_says_otherwise(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = as_json(capsys, "qrels", "old.run", "-c", "-q", "-m", "utility.0,0,-1,0")
+def test_a_missing_query_scores_0_even_where_the_formula_says_otherwise(trec: Trec) -> None:
+    found = trec.json("qrels old.run -c -q -m utility.0,0,-1,0")
     assert found["measures"]["utility_0,0,-1,0"]["queries"]["q3"] == 0.0
 
 
-def test_queries_without_judgements_are_told(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_queries_without_judgements_are_told(trec: Trec) -> None:
     Path("new.run").write_text(NEW + "q9 Q0 a 1 1 new\n")
-    assert call(["trec", "qrels", "new.run"]) == 0
-    assert "1 query of the run has no judgements" in capsys.readouterr().err
+    assert "1 query of the run has no judgements" in trec.said("qrels new.run")[1]
 
 
-def test_trec_eval_names_win_over_ours_and_both_work(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = as_json(capsys, "qrels", "new.run", "-m", "nDCG@10", "-m", "P.5", "-m", "AP,mrr")
+def test_trec_eval_names_win_over_ours_and_both_work(trec: Trec) -> None:
+    found = trec.json("qrels new.run -m nDCG@10 -m P.5 -m AP,mrr")
     assert list(found["measures"]) == ["P_5", "nDCG@10", "AP", "mrr"]
-    plain = as_json(capsys, "qrels", "new.run", "-m", "recall")
+    plain = trec.json("qrels new.run -m recall")
     assert list(plain["measures"])[:2] == ["recall_5", "recall_10"]
-    ours = as_json(capsys, "qrels", "new.run", "-m", "recall,precision", "--ks", "1,3")
+    ours = trec.json("qrels new.run -m recall,precision --ks 1,3")
     assert list(ours["measures"]) == ["recall@1", "recall@3", "precision@1", "precision@3"]
 
 
@@ -102,25 +110,19 @@ def test_the_persistence_is_09_or_as_given(name: str, ours: str) -> None:
     assert measure.metric == naming.parse(ours)
 
 
-def test_parameters_win_over_the_defaults_of_a_nickname(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = as_json(capsys, "qrels", "new.run", "-m", "official", "-m", "P.7,3", "-m", "P.4")
+def test_parameters_win_over_the_defaults_of_a_nickname(trec: Trec) -> None:
+    found = trec.json("qrels new.run -m official -m P.7,3 -m P.4")
     assert [name for name in found["measures"] if name.startswith("P_")] == ["P_3", "P_4", "P_7"]
 
 
-def test_the_level_and_the_depth_are_honoured(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = as_json(capsys, "qrels", "old.run", "-l", "2", "-M", "1", "-m", "num_rel,num_ret")
+def test_the_level_and_the_depth_are_honoured(trec: Trec) -> None:
+    found = trec.json("qrels old.run -l 2 -M 1 -m num_rel,num_ret")
     assert found["measures"]["num_rel"]["all"] == 1
     assert found["measures"]["num_ret"]["all"] == 2
 
 
-def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = as_json(capsys, "qrels", "new.run", "old.run", "-m", "map,num_q", "-m", "RR")
+def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(trec: Trec) -> None:
+    found = trec.json("qrels new.run old.run -m map,num_q -m RR")
     (comparison,) = found["comparisons"]
     assert (comparison["a"], comparison["b"]) == ("new", "old")
     assert [d["name"] for d in comparison["differences"]] == ["map", "RR"]
@@ -141,36 +143,32 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(
         ("--correction none", "without a correction"),
     ],
 )
-def test_a_comparison_says_its_correction_its_t_test_and_what_is_significant(
-    files: Path, capsys: pytest.CaptureFixture[str], words: str, name: str
+def test_a_comparison_says_its_correction_and_what_is_significant(
+    trec: Trec, words: str, name: str
 ) -> None:
     """Twenty queries: nDCG differs on all of them, RR on none."""
     queries = [f"q{at}" for at in range(20)]
     Path("qrels").write_text("".join(f"{q} 0 a 1\n{q} 0 b 1\n" for q in queries))
     Path("new.run").write_text("".join(f"{q} Q0 a 1 2 n\n{q} Q0 b 2 1 n\n" for q in queries))
     Path("old.run").write_text("".join(f"{q} Q0 a 1 2 o\n" for q in queries))
-    asked = ["qrels", "new.run", "old.run", "-m", "nDCG@2", "-m", "RR", *words.split()]
-    assert call(["trec", *asked]) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    asked = f"qrels new.run old.run -m nDCG@2 -m RR {words}"
+    out = " ".join(trec.said(asked)[0].split())
     assert name in out and "corrected p" in out and "t-test p" in out
-    comparison = as_json(capsys, *asked)["comparisons"][0]
+    comparison = trec.json(asked)["comparisons"][0]
     assert comparison["correction"] == ((words.split() or ["maxt"])[-1])
     assert [d["significant"] for d in comparison["differences"]] == [True, False]
 
 
-def test_three_runs_make_two_comparisons(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_three_runs_make_two_comparisons(trec: Trec) -> None:
     Path("third.run").write_text(OLD.replace(" old", " third"))
-    assert call(["trec", "qrels", "third.run", "new.run", "old.run", "-m", "map"]) == 0
-    out = capsys.readouterr().out
+    out, _ = trec.said("qrels third.run new.run old.run -m map")
     assert "third (new) against old (old)" in out
     assert "new (new) against old (old)" in out
 
 
-def test_runs_with_the_same_tag_are_called_by_their_files(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
     Path("old.run").write_text(OLD.replace(" old", " new"))
-    found = as_json(capsys, "qrels", "new.run", "old.run", "-m", "map")
+    found = trec.json("qrels new.run old.run -m map")
     assert found["comparisons"][0]["b"] == "old.run"
 
 
@@ -212,103 +210,81 @@ def test_runs_with_the_same_tag_are_called_by_their_files(
         ("qrels qrels", ["qrels, line 1", "4 columns", "6"]),
     ],
 )
-def test_what_makes_no_sense_is_one_sentence(
-    files: Path, capsys: pytest.CaptureFixture[str], words: str, parts: list[str]
-) -> None:
-    said = complaint(capsys, *words.split())
+def test_what_makes_no_sense_is_one_sentence(trec: Trec, words: str, parts: list[str]) -> None:
+    said = trec.complaint(words)
     assert all(part in said for part in parts), said
-    assert said.count("\n") == 0
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[list[str]]:
-    assert call(["trec", "--format", "trec_eval", *words]) == 0
-    return [line.split() for line in capsys.readouterr().out.splitlines()]
-
-
-def test_n_leaves_out_the_summary(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys, "qrels", "old.run", "-q", "-n", "-m", "map")
+def test_n_leaves_out_the_summary(trec: Trec) -> None:
+    lines = trec.lines("qrels old.run -q -n -m map")
     assert lines == [["map", "q1", "0.5000"], ["map", "q2", "1.0000"]]
-    assert not printed(capsys, "qrels", "old.run", "-n", "-m", "map")
+    assert not trec.lines("qrels old.run -n -m map")
 
 
-def test_at_level_0_every_judged_document_is_relevant(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_at_level_0_every_judged_document_is_relevant(trec: Trec) -> None:
     Path("qrels").write_text("q1 0 a 1\nq1 0 b 0\nq1 0 u -1\n")
     Path("old.run").write_text("q1 Q0 x 1 9 t\nq1 Q0 u 2 8 t\nq1 Q0 b 3 7 t\n")
-    found = as_json(capsys, "qrels", "old.run", "-l", "0", "-m", "num_rel,recip_rank,bpref")
+    found = trec.json("qrels old.run -l 0 -m num_rel,recip_rank,bpref")
     assert found["measures"]["num_rel"]["all"] == 2
     assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
 
 
-def test_rndcg_is_0_where_no_grade_reaches_the_level(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = printed(capsys, "qrels", "new.run", "-q", "-l", "2", "-m", "Rndcg")
+def test_rndcg_is_0_where_no_grade_reaches_the_level(trec: Trec) -> None:
+    lines = trec.lines("qrels new.run -q -l 2 -m Rndcg")
     assert lines[:3] == [
         ["Rndcg", q, v]
         for q, v in zip(("q1", "q2", "q3"), ("0.0000", "1.0000", "0.0000"), strict=True)
     ]
 
 
-def test_the_collection_counts_in_utility(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("qrels", "new.run", "-m", "utility.0,0,0,1", "-q", "-n")
+def test_the_collection_counts_in_utility(trec: Trec) -> None:
+    words = "qrels new.run -m utility.0,0,0,1 -q -n"
     # q1: 100 documents but one relevant and one irrelevant retrieved.
-    assert printed(capsys, *words, "-N", "100")[0][2] == "98.0000"
+    assert trec.lines(f"{words} -N 100")[0][2] == "98.0000"
 
 
-def test_unjudged_documents_are_removed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unjudged_documents_are_removed(trec: Trec) -> None:
     Path("old.run").write_text("q1 Q0 x 1 9 t\nq1 Q0 b 2 8 t\nq1 Q0 a 3 7 t\n")
-    plain = as_json(capsys, "qrels", "old.run", "-m", "recip_rank,num_ret")
-    found = as_json(capsys, "qrels", "old.run", "-J", "-m", "recip_rank,num_ret")
+    plain = trec.json("qrels old.run -m recip_rank,num_ret")
+    found = trec.json("qrels old.run -J -m recip_rank,num_ret")
     assert plain["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
     assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 2)
     assert found["measures"]["num_ret"]["all"] == 2
 
 
-def test_one_query_can_be_looked_at(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["trec", "--format", "trec_eval", "qrels", "new.run", "-D", "1.q1"]) == 0
-    captured = capsys.readouterr()
-    assert "num_q                 \tall\t1" in captured.out
-    assert "no debug lines" in captured.err
+def test_one_query_can_be_looked_at(trec: Trec) -> None:
+    out, err = trec.said("--format trec_eval qrels new.run -D 1.q1")
+    assert "num_q                 \tall\t1" in out
+    assert "no debug lines" in err
 
 
-def test_v_prints_the_version_and_o_changes_nothing(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_v_prints_the_version_and_o_changes_nothing(trec: Trec) -> None:
     from ragassay import __version__
 
-    assert call(["trec", "-v"]) == 0
-    assert __version__ in capsys.readouterr().out
-    words = ("qrels", "new.run", "-T", "trec_results")
-    assert printed(capsys, *words, "-o") == printed(capsys, *words)
+    assert __version__ in trec.said("-v")[0]
+    words = "qrels new.run -T trec_results"
+    assert trec.lines(f"{words} -o") == trec.lines(words)
 
 
-def test_without_measures_those_come_that_suit_the_judgements(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    prefs = printed(capsys, "qrels", "new.run", "-R", "qrels_prefs")
+def test_without_measures_those_come_that_suit_the_judgements(trec: Trec) -> None:
+    prefs = trec.lines("qrels new.run -R qrels_prefs")
     assert prefs[-1] == ["prefs_avgjg", "all", "0.3333"]
-    groups = printed(capsys, "qrels", "new.run", "-R", "qrels_jg")
+    groups = trec.lines("qrels new.run -R qrels_jg")
     assert ["map_avgjg", "all", "1.0000"] in groups
 
 
-def test_the_groups_of_a_query_are_averaged(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_groups_of_a_query_are_averaged(trec: Trec) -> None:
     Path("qrels").write_text("q1 x a 1\nq1 y b 1\nq1 y c 1\nq2 x c 1\n")
-    lines = printed(capsys, "qrels", "new.run", "-R", "qrels_jg", "-q", "-m", "map_avgjg")
+    lines = trec.lines("qrels new.run -R qrels_jg -q -m map_avgjg")
     # Group x wants a (rank 1), group y b (rank 2) and c (not found): (1 + 1/4) / 2.
     assert lines[0] == ["map_avgjg", "q1", "0.6250"]
 
 
-def test_preferences_of_sub_groups_hold_together(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_preferences_of_sub_groups_hold_together(trec: Trec) -> None:
     # a before b and b before c: so a before c, too.
     Path("prefs").write_text("q1 1 x a 2\nq1 1 x b 1\nq1 1 y b 2\nq1 1 y c 1\n")
     Path("new.run").write_text("q1 Q0 c 1 9 t\nq1 Q0 a 2 8 t\n")
-    lines = printed(capsys, "prefs", "new.run", "-R", "prefs", "-m", "all_prefs")
+    lines = trec.lines("prefs new.run -R prefs -m all_prefs")
     found = {name: value for name, _, value in lines}
     assert found["prefs_num_prefs_poss"] == "3"
     assert found["prefs_num_prefs_ful"] == "1"  # a alone was retrieved, b was not
@@ -316,43 +292,35 @@ def test_preferences_of_sub_groups_hold_together(
     assert found["prefs_simp_ret"] == "0.0000"  # c stands before a
 
 
-def test_values_become_deviations_from_a_mean(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_values_become_deviations_from_a_mean(trec: Trec) -> None:
     Path("z").write_text("q1 map 0.5 0.25\nq2 map 1 0\nq3 map 0.9 0\n")
-    words = ("qrels", "new.run", "-q", "-m", "map,num_q", "-Z", "z")
-    assert call(["trec", "--format", "trec_eval", *words]) == 0
-    captured = capsys.readouterr()
-    values = [line.split() for line in captured.out.splitlines()]
+    out, err = trec.said("--format trec_eval qrels new.run -q -m map,num_q -Z z")
+    values = [line.split() for line in out.splitlines()]
     assert values[:3] == [
         ["Zmap", "q1", "2.0000"],
         ["Zmap", "q2", "0.0000"],
         ["Zmap", "q3", "-1000000.0000"],
     ]
     assert ["Znum_q", "all", "3.0000"] in values
-    assert "for 1 value the z-score file has no mean" in captured.err.replace("\n", " ")
+    assert "for 1 value the z-score file has no mean" in err
 
 
-def test_a_missing_query_keeps_what_a_ranking_without_documents_has(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("qrels", "old.run", "-c", "-q", "-m", "dcg", "-m", "ideal_dcg", "-m", "yaap")
-    found = as_json(capsys, *words)["measures"]
+def test_a_missing_query_keeps_what_a_ranking_without_documents_has(trec: Trec) -> None:
+    words = "qrels old.run -c -q -m dcg -m ideal_dcg -m yaap"
+    found = trec.json(words)["measures"]
     assert found["dcg"]["queries"] == {"q1": pytest.approx(0.6309297), "q2": 2.0, "q3": 0.0}
     assert found["ideal_dcg"]["queries"] == {"q1": 1.0, "q2": 2.0, "q3": 1.0}
     assert found["yaap"]["queries"]["q3"] == pytest.approx(-0.6931472)
     assert found["yaap"]["queries"]["q2"] == pytest.approx(0.6931472)
 
 
-def test_means_are_summed_in_the_order_of_the_queries(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_means_are_summed_in_the_order_of_the_queries(trec: Trec) -> None:
     """Ten times a tenth, one after the other, is less than 1; numpy's sum in pairs is not."""
     names = [f"q{at:03}" for at in range(10)]
     Path("qrels").write_text("".join(f"{name} 0 a 1\n" for name in names))
     other = "".join(f"{{0}} Q0 x{at} 1 {20 - at} t\n" for at in range(9))
     Path("new.run").write_text("".join(other.format(n) + f"{n} Q0 a 1 1 t\n" for n in names))
-    found = as_json(capsys, "qrels", "new.run", "-m", "recip_rank")
+    found = trec.json("qrels new.run -m recip_rank")
     total = 0.0
     for _ in names:
         total += 1 / 10
@@ -376,25 +344,23 @@ def test_ks_that_would_change_nothing_is_refused(
     assert "--ks: there is nothing in" in said and "name recall, ndcg or precision" in said
 
 
-def test_ks_in_trec_acts_on_the_comparison_or_is_refused(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = as_json(capsys, "qrels", "new.run", "old.run", "--ks", "2")["comparisons"][0]
+def test_ks_in_trec_acts_on_the_comparison_or_is_refused(trec: Trec) -> None:
+    found = trec.json("qrels new.run old.run --ks 2")["comparisons"][0]
     assert [d["name"] for d in found["differences"]][:4] == ["nDCG@2", "AP", "RR", "P@2"]
-    assert "none of them is named" in complaint(capsys, "qrels", "new.run", "--ks", "2")
-    assert "as in P.5" in complaint(capsys, "qrels", "new.run", "-m", "map,P", "--ks", "2")
+    assert "none of them is named" in trec.complaint("qrels new.run --ks 2")
+    assert "as in P.5" in trec.complaint("qrels new.run -m map,P --ks 2")
 
 
-def test_preferences_compare_runs_too(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("qrels", "new.run", "old.run", "-R", "qrels_prefs")
-    found = as_json(capsys, *words)["comparisons"][0]
+def test_preferences_compare_runs_too(trec: Trec) -> None:
+    words = "qrels new.run old.run -R qrels_prefs"
+    found = trec.json(words)["comparisons"][0]
     assert [d["name"] for d in found["differences"]] == ["prefs_simp", "prefs_pair", "prefs_avgjg"]
     # Only q1 has a preference, a before b, which new.run fulfils and old.run does not.
     assert [d["wins"] for d in found["differences"]] == [1, 1, 1]
 
 
 def test_a_note_on_a_compared_run_from_standard_input_calls_it_so(
-    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (files / "old.run").open("rb") as stream:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stream))

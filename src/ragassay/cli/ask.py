@@ -8,13 +8,12 @@ import sys
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from ragassay.base import printable
 from ragassay.base.errors import RagassayError, UsageError
-from ragassay.cli.flags import Output, Switch, listed
+from ragassay.cli.command import Given, command
+from ragassay.cli.flags import listed
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS
@@ -26,32 +25,8 @@ if TYPE_CHECKING:
     from ragassay.targets.asking.systems_run import SystemsRun
 
 
-def ask(
-    queries: Path,
-    /,
-    *,
-    target: Annotated[list[str] | None, Parameter(name=["--target", "-t"], negative=())] = None,
-    output: Output = Path("answers.jsonl"),
-    repeat: int = 1,
-    concurrency: Annotated[int, Parameter(name=["--concurrency", "-j"])] = 8,
-    rpm: float | None = None,
-    timeout: float = 120.0,
-    retries: int = 2,
-    history: Literal["given", "own"] = "given",
-    warm_up: int = 0,
-    limit: int | None = None,
-    suite: Annotated[list[str] | None, Parameter(name=["--suite", "-s"], negative=())] = None,
-    judge: str | None = None,
-    save: Path | None = None,
-    ledger: str | None = None,
-    key_file: Path | None = None,
-    stream: Switch = False,
-    refresh: Switch = False,
-    gold_passages: Switch = False,
-    budget: str | None = None,
-    dry_run: Switch = False,
-    json: Switch = False,
-) -> int:
+@command("ask")
+def ask(given: Given) -> int:
     """Ask a system every query of QUERIES, and write its answers as samples.
 
     QUERIES is a golden folder, or any file that 'ragassay run' reads; what systems made of the
@@ -65,72 +40,41 @@ def ask(
     ragassay ask queries.jsonl --target 'command:python rag.py' --suite qa --save runs/new
     ragassay ask queries.jsonl --target my_rag:answer --rpm 60 --dry-run
     ```
-
-    Args:
-        queries: Golden folder, or file with queries.
-        target: Whom to ask: module:function, a mapping file of an HTTP endpoint (.yaml), URL#MODEL,
-            PROVIDER:MODEL, mcp:COMMAND_OR_URL#TOOL, vectara:CORPUS, command:PROGRAM. NAME= before
-            it names the system. Repeatable: systems are asked side by side, and each has a file of
-            its own (answers-NAME.jsonl).
-        output: File for the answers (.jsonl or .jsonl.gz).
-        repeat: How many times each query is asked.
-        concurrency: Requests in flight at most, over all systems.
-        rpm: Requests a minute to one system at most.
-        timeout: Seconds that one query may take, retries included.
-        retries: Further attempts where a failure may pass.
-        history: Earlier turns as the data have them (given), or with the system's own earlier
-            answers in place of the agent's (own).
-        warm_up: Queries that each system is asked before, which count nowhere.
-        limit: Ask only the first so many queries.
-        suite: Suites to evaluate the answers with, as they arrive; by a golden folder as
-            'ragassay run --golden' does it. Repeat or join with commas.
-        judge: Judge of these suites, as of 'ragassay run'.
-        save: Run folder of the evaluation; of several systems its subfolders.
-        ledger: Where answers are kept (default: .ragassay/ledger.sqlite).
-        key_file: File with the key of an OpenAI-compatible chat.
-        stream: Ask OpenAI-compatible chats for a stream, which tells the time to the first token.
-        refresh: Ask again what was answered before.
-        gold_passages: Give each system the gold passages to answer from, in place of what it would
-            retrieve: what is wrong then, its generation does wrong ('ragassay golden isolate').
-        budget: What this run may spend, over all systems: dollars ('5.00'), calls ('200 calls') or
-            tokens ('2M tokens'). Asking stops when it is spent.
-        dry_run: Only say what would be sent, how long that takes at least, and what it costs, as
-            far as the ledger tells.
-        json: Print the summary as JSON.
     """
-    given = locals()  # the options of asking have the names of the fields of AskOptions
     from ragassay.judges.ledger.store import DEFAULT
     from ragassay.suites import get
     from ragassay.targets.ask_run import open_asking, plan_asking
     from ragassay.targets.asking.asked_table import asked_report, failure_lines
     from ragassay.targets.target_factory import AskOptions
 
-    if not target:
+    if not given.target:
         raise UsageError(
             "--target is missing: whom to ask. Examples: --target my_rag:answer (a function), "
             "--target mapping.yaml (an HTTP endpoint), --target 'command:python rag.py'."
         )
-    suites = listed("--suite", suite) or []
+    suites = listed("--suite", given.suite) or []
     for name in suites:
         get(name)
-    options = {one.name: given[one.name] for one in fields(AskOptions)}
-    options |= {"limit": limit, "ledger": ledger or DEFAULT}
-    if dry_run:
-        _show_plans(plan_asking(queries, target, **options), budget, json)
+    options = given.of(*(one.name for one in fields(AskOptions)))
+    options |= {"limit": given.limit, "ledger": given.ledger or DEFAULT}
+    if given.dry_run:
+        _show_plans(plan_asking(given.queries, given.target, **options), given.budget, given.json)
         return show.OK
     if sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)  # says where a system's own code killed the process
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
-    with open_asking(queries, target, output=output, tell_drafts=not suites, **options) as asking:
+    with open_asking(
+        given.queries, given.target, output=given.output, tell_drafts=not suites, **options
+    ) as asking:
         # What is wrong with the evaluation shows before anything is asked.
-        jobs = _jobs(asking, queries, suites, judge, save) if suites else {}
+        jobs = _jobs(asking, given.queries, suites, given.judge, given.save) if suites else {}
         with asking:
             results, error = _evaluated(asking, jobs)
             with ProgressBar("asking", lambda: asking.total) as progress:
                 answers = asking.wait(progress)
     summaries = list(answers.summaries.values())
     body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
-    if not json:
+    if not given.json:
         show.report(asked_report(summaries))
         show.lines(*(f"answers of {name}: {path}" for name, path in answers.files.items()))
     if GLOBAL_OPTIONS.get().quiet and not answers.complete:
@@ -139,8 +83,8 @@ def ask(
     if error is not None:
         raise error
     codes = [show.OK if answers.complete else show.INCOMPLETE]
-    codes += [_reported(result, json) for result in results.values()]
-    if json:
+    codes += [_reported(result, given.json) for result in results.values()]
+    if given.json:
         if suites:
             body["results"] = {name: show.result_json(one) for name, one in results.items()}
         show.json(body)
@@ -211,28 +155,30 @@ def _reported(result: Result, json: bool) -> int:
 
 def _show_plans(plans: list[AskPlan], budget: str | None, json: bool) -> None:
     """What asking would do, a line a system, and whether the budget is enough for it."""
+    from ragassay.reports.model import Column, Report, lines, table
+
     if json:
         show.json({"systems": [asdict(one) for one in plans]})
         return
-    numbers = ("samples", "in the ledger", "to send", "takes at least", "costs about")
-    rows = show.table(words=["system"], numbers=numbers)
-    for one in plans:
-        seconds = one.least_seconds
-        rows.add_row(
+    heads = ("samples", "in the ledger", "to send", "takes at least", "costs about")
+    rows = (
+        (
             one.system,
             f"{one.samples:,}",
             f"{one.from_ledger:,}",
             f"{one.to_send:,} or fewer" if one.at_most else f"{one.to_send:,}",
-            "not known" if seconds is None else "-" if not seconds else _duration(seconds),
+            _duration(one.least_seconds),
             "not known" if one.dollars is None else f"${one.dollars:,.4f}",
         )
-    show.console().print(rows)
-    show.lines(
-        "Nothing was asked. Time and cost rest on the answers in the ledger, and on --rpm; retries "
-        "come on top."
+        for one in plans
     )
-    if budget is not None:
-        show.lines(_fit(plans, budget))
+    below = [
+        "Nothing was asked. Time and cost rest on the answers in the ledger, and on --rpm; retries "
+        "come on top.",
+        *([] if budget is None else [_fit(plans, budget)]),
+    ]
+    asked = table([Column("system", "name"), *map(Column, heads)], rows)
+    show.report(Report("", (asked, lines(below, "text"))))
 
 
 def _fit(plans: list[AskPlan], words: str) -> str:
@@ -252,7 +198,9 @@ def _fit(plans: list[AskPlan], words: str) -> str:
     return f"The budget ({words}) is enough, without retries."
 
 
-def _duration(seconds: float) -> str:
+def _duration(seconds: float | None) -> str:
+    if not seconds:
+        return "not known" if seconds is None else "-"
     if seconds < 60:
         return f"{seconds:,.1f} s"
     minutes = round(seconds / 60)

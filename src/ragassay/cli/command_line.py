@@ -6,52 +6,36 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
 from ragassay import __version__, formats
-from ragassay.base import plugins, printable
+from ragassay.base import package_files, plugins, printable
 from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, UsageError, warn_user
 from ragassay.base.problem_words import system_problem
-from ragassay.cli.ask import ask
-from ragassay.cli.compare import compare
-from ragassay.cli.demo import demo
-from ragassay.cli.diagnose import diagnose
-from ragassay.cli.explain import explain
-from ragassay.cli.flags import OptionsCommand, Output
-from ragassay.cli.golden.golden_command import golden
-from ragassay.cli.golden.synthesize_command import synthesize
-from ragassay.cli.ledger import ledger
-from ragassay.cli.metrics import metrics
-from ragassay.cli.models import models
+from ragassay.cli import golden, ledger, models
+from ragassay.cli.command import COMMANDS, Given, command
 from ragassay.cli.output import global_options, interrupt, show
 from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
-from ragassay.cli.peers.mtrag_command import mtrag
-from ragassay.cli.peers.pipeline_command import build
-from ragassay.cli.peers.plot_command import plot
 from ragassay.cli.peers.published_forms import published_form
-from ragassay.cli.peers.trec_command import trec
-from ragassay.cli.report import report
-from ragassay.cli.rescore import rescore
-from ragassay.cli.run import run
-from ragassay.cli.serving.serve_commands import backup, mcp, serve, worker
-from ragassay.cli.serving.token_command import token
-from ragassay.cli.validate import validate
+from ragassay.cli.serving import token_command
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
 
-COMMANDS: tuple[Callable[..., int | None], ...] = (
-    *(demo, ask, run, compare, diagnose, explain, report, plot, trec, mtrag),
-    *(validate, metrics, rescore, build, mcp, serve, worker, backup),
+ORDER = (
+    *("demo", "ask", "run", "compare", "diagnose", "explain", "report", "plot", "trec", "mtrag"),
+    *("validate", "metrics", "rescore", "build", "mcp", "serve", "worker", "backup"),
+    *("golden", "ledger", "models", "token", "--install-completion"),
 )
+"""Commands and groups of commands, as the help lists them."""
 
-WITH_OPTIONS = [one for one in (*COMMANDS, synthesize) if isinstance(one, OptionsCommand)]
-"""Those that take options of a run, whose flags are made when they are called."""
+GROUPS = {"golden": golden, "ledger": ledger, "models": models, "token": token_command}
+"""Groups of commands: the text above the module is the help."""
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
@@ -72,34 +56,38 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for _place, _command in enumerate(COMMANDS):
-    app.command(_command, sort_key=_place, help_format="markdown")
-app["trec"].version_flags = ("--version", "-v")
-for _place, _group in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
-    _group.sort_key = _place
-    app.command(_group)
 
 
-@app.command(name="--install-completion", sort_key=99, help_format="markdown")
-def install_completion(
-    *,
-    shell: Literal["bash", "zsh", "fish", "powershell"] | None = None,
-    output: Output | None = None,
-) -> None:
-    """Let the shell complete commands and options when Tab is pressed.
-
-    Args:
-        shell: Which shell (default: the one that runs this).
-        output: File to write the completions to; the shell's startup file is then left as it is.
-    """
-    for command in WITH_OPTIONS:
-        command.declare()
-    place = app.install_completion(shell=shell, output=output, add_to_startup=output is None)
+@command("--install-completion")
+def install_completion(given: Given) -> None:
+    """Let the shell complete commands and options when Tab is pressed."""
+    for one in COMMANDS.values():
+        one.declare()
+    place = app.install_completion(
+        shell=given.shell, output=given.output, add_to_startup=given.output is None
+    )
     show.lines(f"completions: {place}")
-    if output is None:
+    if given.output is None:
         show.lines(
             "Your shell's startup file loads them from now on. Start a new shell to use them."
         )
+
+
+for _ in package_files.modules(__package__):
+    """Each module declares its commands."""
+for _name, _module in GROUPS.items():
+    _group_app = App(_name, help=_module.__doc__, help_format="markdown")
+    _group_app.sort_key = ORDER.index(_name)
+    app.command(_group_app)
+for _full_name, _command in COMMANDS.items():
+    *_group, _name = _full_name.split()
+    if _group:
+        app[_group[0]].command(_command, name=_name)
+    elif _name in GROUPS:
+        app[_name].default(_command)
+    else:
+        app.command(_command, name=_name, sort_key=ORDER.index(_name), help_format="markdown")
+app["trec"].version_flags = ("--version", "-v")
 
 
 def call(argv: list[str]) -> int:
@@ -133,12 +121,12 @@ def _call(words: list[str], *, debug: bool) -> int:
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]
             helps = not words or not HELP.isdisjoint(words)
-            named = [one for one in WITH_OPTIONS if one.name in words]
-            for command in named:
-                command.declare(common=helps and not everything)
+            named = [one for one in COMMANDS.values() if one.name in words]
+            for one in named:
+                one.declare(common=helps and not everything)
             if helps:
                 app.help_epilogue = " ".join(filter(None, (EXIT_CODES, plugins.summary())))
-                if not everything and any(one in COMMANDS for one in named):
+                if not everything and any(one.takes_run_options for one in named):
                     app.help_epilogue = f"{MORE} {app.help_epilogue}"
             result = app(
                 words,

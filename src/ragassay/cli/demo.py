@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from pathlib import Path
 
-from ragassay.cli.flags import Output, Switch
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 
 
-def demo(
-    *,
-    output: Output = Path("ragassay-demo"),
-    data: Path | None = None,
-    json: Switch = False,
-) -> None:
+@command("demo")
+def demo(given: Given) -> None:
     """Evaluate two small RAG systems on a bundled dataset, compare them, write HTML reports.
 
     No key, no network, no configuration. The dataset is invented but real-looking: documents,
     questions with gold spans and references, unanswerable questions, and conversations.
-
-    Args:
-        output: Folder for the two run folders and the comparison.
-        data: Only copy the dataset into this folder: documents, queries.jsonl, and what the two
-            systems answered (keyword.jsonl, hybrid.jsonl).
-        json: Print the comparison as JSON.
     """
     from ragassay.engine import evaluate
     from ragassay.engine.comparison.compare_runs import compare
@@ -36,27 +25,29 @@ def demo(
     from ragassay.reports.views.comparison_view import comparison_report, only
     from ragassay.reports.views.summary_view import summary_report
 
-    if data is not None:
-        show.lines(*(f"  {path}" for path in copy_to(data)))
+    if given.data is not None:
+        show.lines(*(f"  {path}" for path in copy_to(given.data)))
         return
     results = {}
     for name in SYSTEMS:
         with ProgressBar(f"scoring {name}") as progress:
-            results[name] = evaluate(path_of(name), METRICS, save=output / name, progress=progress)
+            results[name] = evaluate(
+                path_of(name), METRICS, save=given.output / name, progress=progress
+            )
         write_reports(results[name])
     new, old = (results[name] for name in SYSTEMS)
     comparison = compare(new, old)
-    page = output / "comparison.html"
+    page = given.output / "comparison.html"
     with show.status("writing the comparison"):
         pages.write_comparison(comparison, new, old, page)
-    if json:
+    if given.json:
         show.json(comparison.to_json())
         return
     chosen = {name: new.summary[name] for name in HEADLINE}
     show.report(summary_report(replace(new.summary, metrics=chosen)))
     show.report(comparison_report(only(comparison, HEADLINE)))
     show.lines("The pages have every metric, sample and query:")
-    paths = (page, *(output / name / "report.html" for name in SYSTEMS))
-    runs = shlex.join(str(output / name) for name in SYSTEMS)
+    paths = (page, *(given.output / name / "report.html" for name in SYSTEMS))
+    runs = shlex.join(str(given.output / name) for name in SYSTEMS)
     by_hand = f"The same by hand:  ragassay compare {runs}"
     show.lines(*(f"  {path.resolve()}" for path in paths), by_hand)

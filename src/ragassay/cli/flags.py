@@ -1,16 +1,11 @@
-"""Makes flags of the options that `RunConfig` declares, reads the words that they are given, and
-joins them with the configuration file that a command names."""
+"""Values of flags: read from words, and joined with the configuration file that a command names."""
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property, update_wrapper
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
-
-from cyclopts import Group, Parameter
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ragassay.base.errors import UsageError
 
@@ -21,157 +16,9 @@ if TYPE_CHECKING:
 
 NONE = type(None)
 
-Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
-"""A flag without a value that is a command's own."""
-Repeated = Annotated[list[str], Parameter(negative=())]
-"""A flag that may be given several times."""
-Where = Annotated[
-    list[str],
-    Parameter(
-        help="Only items for which this holds: FIELD=VALUE, FIELD!=VALUE, or several values with "
-        "commas (type=summary,comparison), of any field or metadata. Repeatable: all must hold.",
-        negative=(),
-    ),
-]
-"""The conditions of a part of a golden set."""
-Output = Annotated[Path, Parameter(name=["--output", "-o"])]
-Metrics = Annotated[str, Parameter(name=["--metrics", "-m"])]
-ConfigFile = Annotated[Path, Parameter(name=["--config", "-c"])]
-
-COMMON = (
-    *("suite", "metrics", "output", "columns", "format", "limit", "qrels", "fail_under"),
-    *("judge", "concurrency", "budget"),
-)
-"""Options that ``--help`` shows; ``--help-all`` shows all."""
-
-
-class OptionsCommand:
-    """A command that takes options of a run as flags, beside those of its own.
-
-    The flags are there after `declare`: ``ragassay --help`` need not import what declares the
-    options.
-
-    Args:
-        command: the function. Its last parameter is ``**run_options``: those on the command line,
-            as `RunConfig` has them.
-        takes: whether it takes the option of this name and group.
-    """
-
-    def __init__(
-        self, command: Callable[..., int | None], takes: Callable[[str, str], bool]
-    ) -> None:
-        update_wrapper(self, command)
-        self.name = command.__name__
-        self._command, self._takes = command, takes
-        self._fields: dict[str, tuple[str, FieldInfo]] = {}
-        self._common = False
-
-    def declare(self, *, common: bool = False) -> None:
-        """Makes the flags of the options.
-
-        Args:
-            common: whether the help shows those alone that are often used.
-        """
-        from ragassay.engine.config.run_config import GROUPS
-
-        self._common = common
-        vars(self).pop("__signature__", None)
-        self._fields = {
-            name: (group, field)
-            for group, declared in GROUPS.items()
-            for name, field in declared.model_fields.items()
-            if self._takes(name, group)
-        }
-
-    def __call__(self, *arguments: Any, **words: Any) -> int | None:
-        """Runs the command with what cyclopts read."""
-        options = {
-            name: value_of(name, field, words.pop(name))
-            for name, (_, field) in self._fields.items()
-            if words.get(name) is not None
-        }
-        own = {name: word for name, word in words.items() if name not in self._fields}
-        return self._command(*arguments, **own, **options)
-
-    @cached_property
-    def __signature__(self) -> inspect.Signature:
-        """The command's own parameters, the options before its switches. Cyclopts asks often."""
-        signature = inspect.signature(self._command, eval_str=True)
-        *own, _ = signature.parameters.values()
-        switches = [one for one in own if one.annotation == Switch]
-        flags = [
-            flag(name, *declared, common=self._common) for name, declared in self._fields.items()
-        ]
-        return signature.replace(
-            parameters=[*(one for one in own if one not in switches), *flags, *switches]
-        )
-
-
-def takes_options(
-    *groups: str, names: Collection[str] = (), without: Collection[str] = ("data",)
-) -> Callable[[Callable[..., int | None]], OptionsCommand]:
-    """Makes a function with ``**run_options`` a command that takes them as flags.
-
-    Args:
-        groups: whose options it takes.
-        names: of options that it takes besides.
-        without: names of options that it does not take.
-    """
-
-    def takes(name: str, group: str) -> bool:
-        return (group in groups or name in names) and name not in without
-
-    return lambda command: OptionsCommand(command, takes)
-
-
-def flag(name: str, group: str, field: FieldInfo, *, common: bool = False) -> inspect.Parameter:
-    """The parameter of a command line for an option.
-
-    Args:
-        name: of the option.
-        group: that it is listed in.
-        field: of `RunConfig`.
-        common: whether the help leaves it out where it is not often used.
-    """
-    from ragassay.engine.config.option import options_of
-    from ragassay.engine.config.run_config import GROUPS, RunConfig
-
-    option, kind = options_of(RunConfig)[name], _kind(field)
-    word: Any = str  # paths too: a `Path` would make another address of postgresql://...
-    if _takes_many(kind):
-        word = list[word]
-    elif get_origin(kind) is Literal or (kind in (bool, int, float) and not option.text):
-        word = kind
-    sentences = [option.help]
-    if _takes_many(kind):
-        sentences.append("Repeat or join with commas." if option.commas else "Repeatable.")
-    if option.default:
-        sentences.append(f"Default: {option.default}.")
-    place = list(GROUPS).index(group)
-    # The first group is that of the command's own flags, which cyclopts makes.
-    listed_in: Any = {"group": Group(group, sort_key=place)} if place else {}
-    parameter = Parameter(
-        name=[*option.flags_of(name), *([option.short] if option.short else [])],
-        help=" ".join(sentences),
-        negative=(),
-        show=name in COMMON or not common,
-        **listed_in,
-    )
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[word | None, parameter],
-    )
-
 
 def value_of(name: str, field: FieldInfo, words: Any) -> Any:
     """The value of an option, converted from its flag.
-
-    Args:
-        name: of the option.
-        field: of `RunConfig`.
-        words: that the command line has.
 
     Raises:
         UsageError: the words are not of the option's form.
@@ -179,7 +26,7 @@ def value_of(name: str, field: FieldInfo, words: Any) -> Any:
     from ragassay.engine.config.option import options_of
     from ragassay.engine.config.run_config import RunConfig
 
-    option, kind = options_of(RunConfig)[name], _kind(field)
+    option, kind = options_of(RunConfig)[name], kind_of(field)
     flag_name = option.flags_of(name)[0]
     if kind == list[int]:
         return numbers(flag_name, words)
@@ -192,22 +39,19 @@ def value_of(name: str, field: FieldInfo, words: Any) -> Any:
     return pairs(flag_name, pieces, *form, scalars=values is Any, several=several)
 
 
-def _kind(field: FieldInfo) -> Any:
+def kind_of(field: FieldInfo) -> Any:
     """The type of an option's value where there is one."""
     kinds = get_args(field.annotation)
     return next(one for one in kinds if one is not NONE) if NONE in kinds else field.annotation
 
 
-def _takes_many(kind: Any) -> bool:
+def takes_many(kind: Any) -> bool:
+    """Whether a flag of this type may be given several times."""
     return get_origin(kind) in (list, dict) and kind != list[int]
 
 
 def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
     """Repeated and comma-separated values as one list.
-
-    Args:
-        flag: that they were given to, for messages.
-        values: as they were given; ``None`` for a flag that was not.
 
     Raises:
         UsageError: one of them is empty: an unset variable of the shell must not silently change
@@ -263,10 +107,6 @@ def pairs(
 def numbers(flag: str, text: str | None) -> list[int] | None:
     """``1,5,10`` as whole numbers of at least 1.
 
-    Args:
-        flag: that they were given to, for messages.
-        text: as it was given; ``None`` for a flag that was not.
-
     Raises:
         UsageError: something else.
     """
@@ -289,13 +129,8 @@ def is_config(path: Path) -> bool:
 def configured(
     data: Path | None, config: Path | None, flags: Mapping[str, Any], more: Sequence[Path] = ()
 ) -> RunConfig:
-    """The configuration that a command is to use.
-
-    Args:
-        data: DATA: samples, or a configuration; ``-`` is standard input, which is read here.
-        config: the file that ``--config`` names.
-        flags: the keys that flags set; they win over the file's, as DATA does.
-        more: further files of samples.
+    """The configuration that a command is to use: of DATA (samples, or itself a configuration), the
+    file that ``--config`` names, and flags, which win over it.
 
     Raises:
         UsageError: nothing is named, or two configurations are, or an impossible flag.

@@ -1,34 +1,4 @@
-"""``ragassay ledger``: statistics, export and deletion of stored answers."""
-
-from __future__ import annotations
-
-import re
-import sys
-from datetime import UTC, datetime, timedelta
-from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import App, Parameter
-
-from ragassay.base import printable
-from ragassay.base.counts import plural
-from ragassay.base.errors import UsageError
-from ragassay.cli.flags import Output, Switch
-from ragassay.cli.output import show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ragassay.judges.ledger.ledger_admin import Row, Stats
-
-LEDGER = ".ragassay/ledger.sqlite"
-
-Place = Annotated[str, Parameter(name="--ledger")]
-
-ledger = App(
-    name="ledger",
-    help="""Look after the ledger: the file that keeps every answer of an LLM judge, and of the
+"""Look after the ledger: the file that keeps every answer of an LLM judge, and of the
 systems that 'ragassay ask' asked.
 
 Runs that are started in the same folder share one ledger, `.ragassay/ledger.sqlite`. Nothing in it
@@ -39,13 +9,28 @@ ragassay ledger stats
 ragassay ledger export -o verdicts.jsonl
 ragassay ledger prune --failed
 ```
-""",
-    help_format="markdown",
-)
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragassay.base import printable
+from ragassay.base.counts import grouped, plural
+from ragassay.base.errors import UsageError
+from ragassay.cli.command import Given, command
+from ragassay.cli.output import show
+
+if TYPE_CHECKING:
+    from ragassay.judges.ledger.ledger_admin import Row, Stats
 
 
-@ledger.command
-def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
+@command("ledger stats")
+def stats(given: Given) -> None:
     """Show what a ledger holds: answers, failures, tokens and money, by judge and question; answers
     of systems under test, by system.
 
@@ -53,34 +38,21 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
     ragassay ledger stats
     ragassay ledger stats ../other-project/.ragassay/ledger.sqlite --json
     ```
-
-    Args:
-        path: The ledger: a file, or postgresql://USER@HOST/DATABASE.
-        json: Print as JSON.
     """
     from ragassay.judges.ledger import ledger_admin
     from ragassay.judges.ledger.store import Ledger
 
-    with Ledger(path, create=False) as book:
+    with Ledger(given.path, create=False) as book:
         counted = ledger_admin.stats(book)
-    if json:
+    if given.json:
         show.json(counted.to_json())
         return
-    _print(counted)
     refused = (f"{judge} does not take: {', '.join(p)}" for judge, p in counted.rejected.items())
-    show.lines(_summary(counted), *refused)
+    _print(counted, _summary(counted), *refused)
 
 
-@ledger.command
-def export(
-    path: Place = LEDGER,
-    *,
-    output: Output | None = None,
-    model: str | None = None,
-    kind: str | None = None,
-    failed: Switch = False,
-    messages: Switch = False,
-) -> None:
+@command("ledger export")
+def export(given: Given) -> None:
     """Write the answers as JSON lines, one an answer, the oldest first.
 
     Each line has the question's kind, version and key, the answer (or the reason why there is
@@ -94,40 +66,32 @@ def export(
     ```
 
     A file that is there already is replaced only where it is an earlier export.
-
-    Args:
-        path: The ledger: a file, or postgresql://USER@HOST/DATABASE.
-        output: File to write (default: standard output).
-        model: Only answers of this model.
-        kind: Only answers to this kind of question; 'ragassay ledger stats' lists them.
-        failed: Only failures that are kept: refused, unparsable, too long.
-        messages: With each answer, everything that was sent.
     """
     from ragassay.base.files import atomic
     from ragassay.judges.ledger import ledger_admin
     from ragassay.judges.ledger.ledger_admin import Selection
     from ragassay.judges.ledger.store import Ledger
 
-    selection = Selection(model=model, kind=kind, failed=failed)
-    with Ledger(path, create=False) as book:
+    selection = Selection(model=given.model, kind=given.kind, failed=given.failed)
+    with Ledger(given.path, create=False) as book:
         selection.check(book)
-        lines = ledger_admin.export(book, selection, messages=messages)
-        if output is None:
+        lines = ledger_admin.export(book, selection, messages=given.messages)
+        if given.output is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(map(printable.in_json, lines))
             sys.stdout.buffer.flush()
             return
-        if output.is_file() and not _is_export(output):
+        if given.output.is_file() and not _is_export(given.output):
             raise UsageError(
-                f"{output} is there already and is no earlier export, so it stays as it is. Give "
-                "another file with -o, or delete it first."
+                f"{given.output} is there already and is no earlier export, so it stays as it is. "
+                "Give another file with -o, or delete it first."
             )
         n = 0
-        with atomic(output) as stream:
+        with atomic(given.output) as stream:
             for line in lines:
                 stream.write(line)
                 n += 1
-    show.lines(f"{output}: {plural(n, 'answer')}")
+    show.lines(f"{given.output}: {plural(n, 'answer')}")
 
 
 def _is_export(file: Path) -> bool:
@@ -144,20 +108,8 @@ def _is_export(file: Path) -> bool:
     return not first or (isinstance(record, dict) and record.keys() >= keys)
 
 
-@ledger.command
-def prune(
-    path: Place = LEDGER,
-    *,
-    older_than: str | None = None,
-    model: str | None = None,
-    kind: str | None = None,
-    failed: Switch = False,
-    system: str | None = None,
-    rejected: Switch = False,
-    everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
-    dry_run: Switch = False,
-    json: Switch = False,
-) -> None:
+@command("ledger prune")
+def prune(given: Given) -> None:
     """Throw answers away that all given options describe. Asking them again costs again.
 
     Run folders keep copies of the answers that they used and are not touched.
@@ -173,54 +125,43 @@ def prune(
     ragassay ledger prune --system my_rag
     ragassay ledger prune --rejected --model gpt-5-mini
     ```
-
-    Args:
-        path: The ledger: a file, or postgresql://USER@HOST/DATABASE.
-        older_than: Kept longer ago than that (90d, 12h, 6w) or before a day (2026-01-31).
-        model: Answers of this model.
-        kind: Answers to this kind of question; 'ragassay ledger stats' lists them.
-        failed: Failures that are kept: refused, unparsable, too long.
-        system: Answers of this system under test ('ragassay ask'), of all its versions.
-        rejected: No answers, but the parameters that endpoints have rejected (goes with --model).
-        everything: The whole ledger, with what endpoints have rejected.
-        dry_run: Only say what would go.
-        json: Print as JSON.
     """
     from ragassay.judges.ledger import ledger_admin
     from ragassay.judges.ledger.ledger_admin import Selection
     from ragassay.judges.ledger.store import Ledger
 
-    before = None if older_than is None else _moment(older_than, datetime.now(UTC))
-    selection = Selection(model=model, kind=kind, before=before, failed=failed, system=system)
-    if rejected:
-        if everything or selection != Selection(model=model):
+    before = None if given.older_than is None else _moment(given.older_than, datetime.now(UTC))
+    selection = Selection(
+        model=given.model, kind=given.kind, before=before, failed=given.failed, system=given.system
+    )
+    if given.rejected:
+        if given.all or selection != Selection(model=given.model):
             raise UsageError("--rejected throws no answers away: it goes with --model only.")
-        _forget(path, model, dry_run=dry_run, json=json)
+        _forget(given.path, given.model, dry_run=given.dry_run, json=given.json)
         return
-    if selection.all != everything:
+    if selection.all != given.all:
         raise UsageError(
             "--all goes with no other option: it throws the whole ledger away."
-            if everything
+            if given.all
             else "Say what to throw away: --older-than, --model, --kind, --failed or --system "
             "(together: what all of them describe), --rejected, or --all. Try it with --dry-run."
         )
-    with Ledger(path, create=False) as book:
+    with Ledger(given.path, create=False) as book:
         selection.check(book)
         counted = ledger_admin.stats(book, selection)
         chosen = counted.entries + counted.system_answers
-        gone = chosen if dry_run else ledger_admin.prune(book, selection)
-        if everything and not dry_run:
+        gone = chosen if given.dry_run else ledger_admin.prune(book, selection)
+        if given.all and not given.dry_run:
             ledger_admin.forget_rejections(book)
         after = ledger_admin.stats(book)
-    if json:
+    if given.json:
         body = counted.to_json()
         rows = {"what": body["rows"], "systems": body["systems"]}
-        show.json({"pruned": gone, "dry_run": dry_run, **rows})
+        show.json({"pruned": gone, "dry_run": given.dry_run, **rows})
         return
-    _print(counted)
-    verb = "would go" if dry_run else "thrown away"
-    left = after.entries + after.system_answers - (gone if dry_run else 0)
-    show.lines(f"{plural(gone, 'answer')} {verb}, {left:,} left in {path}.")
+    verb = "would go" if given.dry_run else "thrown away"
+    left = after.entries + after.system_answers - (gone if given.dry_run else 0)
+    _print(counted, f"{plural(gone, 'answer')} {verb}, {left:,} left in {given.path}.")
 
 
 def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
@@ -243,18 +184,21 @@ def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
     )
 
 
-def _print(counted: Stats) -> None:
-    """One table a judge, because their names are too long for a column, and one of the systems."""
-    heads = ("\nanswers", "\nfailures", "tokens\nin", "tokens\nout", "\ncost", "last\nkept")
-    for judge, rows in groupby(counted.rows, key=lambda row: row.judge):
-        _print_table(judge, ["\nquestion"], heads, map(_cells, rows))
+def _print(counted: Stats, *below: str) -> None:
+    """A table for each judge, one of the answers of systems, and sentences below."""
+    from ragassay.reports.model import Column, Report, lines, part, table
+
+    heads = ("question", "answers", "failures", "tokens in", "tokens out", "cost", "last kept")
+    of_judges = grouped((row.judge, _cells(row)) for row in counted.rows)
+    parts = [part(judge, table(map(Column, heads), rows)) for judge, rows in of_judges.items()]
     if counted.systems:
-        of_systems = (
+        of_systems = ("system", "fingerprint", "answers", "queries", "last kept")
+        rows = [
             (one.system, one.fingerprint, f"{one.answers:,}", f"{one.queries:,}", _day(one.last))
             for one in counted.systems
-        )
-        title, words = "systems under test", ["system", "fingerprint"]
-        _print_table(title, words, ("answers", "queries", "last kept"), of_systems)
+        ]
+        parts.append(part("systems under test", table(map(Column, of_systems), rows)))
+    show.report(Report("", (*parts, lines(below, "text"))))
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -262,27 +206,6 @@ def _cells(row: Row) -> tuple[str, ...]:
     counts = (row.entries - failures, failures, row.input_tokens, row.output_tokens)
     cost = _cost(row.cost, row.unpriced, row.entries)
     return row.kind, *(f"{n:,}" for n in counts), cost, _day(row.last)
-
-
-def _print_table(
-    title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[tuple[str, ...]]
-) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(
-        box=SIMPLE_HEAD, title=escape(title), title_justify="left", title_style="bold",
-        pad_edge=False, padding=(0, 1, 0, 0),
-    )  # fmt: skip
-    for head in words:
-        table.add_column(head, min_width=10, overflow="fold")
-    for head in numbers:
-        widest = len("2026-01-31") if "kept" in head else max(map(len, head.split("\n")))
-        table.add_column(head, justify="right", overflow="fold", min_width=widest)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    show.console().print(table)
 
 
 def _day(seconds: float) -> str:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.cli.flags import Switch
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 
 
-def metrics(
-    name: str | None = None,
-    /,
-    *,
-    suite: Annotated[str | None, Parameter(name=["--suite", "-s"])] = None,
-    family: str | None = None,
-    long: Switch = False,
-    json: Switch = False,
-) -> None:
+@command("metrics")
+def metrics(given: Given) -> None:
     """List every metric by family, or explain one.
 
     Of each that is described: the suites (and published step) that it belongs to, its kind
@@ -35,15 +24,8 @@ def metrics(
     ragassay metrics --suite mtrag
     ragassay metrics --family chunks
     ```
-
-    Args:
-        name: A metric, with or without its parameters; a function of yours by module:function; a
-            kind of question (says_idk).
-        suite: Only the metrics of this suite, and what to know about its numbers.
-        family: Only the metrics of this family.
-        long: Describe every metric that is listed.
-        json: Print as JSON.
     """
+    name = given.name
     from ragassay import suites
     from ragassay.judges.questions.question_kinds import kinds
     from ragassay.metrics.core import naming
@@ -55,28 +37,28 @@ def metrics(
         return
     if name is not None:
         (name,) = own_names([name])
-        meant = catalogue.entries_named(name, suite)
-        if json:
+        meant = catalogue.entries_named(name, given.suite)
+        if given.json:
             show.json(meant[0] if len(meant) == 1 else meant)
-        for entry in () if json else meant:
+        for entry in () if given.json else meant:
             show.report(catalogue.metric_report(entry))
-        if not json and suite is None and not naming.is_known(name):
+        if not given.json and given.suite is None and not naming.is_known(name):
             show.lines("", suites.published_elsewhere(name))
         return
-    entries = catalogue.all_entries(suite)
-    if family is not None:
+    entries = catalogue.all_entries(given.suite)
+    if given.family is not None:
         families = list(dict.fromkeys(entry["family"] for entry in entries))
-        if family not in families:
-            hint = did_you_mean(family, families)
+        if given.family not in families:
+            hint = did_you_mean(given.family, families)
             raise UsageError(
-                f"No family is called {family!r}. {hint} There are: {', '.join(families)}."
+                f"No family is called {given.family!r}. {hint} There are: {', '.join(families)}."
             )
-        entries = [entry for entry in entries if entry["family"] == family]
-    if json:
+        entries = [entry for entry in entries if entry["family"] == given.family]
+    if given.json:
         show.json(entries)
     else:
-        described = long or suite is not None or family is not None
+        described = given.long or given.suite is not None or given.family is not None
         listing = catalogue.entries_report if described else catalogue.overview_report
         show.report(listing(entries))
-        if suite is not None:
-            show.report(catalogue.suite_report(suite))
+        if given.suite is not None:
+            show.report(catalogue.suite_report(given.suite))

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from itertools import islice
-from pathlib import Path
 
 from ragassay.base.counts import either, plural
-from ragassay.cli.flags import Switch
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 
 SHOWN = 10
 
 
-def rescore(
-    folder: Path,
-    /,
-    *,
-    ledger: Path | None = None,
-    json: Switch = False,
-) -> int:
+@command("rescore")
+def rescore(given: Given) -> int:
     """Compute every score of a run again from its stored verdicts, and compare. Asks nobody.
 
     Exit code 0: all are equal; 3: some are not.
@@ -28,23 +22,18 @@ def rescore(
     ragassay rescore runs/new
     ragassay rescore runs/new --ledger .ragassay/ledger.sqlite
     ```
-
-    Args:
-        folder: A folder that 'ragassay run -o' wrote.
-        ledger: Take the answers from this ledger instead of the run's own copies.
-        json: Print the outcome as JSON.
     """
     from ragassay.base.errors import InputError
     from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
     from ragassay.judges.ledger.store import Ledger
 
-    if ledger is not None and not ledger.is_file():
-        raise InputError("is not there", path=ledger, hint="Name the --ledger of the run.")
-    book = nullcontext() if ledger is None else Ledger(ledger)
+    if given.ledger is not None and not given.ledger.is_file():
+        raise InputError("is not there", path=given.ledger, hint="Name the --ledger of the run.")
+    book = nullcontext() if given.ledger is None else Ledger(given.ledger)
     with book as store, show.status("computing every score again"):
-        rescored = rescoring.rescore(open_run(folder), store)
-    if json:
+        rescored = rescoring.rescore(open_run(given.folder), store)
+    if given.json:
         show.json(rescored.to_json())
     else:
         out = show.console()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragassay.base.errors import InputError, UsageError
-from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
+from ragassay.cli.command import Given, command
+from ragassay.cli.flags import configured
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
@@ -20,16 +20,8 @@ NOT_OF_DATA = (
 """Options that say neither which data there are nor what is to be measured of them."""
 
 
-@takes_options("Parameters", names=("rubric", "nuggets"), without=NOT_OF_DATA)
-def validate(
-    data: Path | None = None,
-    /,
-    *more: Path,
-    config: ConfigFile | None = None,
-    save_mapping: Path | None = None,
-    json: Switch = False,
-    **run_options: Any,
-) -> int:
+@command("validate", "Parameters", names=("rubric", "nuggets"), without=NOT_OF_DATA)
+def validate(given: Given) -> int:
     """Read DATA (or what a YAML configuration names) to its end and say what is in it.
 
     The first fault is named with its file, line and field, and the exit code is 2. It says how many
@@ -42,22 +34,14 @@ def validate(
     ragassay validate config.yaml
     ragassay validate answers.csv --config eval_config.yaml
     ```
-
-    Args:
-        data: File or folder with samples (- for standard input), or a YAML configuration.
-        more: Further files, whose samples follow; also as a pattern: 'runs/*.jsonl'.
-        config: YAML configuration, beside DATA.
-        save_mapping: Write a YAML file with the columns that were found and suggested, for
-            'ragassay run -c'.
-        json: Print what was found as JSON.
     """
     from ragassay import formats
     from ragassay.engine.config.saved_mapping import save_mapping as saved
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.judges.python_judge import named_judges
 
-    chosen = configured(data, config, run_options, more)
-    judges = named_judges(chosen.judge, typed="judge" in run_options)
+    chosen = configured(given.data, given.config, given.run_options, given.more)
+    judges = named_judges(chosen.judge, typed="judge" in given.run_options)
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
     placement = formats.place(
@@ -70,13 +54,14 @@ def validate(
         single_chunk=chosen.single_chunk,
         passages_from=chosen.passages_from,
     )
-    if save_mapping is not None:
-        saved(save_mapping, chosen, placement)
-        show.warn([f"{save_mapping} is written. Check it, then: ragassay run -c {save_mapping}"])
+    if given.save_mapping is not None:
+        saved(given.save_mapping, chosen, placement)
+        file = given.save_mapping
+        show.warn([f"{file} is written. Check it, then: ragassay run -c {file}"])
     try:
         scorable = show.preview(
             prepare(chosen, judge=judges, dry=True),
-            as_json=json,
+            as_json=given.json,
             every_suite=not (chosen.suite or chosen.metrics),
             placement=placement,
         )
@@ -85,7 +70,7 @@ def validate(
         if not (perhaps and error.problem.startswith("no column is known")):
             raise
         raise error.but(hint=f"Perhaps: {perhaps}.") from None
-    if not scorable and not json:
+    if not scorable and not given.json:
         show.warn(_as_questions(placement))
     return show.OK if scorable else show.INCOMPLETE
 

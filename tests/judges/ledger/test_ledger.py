@@ -558,10 +558,11 @@ def test_the_command_shows_what_the_default_ledger_holds(
 
 
 def test_the_command_looks_where_runs_keep_their_ledger() -> None:
-    from ragassay.cli.ledger import LEDGER
+    from ragassay.cli.ledger import stats
     from ragassay.judges.ledger.store import DEFAULT
 
-    assert str(DEFAULT) == LEDGER
+    stats.declare()
+    assert stats.__signature__.parameters["path"].default == str(DEFAULT)
 
 
 def test_the_command_says_where_there_is_no_ledger(

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from sqlalchemy.engine import make_url
 
+from ragassay.cli.command import COMMANDS
 from ragassay.cli.command_line import app
 from ragassay.service.store.database import Store
 from ragassay.service.store.tokens import create_token
@@ -43,6 +44,7 @@ def test_the_commands_of_the_compose_file_are_commands_of_ours(services: dict[st
     ours = {name: one for name, one in services.items() if "build" in one}
     assert set(ours) == {"service", "worker"}
     for one in ours.values():
+        COMMANDS[one["command"][0]].declare()
         function, bound, _ = app.parse_args(one["command"], exit_on_error=False, print_error=False)
         assert function.__name__ == one["command"][0]
         url = make_url(bound.arguments["store"])

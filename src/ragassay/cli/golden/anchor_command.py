@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from ragassay.base.counts import either, few, plural
 from ragassay.base.note import Note
-from ragassay.cli.flags import Switch
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 
 
-def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) -> int:
+@command("golden anchor")
+def anchor(given: Given) -> int:
     """Find the gold spans again after the documents were edited.
 
     A span is found by its text and what stands around it; edited texts by their distance. What
@@ -25,18 +25,13 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
     ragassay golden anchor golden --dry-run
     ragassay golden anchor golden
     ```
-
-    Args:
-        folder: The golden set.
-        dry_run: Change nothing.
-        json: Print what was found as JSON.
     """
     from ragassay.golden import anchor as find
     from ragassay.golden.alignment.anchoring import save_places
     from ragassay.golden.golden_diff import differing, excerpt
     from ragassay.golden.golden_folder import GoldenSet
 
-    golden = GoldenSet.open(folder)
+    golden = GoldenSet.open(given.folder)
     documents = golden.documents()
     listed = golden.known_documents()
     added = [name for name in documents if listed and name not in listed]
@@ -45,21 +40,21 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         golden.take_in(readable)
         documents = golden.documents()
     spans = list(find(golden.items, documents))
-    if not dry_run:
+    if not given.dry_run:
         save_places(golden, spans)
         golden.save_manifest(documents)
     unread = [one.path for one in readable]
     for names, how in ((added, "added"), (unread, "left out as unreadable and can be read now")):
-        become = "would be" if dry_run else either(len(names), "is", "are")
+        become = "would be" if given.dry_run else either(len(names), "is", "are")
         note = Note("documents_taken_in", {"how": how, "become": become}, tuple(names))
         show.warn([str(note)] * bool(names))
     unplaced = [one for one in spans if one.new is None]
-    if json:
+    if given.json:
         show.json([one.to_json() for one in spans if one.found != "unchanged"])
     else:
         counts = Counter(one.found for one in spans)
         show.lines(
-            f"{folder}: {plural(len(spans), 'gold span')}: "
+            f"{given.folder}: {plural(len(spans), 'gold span')}: "
             + ", ".join(f"{n} {name}" for name, n in counts.most_common())
         )
         for one in spans:
@@ -79,7 +74,7 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
             show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
         if unplaced:
             show.lines(
-                f"Mark the right places on the page of 'ragassay golden review {folder}', or "
+                f"Mark the right places on the page of 'ragassay golden review {given.folder}', or "
                 "reject the items."
             )
     return show.INCOMPLETE if unplaced else show.OK

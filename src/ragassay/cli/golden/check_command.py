@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ragassay.base.counts import FEW, either, few, grouped, plural
 from ragassay.base.note import Note
-from ragassay.cli.flags import Metrics, Switch
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
+from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:
     from ragassay.golden.checks.golden_blindness import Blindness
@@ -20,18 +21,8 @@ _SHOWN = 20
 """Findings of one check that are shown."""
 
 
-def check(
-    folder: Path,
-    /,
-    *,
-    judge: str | None = None,
-    budget: str | None = None,
-    metrics: Metrics | None = None,
-    max_age: int | None = None,
-    log: Path | None = None,
-    fail_on: Literal["error", "look", "never"] = "error",
-    json: Switch = False,
-) -> int:
+@command("golden check")
+def check(given: Given) -> int:
     """Check a golden set: spans, leaks, contradictions, duplicates, support, metrics, coverage.
 
     An error is wrong whoever looks; a look is for a person to decide. Exit code 1 where there is an
@@ -42,79 +33,80 @@ def check(
     ragassay golden check golden
     ragassay golden check golden --max-age 365 --fail-on look --json
     ```
-
-    Args:
-        folder: The golden set.
-        judge: Who says whether gold spans support references (default: the embedded judge).
-        budget: What the judge may cost in each of its three checks, such as 5.00.
-        metrics: Metrics that will be used, joined with commas (default: four of short answers).
-        max_age: Days after which an item must be verified again.
-        log: File of users' queries (any format, or a query a line), to see what the set lacks.
-        fail_on: Which findings make the exit code 1.
-        json: Print everything as JSON.
     """
     from ragassay.engine.run.evaluation import evaluate
     from ragassay.golden.checks.golden_checks import check as carry_out
     from ragassay.golden.checks.golden_findings import METRICS, CheckOptions
     from ragassay.golden.golden_folder import GoldenSet
 
-    opened = GoldenSet.open(folder)
-    names = METRICS if metrics is None else metrics.split(",")
-    options = CheckOptions(judge, budget, names, max_age, _queries(log))
+    opened = GoldenSet.open(given.folder)
+    names = METRICS if given.metrics is None else given.metrics.split(",")
+    options = CheckOptions(given.judge, given.budget, names, given.max_age, _queries(given.log))
     with show.status("checking"):
         checked = carry_out(opened, options, evaluate=evaluate)
-    if json:
+    if given.json:
         show.json(checked.to_json())
     else:
-        _show(folder, checked)
+        show.report(Report("", tuple(_blocks(given.folder, checked))))
+        skipped = checked.skipped.items()
+        show.warn(f"{name} was not checked throughout: {why}." for name, why in skipped)
     severities = {one.severity for one in checked.findings}
-    failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[fail_on]
+    failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[given.fail_on]
     return show.GATE_FAILED if severities & failing else show.OK
 
 
-def _show(folder: Path, checked: Checked) -> None:
+def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
+    """The findings by check, wrong answers that score as right ones, and what has items."""
     counts = Counter(one.severity for one in checked.findings)
-    show.lines(
-        f"{folder}: {plural(checked.n_items, 'item')}, {plural(counts['error'], 'error')}, "
-        f"{counts['look']} to look at"
+    yield lines(
+        [
+            f"{folder}: {plural(checked.n_items, 'item')}, {plural(counts['error'], 'error')}, "
+            f"{counts['look']} to look at"
+        ],
+        "text",
     )
     for name, ones in grouped((one.check, one) for one in checked.findings).items():
-        show.lines("", f"{name} ({len(ones)})")
-        for one in ones[:_SHOWN]:
-            about = f"{one.item}: " if one.item else ""
-            show.wrapped(f"  {one.severity}: {about}{one.sentence}", "    ")
+        found = [
+            f"{one.severity}: {f'{one.item}: ' if one.item else ''}{one.sentence}"
+            for one in ones[:_SHOWN]
+        ]
         if len(ones) > _SHOWN:
-            show.lines(f"  and {len(ones) - _SHOWN} more (--json has all)")
-    _show_blindness(checked.blindness)
-    rows = show.table("coverage", words=("by", "items"))
-    for name, by_value in checked.coverage.items():
-        numbers = ", ".join(f"{value} {n}" for value, n in by_value.items())
-        rows.add_row(name, _sections(by_value) if name == "section" else numbers)
-    show.console().print(rows)
+            found.append(f"and {len(ones) - _SHOWN} more (--json has all)")
+        yield part(f"{name} ({len(ones)})", lines(found, "text"))
+    yield from _blindness(checked.blindness)
+    by_field = (
+        (
+            name,
+            _sections(by_value)
+            if name == "section"
+            else ", ".join(f"{value} {n}" for value, n in by_value.items()),
+        )
+        for name, by_value in checked.coverage.items()
+    )
+    yield part("coverage", table([Column("by", "name"), Column("items", "words")], by_field))
     if checked.uncovered is not None:
         are = either(len(checked.uncovered), "is", "are")
-        show.lines(f"{plural(len(checked.uncovered), 'query')} of the log {are} like no item:")
-        show.lines(*(f"  {query}" for query in checked.uncovered[:FEW]))
-    show.warn(f"{name} was not checked throughout: {why}." for name, why in checked.skipped.items())
+        said = f"{plural(len(checked.uncovered), 'query')} of the log {are} like no item"
+        yield part(said, lines(checked.uncovered[:FEW], "text"))
 
 
-def _show_blindness(blindness: Blindness) -> None:
+def _blindness(blindness: Blindness) -> Iterator[Block]:
     if not blindness.counts:
         return
-    rows = show.table(
-        "wrong answers that score as high as the best right one",
-        words=("metric", "kind"),
-        numbers=("blind", "of"),
+    rows = (
+        (Cell(metric, style="doubt" if blind else ""), kind, str(blind), str(of))
+        for (metric, kind), (blind, of) in blindness.counts.items()
     )
-    for (metric, kind), (blind, of) in blindness.counts.items():
-        rows.add_row(metric, kind, str(blind), str(of), style="yellow" if blind else "")
-    show.console().print(rows)
-    if blindness.by_gold:
-        show.wrapped(str(Note("no_second_wording", names=tuple(blindness.by_gold))))
+    columns = [Column("metric", "name"), Column("kind", "label"), Column("blind"), Column("of")]
+    notes = [str(Note("no_second_wording", names=tuple(blindness.by_gold)))] * bool(
+        blindness.by_gold
+    )
     by_items = grouped((tuple(ids), key) for key, ids in blindness.blind.items() if ids)
     for ids, keys in by_items.items():
         names = few([f"{metric} ({kind})" for metric, kind in keys])
-        show.wrapped(f"Blind by {names}: {few(ids)}.")
+        notes.append(f"Blind by {names}: {few(ids)}.")
+    title = "wrong answers that score as high as the best right one"
+    yield part(title, table(columns, rows), lines(notes, "text"))
 
 
 def _sections(counts: Mapping[str, int]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
-from ragassay.cli.flags import Switch
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
@@ -18,29 +18,24 @@ if TYPE_CHECKING:
     from ragassay.golden.golden_folder import GoldenSet
 
 
-def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = False) -> None:
+@command("golden diff")
+def diff(given: Given) -> None:
     """Say what changed from one golden set to another, and what that does to a run's scores.
 
     ```sh
     ragassay golden diff golden-2025 golden
     ragassay golden diff golden-2025 golden --run runs/new
     ```
-
-    Args:
-        old: The golden set before.
-        new: The golden set now.
-        run: A run folder: its answers are scored by both sets, as far as no judge is asked.
-        json: Print as JSON.
     """
     from ragassay.golden.golden_diff import difference, differing
     from ragassay.golden.golden_folder import GoldenSet
 
-    sets = GoldenSet.open(old), GoldenSet.open(new)
+    sets = GoldenSet.open(given.old), GoldenSet.open(given.new)
     changes = list(difference(sets[0].items, sets[1].items))
-    effects = {} if run is None else _effects(run, old, new)
-    if run is not None:
+    effects = {} if given.run is None else _effects(given.run, given.old, given.new)
+    if given.run is not None:
         show.warn(str(note) for one in sets for note in _misplaced(one))
-    if json:
+    if given.json:
         listed = [
             {"id": one.id, "kind": one.kind, "fields": one.fields}
             | ({"gold": one.texts} if one.texts else {})
@@ -57,7 +52,7 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
         texts = "; ".join(" is ".join(differing(*pair)) for pair in one.texts)
         show.wrapped(f"{one.kind}: {one.id}{fields}" + (texts and f": {texts}"))
     for name, (before, after) in effects.items():
-        show.lines(f"{name}: {_mean(before)} by {old}, {_mean(after)} by {new}")
+        show.lines(f"{name}: {_mean(before)} by {given.old}, {_mean(after)} by {given.new}")
 
 
 def _misplaced(golden: GoldenSet) -> Iterator[Note]:

@@ -11,24 +11,16 @@ from typing import TYPE_CHECKING
 from ragassay.base.counts import FEW, grouped, plural
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.cli.flags import Output, Repeated, Switch, pairs
+from ragassay.cli.command import Given, command
+from ragassay.cli.flags import pairs
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
     from ragassay.golden.exchange.golden_import import Placing
 
 
-def import_(
-    data: Path,
-    /,
-    *,
-    documents: Path | None = None,
-    output: Output,
-    columns: Repeated | None = None,
-    encoding: str | None = None,
-    accept: Switch = False,
-    skip_unreadable: Switch = False,
-) -> None:
+@command("golden import")
+def import_(given: Given) -> None:
     """Make a golden set of the queries, references and gold spans of a file.
 
     Several records of one id, as of several systems, are one item; where they ask or expect
@@ -39,58 +31,48 @@ def import_(
     ragassay golden import questions.jsonl --documents docs -o golden
     ragassay golden import questions.csv --documents docs -o golden --columns references=answer
     ```
-
-    Args:
-        data: File of any format that 'ragassay run' reads.
-        documents: Folder with the documents in which gold spans stand: text, Markdown, HTML, PDF,
-            DOCX. It stays where it is. Required.
-        output: Folder of the golden set, made here.
-        columns: FIELD=COLUMN, for columns with names of their own: references=answer. Repeatable.
-        encoding: Encoding of the file's text, as in cp1252 (default: utf-8).
-        accept: The items count as accepted; else a person reviews them first. What the file says in
-            'status' (accepted, rejected) stays either way.
-        skip_unreadable: Leave out documents that cannot be taken (encrypted, binary, empty, with
-            the text of another one or its name but for the end); the golden set lists them.
     """
     from ragassay.golden.documents import readable_documents
     from ragassay.golden.exchange.golden_import import imported
     from ragassay.golden.golden_folder import GoldenSet, check_output, with_contexts
 
-    if documents is None:
-        command = shlex.join(["ragassay", "golden", "import", str(data), "--documents"])
+    if given.documents is None:
+        command = shlex.join(["ragassay", "golden", "import", str(given.data), "--documents"])
         raise UsageError(
             "A golden set says where in your documents the evidence of each reference stands, so "
-            f"name their folder: {command} FOLDER -o {shlex.quote(str(output))}. To score answers "
-            "by the references of this file alone, no golden set is needed: ragassay run ANSWERS "
-            f"--references {shlex.quote(str(data))}."
+            f"name their folder: {command} FOLDER -o {shlex.quote(str(given.output))}. To score "
+            "answers by the references of this file alone, no golden set is needed: ragassay run "
+            f"ANSWERS --references {shlex.quote(str(given.data))}."
         )
-    renamed = pairs("--columns", columns, "FIELD=COLUMN", "references=answer", several=True)
-    if (output / "queries.jsonl").exists():
+    renamed = pairs("--columns", given.columns, "FIELD=COLUMN", "references=answer", several=True)
+    if (given.output / "queries.jsonl").exists():
         raise UsageError(
-            f"{output} is a golden set already. Choose another folder with -o. To add items to it, "
+            f"{given.output} is a golden set already. Choose another folder with -o. To add items, "
             "export it with --drafts and import both files together, by a pattern: 'all/*.jsonl'."
         )
-    check_output(output, data, documents)
-    loaded, left_out = readable_documents(documents, skip=skip_unreadable)
+    check_output(given.output, given.data, given.documents)
+    loaded, left_out = readable_documents(given.documents, skip=given.skip_unreadable)
     warn_of_left_out(left_out)
-    result = imported(data, loaded, accept=accept, columns=renamed, encoding=encoding)
+    result = imported(
+        given.data, loaded, accept=given.accept, columns=renamed, encoding=given.encoding
+    )
     items = result.items
     with_contexts(items, loaded)
-    golden_set = GoldenSet(output, items, documents, left_out)
-    golden_set.write(loaded, f"imported from {data.name}.")
+    golden_set = GoldenSet(given.output, items, given.documents, left_out)
+    golden_set.write(loaded, f"imported from {given.data.name}.")
     spans = sum(len(item.gold or ()) for item in items)
     show.lines(
-        f"{output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
+        f"{given.output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
         f"{plural(len(loaded), 'document')}"
     )
     statuses = Counter(item.status for item in items)
-    if statuses.keys() != {"accepted" if accept else "draft"}:
+    if statuses.keys() != {"accepted" if given.accept else "draft"}:
         counts = ", ".join(f"{n} {name}" for name, n in statuses.most_common())
-        show.lines(f"Status: {counts}. What {data} accepts or rejects stays so.")
+        show.lines(f"Status: {counts}. What {given.data} accepts or rejects stays so.")
     if len(items) < result.n_records:
         records = plural(result.n_records, "record")
-        show.lines(f"{data} has {records}: those of one id are one item.")
-    show.lines(*_about_gold(result.gold, data))
+        show.lines(f"{given.data} has {records}: those of one id are one item.")
+    show.lines(*_about_gold(result.gold, given.data))
 
 
 def _about_gold(gold: Sequence[Placing], data: Path) -> Iterator[str]:
@@ -126,11 +108,7 @@ _MOST_PASSAGES = 20
 
 
 def warn_of_left_out(left_out: Mapping[str, str]) -> None:
-    """Says on standard error which documents are left out.
-
-    Args:
-        left_out: path and reason of each.
-    """
+    """Says on standard error which documents are left out."""
     if left_out:
         reasons = "; ".join(f"{name} {why}" for name, why in list(left_out.items())[:FEW])
         more = f"; and {len(left_out) - FEW} more" if len(left_out) > FEW else ""

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from ragassay.base.counts import few
-from ragassay.cli.flags import Switch
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 
 
-def isolate(
-    full: Path,
-    alone: Path,
-    /,
-    *,
-    metric: Annotated[str, Parameter(name=["--metric", "-m"])] = "contains_answer",
-    threshold: float = 0.5,
-    json: Switch = False,
-) -> None:
+@command("golden isolate")
+def isolate(given: Given) -> None:
     """Tell failures of retrieval from failures of generation: the full run, then the isolated one.
 
     In the isolated run the generator was given the gold passages ('ragassay ask --gold-passages').
@@ -32,20 +20,13 @@ def isolate(
     ```sh
     ragassay golden isolate runs/full runs/isolated -m contains_answer
     ```
-
-    Args:
-        full: Run folder of the answers with what was retrieved.
-        alone: Run folder of the answers with the gold passages.
-        metric: Which metric says what is right.
-        threshold: Value from which an answer is right.
-        json: Print everything as JSON.
     """
     from ragassay.engine.diagnosis.isolated_run import CLASSES, isolated
     from ragassay.engine.results import open_run
     from ragassay.reports.views.comparison_view import comparison_report
 
-    result = isolated(open_run(full), open_run(alone), metric, threshold)
-    if json:
+    result = isolated(open_run(given.full), open_run(given.alone), given.metric, given.threshold)
+    if given.json:
         keys = ("queries", "unscored", "unknown", "notes")
         body = {key: getattr(result, key) for key in keys}
         show.json({**body, "comparison": result.comparison.to_json()})

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
-from ragassay.cli.flags import Output, Where
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
@@ -17,16 +16,8 @@ if TYPE_CHECKING:
     from ragassay.golden.golden_item import GoldenItem
 
 
-def sample(
-    folder: Path,
-    n: int,
-    /,
-    *,
-    output: Output,
-    by: str = "type",
-    seed: int = 0,
-    where: Where | None = None,
-) -> None:
+@command("golden sample")
+def sample(given: Given) -> None:
     """Draw a part of a golden set in which each kind of query has its share.
 
     Rejected items are left out.
@@ -34,33 +25,19 @@ def sample(
     ```sh
     ragassay golden sample golden 30 -o golden-30 --by type,complexity
     ```
-
-    Args:
-        folder: The golden set.
-        n: How many items.
-        output: Folder for the part.
-        by: Fields that tell kinds apart, joined with commas.
-        seed: Of the choice.
     """
     from ragassay.golden.golden_folder import GoldenSet
     from ragassay.golden.golden_sampling import sampled
 
-    golden = GoldenSet.open(folder)
-    among = golden.with_status("accepted", "draft", where=where or ())
-    items = sampled(among, n, by.split(","), seed)
-    origin = f"{n} items of {folder.name}{_chosen(where)}, by {by}, seed {seed}."
-    _save_part(golden, items, output, origin)
+    golden = GoldenSet.open(given.folder)
+    among = golden.with_status("accepted", "draft", where=given.where or ())
+    items = sampled(among, given.n, given.by.split(","), given.seed)
+    origin = f"{given.n} items of {given.folder.name}{_drawn(given)}."
+    _save_part(golden, items, given.output, origin)
 
 
-def split(
-    folder: Path,
-    /,
-    *,
-    into: str = "dev=0.5,test=0.5",
-    by: str = "type",
-    seed: int = 0,
-    where: Where | None = None,
-) -> None:
+@command("golden split")
+def split(given: Given) -> None:
     """Divide a golden set into disjoint parts, beside it, in which each kind has its share.
 
     Queries that would give each other away stay in one part: those whose gold spans share a
@@ -70,61 +47,62 @@ def split(
     ```sh
     ragassay golden split golden --into dev=0.3,test=0.7
     ```
-
-    Args:
-        folder: The golden set.
-        into: Name and share of each part, joined with commas; the folders are FOLDER-NAME.
-        by: Fields that tell kinds apart, joined with commas.
-        seed: Of the division.
     """
     from ragassay.golden.checks.golden_groups import groups
     from ragassay.golden.golden_folder import GoldenSet
     from ragassay.golden.golden_sampling import furthest, split as divide
 
-    golden = GoldenSet.open(folder)
+    golden = GoldenSet.open(given.folder)
     try:
-        shares = {name: float(share) for name, share in (one.split("=") for one in into.split(","))}
+        shares = {
+            name: float(share) for name, share in (one.split("=") for one in given.into.split(","))
+        }
     except ValueError as error:
-        raise UsageError(f"--into {into!r}: write NAME=SHARE, as in dev=0.3,test=0.7.") from error
-    items = golden.with_status("accepted", "draft", where=where or ())
-    fields = by.split(",")
+        raise UsageError(
+            f"--into {given.into!r}: write NAME=SHARE, as in dev=0.3,test=0.7."
+        ) from error
+    items = golden.with_status("accepted", "draft", where=given.where or ())
+    fields = given.by.split(",")
     if not items:
         raise UsageError(
-            f"{folder} has no items that are not rejected: there is nothing to divide."
+            f"{given.folder} has no items that are not rejected: there is nothing to divide."
         )
     group_of_item = groups(items, golden.documents())
-    parts = divide(items, shares, fields, seed, group_of_item)
+    parts = divide(items, shares, fields, given.seed, group_of_item)
     sizes = Counter(group_of_item)
     for name, of_part in parts.items():
         if not of_part:
             raise UsageError(
-                f"--into {into}: the part {name} would be empty, because the items fall into "
+                f"--into {given.into}: the part {name} would be empty, because the items fall into "
                 f"{plural(len(sizes), 'group')} that stay together. Ask for fewer parts."
             )
     show.lines(
-        f"{folder}: {plural(len(items), 'item')} in {plural(len(sizes), 'group')} by shared "
+        f"{given.folder}: {plural(len(items), 'item')} in {plural(len(sizes), 'group')} by shared "
         f"sentences, near-duplicates and conversations; the largest has {max(sizes.values())}"
     )
     for name, of_part in parts.items():
-        place = folder.with_name(f"{folder.name}-{name}")
+        place = given.folder.with_name(f"{given.folder.name}-{name}")
         share = f", {len(of_part) / len(items):.1%} for {shares[name]:.1%}"
         _save_part(
             golden,
             of_part,
             place,
-            f"the part {name}{_chosen(where)} ({into}, by {by}, seed {seed}).",
+            f"the part {name}{_drawn(given, given.into)}.",
             share,
         )
     name, kind, n, wanted = furthest(parts, shares, fields)
     shown = repr(kind) if kind else "not said"
     show.lines(
-        f"by {by}, furthest from its share: {shown} in {name}, {plural(n, 'item')} for {wanted:.1f}"
+        f"by {given.by}, furthest from its share: {shown} in {name}, {plural(n, 'item')} "
+        f"for {wanted:.1f}"
     )
 
 
-def _chosen(where: Sequence[str] | None) -> str:
-    """The conditions of a part in its card."""
-    return f" where {' and '.join(where)}" if where else ""
+def _drawn(given: Given, parts: str = "") -> str:
+    """How a part was drawn, for its card."""
+    where = f" where {' and '.join(given.where)}" if given.where else ""
+    how = f"by {given.by}, seed {given.seed}"
+    return f"{where} ({parts}, {how})" if parts else f"{where}, {how}"
 
 
 def _save_part(

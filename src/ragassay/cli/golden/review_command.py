@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
-from ragassay.cli.flags import Metrics, Switch, Where
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 from ragassay.cli.serving.serve_commands import listening, needs_service, run_server
 
@@ -20,25 +19,8 @@ if TYPE_CHECKING:
     from ragassay.review.sheet_files import Sheet
 
 
-def review(
-    folder: Path,
-    /,
-    *,
-    reviewer: str | None = None,
-    port: int = 8766,
-    overlap: float | None = None,
-    people: int | None = None,
-    calibration: Path | None = None,
-    xlsx: Path | None = None,
-    csv: Path | None = None,
-    read: Path | None = None,
-    where: Where | None = None,
-    overwrite: Switch = False,
-    answers: Path | None = None,
-    metrics: Metrics | None = None,
-    suite: str | None = None,
-    nuggets: str | None = None,
-) -> int:
+@command("golden review")
+def review(given: Given) -> int:
     """Review a golden set on a page of this machine, or by a sheet; or label answers to it.
 
     The page is worked with the keyboard: a accepts, e edits, r rejects, t tags, n and p move, u
@@ -58,25 +40,6 @@ def review(
     passage relevant, does it support the statement). The labels stand in labels.jsonl of the
     folder: 'ragassay run ANSWERS --golden DIR --judge replay:DIR/labels.jsonl' scores by them.
     --overlap, --people, --calibration and the sheets hold for labels, too.
-
-    Args:
-        folder: The golden set.
-        reviewer: Who reviews; else the page asks.
-        port: Port of the page.
-        overlap: Share of the items that several people review, from 0 to 1; kept for all.
-        people: How many people review each of those (default: 2); kept for all.
-        calibration: A golden set with known answers, whose items, or labels of answers, each
-            reviewer gets first; kept for all.
-        xlsx: Write the items to review, or the questions about answers, as an Excel workbook.
-        csv: Write them as a CSV file.
-        read: Take the decisions or labels of such a file.
-        overwrite: Write --xlsx or --csv also over a sheet that somebody has filled in.
-        answers: Label the answers of a run folder, by the questions of its metrics; or of a file,
-            which are joined with the golden set by id.
-        metrics: Metrics of a file of answers whose questions are asked, joined with commas
-            (default: umbrela,citation_sentences,answer_match).
-        suite: Suites of a file of answers, joined with commas.
-        nuggets: File with the nuggets of each query, of a file of answers.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
     from ragassay.review.label_log import LABELS
@@ -84,62 +47,65 @@ def review(
     from ragassay.review.review_sheets import ItemSheet
     from ragassay.review.review_store import ReviewStore
 
-    store = ReviewStore(folder)
+    store = ReviewStore(given.folder)
     labels: AnswerLabels | None = None
     sheet: Sheet = ItemSheet(store)
-    if answers is not None:
+    if given.answers is not None:
         from ragassay.review.answer_labels import AnswerLabels
         from ragassay.review.label_questions import AnswersToLabel
 
         questions = AnswersToLabel.of(
-            answers,
-            folder,
-            metrics=metrics.split(",") if metrics else (),
-            suite=suite.split(",") if suite else (),
-            nuggets=nuggets or "own",
+            given.answers,
+            given.folder,
+            metrics=given.metrics.split(",") if given.metrics else (),
+            suite=given.suite.split(",") if given.suite else (),
+            nuggets=given.nuggets or "own",
         )
-        labels = AnswerLabels(folder, questions)
+        labels = AnswerLabels(given.folder, questions)
         sheet = LabelSheet(labels)
-        if where:
+        if given.where:
             raise UsageError("--where chooses items to review, and does not go with --answers.")
-    elif metrics or suite or nuggets:
+    elif given.metrics or given.suite or given.nuggets:
         raise UsageError("--metrics, --suite and --nuggets go with --answers FILE.")
-    settings: dict[str, object] = {"overlap": overlap, "people": people}
-    if calibration is not None:
-        known = GoldenSet.open(calibration)
+    settings: dict[str, object] = {"overlap": given.overlap, "people": given.people}
+    if given.calibration is not None:
+        known = GoldenSet.open(given.calibration)
         if (
             not known.with_status("accepted", "rejected")
-            and not (calibration / LABELS.log).is_file()
+            and not (given.calibration / LABELS.log).is_file()
         ):
             raise InputError(
                 "holds no accepted and no rejected item, and no labels of answers: it has no known "
                 "answers",
-                path=calibration,
+                path=given.calibration,
             )
-        settings["calibration"] = relative_folder(calibration, folder)
+        settings["calibration"] = relative_folder(given.calibration, given.folder)
     if settings := {name: value for name, value in settings.items() if value is not None}:
         store.change_settings(**settings)
-    sheets = [path for path in (xlsx, csv) if path is not None]
-    for path, suffix in ((xlsx, ".xlsx"), (csv, ".csv")):
+    sheets = [path for path in (given.xlsx, given.csv) if path is not None]
+    for path, suffix in ((given.xlsx, ".xlsx"), (given.csv, ".csv")):
         if path is not None and path.suffix.casefold() != suffix:
             raise UsageError(f"--{suffix[1:]} {path}: give the file a name that ends in {suffix}.")
     for path in sheets:
-        n = sheet.write(path, reviewer or "", overwrite=overwrite, where=where or ())
+        n = sheet.write(
+            path, given.reviewer or "", overwrite=given.overwrite, where=given.where or ()
+        )
         what = plural(n, "question") + " to answer" if labels else plural(n, "item") + " to review"
         show.lines(f"{path}: {what}")
-    if read is not None:
-        if not reviewer:
+    if given.read is not None:
+        if not given.reviewer:
             raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
-        n, problems = sheet.read(read, reviewer)
+        n, problems = sheet.read(given.read, given.reviewer)
         decisions = plural(n, (labels or store).kind.piece)
-        show.lines(f"{read}: {decisions} taken, {len(problems)} not", *problems)
+        show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)
         return show.INCOMPLETE if problems else show.OK
     if not sheets:
-        _serve(store, reviewer or "", port, labels, where or ())
+        _serve(store, given.reviewer or "", given.port, labels, given.where or ())
     return show.OK
 
 
-def agreement(folder: Path, /, *, json: Switch = False) -> int:
+@command("golden agreement")
+def agreement(given: Given) -> int:
     """Say how far the reviewers agree, and list what they do not agree on.
 
     Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each two people, over independent
@@ -151,19 +117,15 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
     ```sh
     ragassay golden agreement golden
     ```
-
-    Args:
-        folder: The reviewed golden set.
-        json: Print as JSON.
     """
     from ragassay.review.review_agreement import item_agreement, keep, label_agreement
     from ragassay.review.reviewing import ReviewFolder
 
-    reviewed = ReviewFolder(folder)
+    reviewed = ReviewFolder(given.folder)
     items, labels = item_agreement(reviewed), label_agreement(reviewed)
-    path = keep(folder, items, labels)
+    path = keep(given.folder, items, labels)
     both = {"reviews": items, "labels": labels}
-    if json:
+    if given.json:
         measures = {
             kind: [asdict(one) for one in ones]
             for found in both.values()
@@ -200,7 +162,7 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
             minutes = f"{sum(seconds) / 60:.1f} minutes for {len(seconds)}"
             show.lines(f"time spent on {what}: {name}: {minutes}")
     if not items.measures and not labels.measures:
-        show.lines(str(Note("no_two_reviews", {"folder": str(folder)})))
+        show.lines(str(Note("no_two_reviews", {"folder": str(given.folder)})))
         return show.INCOMPLETE
     differ = [*items.differ, *labels.differ]
     left = sum(one["settled_by"] is None for one in differ)

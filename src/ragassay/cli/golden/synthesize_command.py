@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_options
+from ragassay.cli.command import Given, command
+from ragassay.cli.flags import is_config
 from ragassay.cli.golden.import_command import warn_of_left_out
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
@@ -30,29 +31,8 @@ _ABOUT_RUNS = (
 )
 
 
-@takes_options("Judging", without=_ABOUT_RUNS)
-def synthesize(
-    documents: Path,
-    /,
-    *,
-    output: Output | None = None,
-    n: int | None = None,
-    generator: str | None = None,
-    checker: str = "offline",
-    mix: Repeated | None = None,
-    seed: int = 0,
-    style_guide: Path | None = None,
-    like: Path | None = None,
-    real: Path | None = None,
-    queries: Path | None = None,
-    no_answers: Switch = False,
-    pilot: Switch = False,
-    same_model: Switch = False,
-    skip_unreadable: Switch = False,
-    dry_run: Switch = False,
-    json: Switch = False,
-    **run_options: Any,
-) -> int:
+@command("golden synthesize", "Judging", without=_ABOUT_RUNS)
+def synthesize(given: Given) -> int:
     """Write queries with references, wrong answers and gold spans from DOCUMENTS.
 
     Every item has status draft until a person accepts it. What became no item is
@@ -67,32 +47,9 @@ def synthesize(
 
     A YAML file of Open RAG Eval's query generation (document_source, model, generation, output) may
     stand in place of the folder: the items go into a golden set, and the queries into its file too.
-
-    Args:
-        documents: Folder with the documents: text, Markdown, HTML, PDF, DOCX. Or a YAML file.
-        output: Folder of the golden set; items are added to one that is there. Of a YAML file, its
-            base_filename unless given.
-        n: Items that it is to hold in the end, those made before included. Default: 200.
-        generator: Who writes: offline (cloze and heading questions by rules, in English), a judge
-            such as openai:MODEL or URL#MODEL, or a system as 'ragassay ask --target' names it
-            (module:function, mapping file, mcp:, command:). Default: offline, or the YAML file's
-            model.
-        checker: Who checks: offline, a judge or a system; not the generator itself.
-        mix: Weights of kinds: type=factual:2,yes-no:1. Also complexity, answerability, length,
-            shape (single, across, follow-up), style, language. Repeatable.
-        seed: Of all that is drawn.
-        style_guide: Text file that says how queries and answers are to be written.
-        like: Golden set whose accepted items are shown as examples.
-        real: File of real queries, to which new ones are compared.
-        queries: File of queries that only need answers.
-        no_answers: Write queries only; their gold spans are whole sections.
-        pilot: Only the first 20, for review.
-        same_model: Generator and checker may be one model.
-        skip_unreadable: Leave out documents that cannot be taken (as of golden import); the
-            golden set lists them.
-        dry_run: Say what would be asked and paid, and do nothing.
-        json: Print as JSON.
     """
+    no_answers = given.no_answers
+    output = given.output
     import ragassay
     from ragassay.base.yaml_files import text_of
     from ragassay.engine.config.run_config import make_config
@@ -101,7 +58,7 @@ def synthesize(
     from ragassay.synthesis.synthesizing import Synthesis
     from ragassay.synthesis.wish import Wish
 
-    published = read_query_generation(documents) if is_config(documents) else None
+    published = read_query_generation(given.documents) if is_config(given.documents) else None
     settings: dict[str, Any] = {}
     if published is not None:
         show.warn(published.notes)
@@ -113,44 +70,50 @@ def synthesize(
             "words": (generation.min_words, generation.max_words),
             "mix": published.mix,
         }
-        if generator is None:
-            run_options.setdefault("key_variable", published.key_variable)
+        if given.generator is None:
+            given.run_options.setdefault("key_variable", published.key_variable)
     if output is None:
         raise UsageError("No folder is named for the golden set: -o DIR.")
-    flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
+    flags = {
+        "n": given.n,
+        "generator": given.generator,
+        "mix": None if given.mix is None else Mix.parse(given.mix),
+    }
     settings |= {name: value for name, value in flags.items() if value is not None}
     if published is not None and settings["generator"] != OFFLINE:
         no_answers = no_answers or not published.config.generation.generate_expected_answers
     with ExitStack() as stack:
-        folder = documents
+        folder = given.documents
         if published is not None:
-            folder = stack.enter_context(published.documents(None if dry_run else output))
+            folder = stack.enter_context(published.documents(None if given.dry_run else output))
         wish = Wish(
             documents=folder,
             output=output,
-            checker=checker,
-            seed=seed,
-            guide="" if style_guide is None else text_of(style_guide).strip(),
-            like=like,
-            real=[] if real is None else [one.query_text for one in ragassay.load(real)],
-            given=[] if queries is None else list(ragassay.load(queries)),
+            checker=given.checker,
+            seed=given.seed,
+            guide="" if given.style_guide is None else text_of(given.style_guide).strip(),
+            like=given.like,
+            real=[]
+            if given.real is None
+            else [one.query_text for one in ragassay.load(given.real)],
+            given=[] if given.queries is None else list(ragassay.load(given.queries)),
             answers=not no_answers,
-            same_model=same_model,
-            pilot=pilot,
-            skip_unreadable=skip_unreadable,
+            same_model=given.same_model,
+            pilot=given.pilot,
+            skip_unreadable=given.skip_unreadable,
             **settings,
         )
-        synthesis = Synthesis(wish, make_config(**run_options), dry=dry_run)
+        synthesis = Synthesis(wish, make_config(**given.run_options), dry=given.dry_run)
         warn_of_left_out(synthesis.golden.left_out)
         show.warn(map(str, _about_documents(synthesis)))
-        if dry_run:
-            _show_plan(synthesis.plan(), as_json=json)
+        if given.dry_run:
+            _show_plan(synthesis.plan(), as_json=given.json)
             return show.OK
         with ProgressBar("synthesizing") as progress:
             outcome = synthesis.run(progress)
     if published is not None:
         published.save_queries(synthesis.made)
-    return _show(outcome, output, wish, json)
+    return _show(outcome, output, wish, given.json)
 
 
 def _about_documents(synthesis: Synthesis) -> Iterator[Note]:

@@ -18,12 +18,7 @@ class HarmlessConsole(Console):
     """A console on which text cannot command the terminal; only rich's own styles do."""
 
     def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is printed, with visible marks in place of control characters.
-
-        Args:
-            renderable: that is printed.
-            options: of the console; its own when left out.
-        """
+        """The segments of what is printed, with visible marks in place of control characters."""
         for segment in super().render(renderable, options):
             text = segment.text
             if segment.control is None and not text.isprintable():

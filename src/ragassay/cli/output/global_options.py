@@ -50,9 +50,6 @@ def read(argv: list[str]) -> tuple[GlobalOptions, list[str]]:
     """The global options in a command line, and its other words. Words after ``--`` stay, and so
     does ``-q`` where the command has it for another option (``trec``).
 
-    Args:
-        argv: words of the command line.
-
     Raises:
         UsageError: ``--log-file`` without a file.
     """
@@ -82,9 +79,6 @@ def read(argv: list[str]) -> tuple[GlobalOptions, list[str]]:
 @contextmanager
 def applied(options: GlobalOptions) -> Iterator[None]:
     """Applies the options within the block, and logs where a file is named.
-
-    Args:
-        options: of the command.
 
     Raises:
         UsageError: the log cannot be written.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import textwrap
@@ -17,7 +18,6 @@ from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from ragassay.engine.results import Result
     from ragassay.engine.results.gate_result import GateResult
@@ -56,12 +56,7 @@ def lines(*texts: object) -> None:
 
 
 def wrapped(text: str, indent: str = "  ") -> None:
-    """Prints a text in lines of at most 80 columns; words are not cut.
-
-    Args:
-        text: of one line.
-        indent: of the lines after the first.
-    """
+    """Prints a text in lines of at most 80 columns; words are not cut."""
     lines(
         *textwrap.wrap(
             text,
@@ -74,33 +69,10 @@ def wrapped(text: str, indent: str = "  ") -> None:
     )
 
 
-def table(title: str = "", *, words: Sequence[str], numbers: Sequence[str] = ()) -> Table:
-    """An empty table with a line below its heads.
-
-    Args:
-        title: above it; none where empty.
-        words: heads of the first columns.
-        numbers: heads of the columns after them, which are aligned right.
-    """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    empty = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for head in words:
-        empty.add_column(head, overflow="fold")
-    for head in numbers:
-        empty.add_column(head, justify="right")
-    return empty
-
-
 def result(shown: Result, *, every: bool = False, slices: bool = False) -> None:
     """Prints the table of a run, and below it that of its consistency. A run of the suite
-    consistency alone has only that one.
-
-    Args:
-        shown: the run.
-        every: whether metrics that are not in the headline of their suite have a row, too.
-        slices: whether the means of each slice are shown, too.
+    consistency alone has only that one. With ``every`` also metrics beside the headlines of the
+    suites have rows, with ``slices`` the means of each slice are shown.
     """
     from ragassay.reports.views.summary_view import result_report
 
@@ -129,12 +101,6 @@ def preview(
 ) -> bool:
     """Reads the data of a job and prints what it would compute, ask and pay.
 
-    Args:
-        job: that is not run.
-        as_json: prints JSON in place of tables.
-        every_suite: also says which suites the data suits.
-        placement: of the data's columns, to be told as well.
-
     Returns:
         Whether anything can be scored.
     """
@@ -160,9 +126,6 @@ def preview(
 def suggestions(placement: Placement) -> str:
     """The flags for the columns that may hold fields, and between which columns a person has to
     choose; empty where there are none.
-
-    Args:
-        placement: of the data's columns.
     """
     flags = " ".join(map(column_flag, placement.suggested.items()))
     ties = (
@@ -173,11 +136,7 @@ def suggestions(placement: Placement) -> str:
 
 
 def column_flag(field_and_column: tuple[str, str]) -> str:
-    """The flag that says which column holds a field.
-
-    Args:
-        field_and_column: of ours, and of the data.
-    """
+    """The flag that says which column holds a field."""
     return f"--columns {shlex.quote('='.join(field_and_column))}"
 
 
@@ -237,49 +196,58 @@ def status(label: str) -> Iterator[None]:
         yield
 
 
-def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = False) -> int:
-    """1 when a gate failed, 3 when a run is incomplete (`is_incomplete`), else 0.
+def github_of(shown: Result, *, as_json: bool) -> None:
+    """Tells GitHub's workflow what a run found."""
+    from ragassay.reports.views.summary_view import result_report
 
-    Args:
-        gates: what they found.
-        summaries: that of the run and, where there is one, that of its consistency.
-        lacking: whether something is missing that neither of them says.
-    """
-    if any(gate.passed is False for gate in gates):
-        return GATE_FAILED
+    reports = [result_report(shown, gates=False, slices=True)]
+    github(reports, shown.gates, *summaries(shown), as_json=as_json)
+
+
+def github(
+    reports: Iterable[Report], found: Sequence[GateResult], *summaries: Summary, as_json: bool
+) -> None:
+    """Tells GitHub's workflow what was found: annotations (on standard error where standard output
+    is JSON), and the reports in the summary of the step."""
+    from ragassay.reports.ci import github_workflow
+    from ragassay.reports.drawn.markdown import markdown
+
+    sys.stdout.flush()
+    stream = sys.stderr if as_json else sys.stdout
+    stream.writelines(f"{one}\n" for one in github_workflow.commands(found, summaries))
+    text = "\n".join([github_workflow.gate_list(found), *map(markdown, reports)])
+    github_workflow.add_to_step_summary(text, os.environ)
+
+
+def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = False) -> int:
+    """1 when a gate failed, 3 when a run is incomplete (`is_incomplete`), or anything else is
+    ``lacking``; else 0."""
     from ragassay.engine.results.summary import is_incomplete
 
-    is_undecided = any(gate.passed is None for gate in gates)
-    lacking |= is_undecided or (bool(summaries) and is_incomplete(*summaries))
-    return INCOMPLETE if lacking else OK
+    if any(gate.passed is False for gate in gates):
+        return GATE_FAILED
+    lacking |= any(gate.passed is None for gate in gates)
+    return INCOMPLETE if lacking or (summaries and is_incomplete(*summaries)) else OK
 
 
 def numbered(path: Path, at: int, of: int) -> Path:
-    """The file of one of several comparisons: with a number where there are more than one.
-
-    Args:
-        path: that was named.
-        at: number of the comparison, from 1.
-        of: how many there are.
-    """
+    """The file of one of several comparisons: numbered from 1 where there are more than one."""
     return path if of == 1 else path.with_stem(f"{path.stem}-{at}")
 
 
 def summaries(shown: Result) -> list[Summary]:
     """The summary of a run and, where there is one, that of its consistency."""
-    inner = shown.consistency
-    return [shown.summary, *([] if inner is None else [inner.summary])]
+    return [one.summary for one in (shown, shown.consistency) if one is not None]
 
 
 def exit_code_of(shown: Result) -> int:
     """The exit code for a run and its gates. With ``--quiet``, standard error says why a run is
     incomplete."""
-    of_run = summaries(shown)
-    code = exit_code(shown.gates, *of_run)
-    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
-        from ragassay.engine.results.summary import missing_by_accident
+    from ragassay.engine.results.summary import missing_by_accident
 
-        missing = missing_by_accident(*of_run)
+    code = exit_code(shown.gates, *summaries(shown))
+    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
+        missing = missing_by_accident(*summaries(shown))
         reasons = [f"{missing}: the run is incomplete."] if missing else []
         for sentence in [*reasons, *shown.summary.warnings]:
             sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
-
 from cyclopts import Parameter
 
 from ragassay.base.errors import UsageError
-from ragassay.cli.flags import Output, Switch, takes_options
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 
@@ -22,26 +19,13 @@ def Hidden(*names: str) -> Parameter:  # noqa: N802 - used like cyclopts' Parame
     return Parameter(name=list(names), negative=(), show=False)
 
 
-@takes_options(
+@command(
+    "mtrag",
     *("Judging", "Neural models"),
     names=("published", "options"),
     without=("nuggets", "rubric", "judge_prompt"),
 )
-def mtrag(
-    step: str,
-    data: Path | None = None,
-    /,
-    *,
-    input: Annotated[Path | None, Parameter(name=["--input", "-i"])] = None,  # noqa: A002
-    output: Output | None = None,
-    evaluators: Annotated[Path | None, Parameter(name=["--evaluators", "-e"])] = None,
-    provider: str | None = None,
-    judge_model: Annotated[str | None, Parameter(name=["--judge-model", "--judge_model"])] = None,
-    openai_key: Annotated[str | None, Hidden("--openai-key", "--openai_key")] = None,
-    azure_host: Annotated[str | None, Hidden("--azure-host", "--azure_host")] = None,
-    json: Switch = False,
-    **run_options: Any,
-) -> int:
+def mtrag(given: Given) -> int:
     """Run one of MT-RAG's five steps, or all: add its fields to each record, and print their means.
 
     ```sh
@@ -51,23 +35,6 @@ def mtrag(
     ```
 
     The published form `mtrag --step idk -i in.jsonl -o out.jsonl` is understood.
-
-    Args:
-        step: algorithmic, idk, ragas, radbench, idk_condition or all.
-        data: JSONL file of tasks (contexts, targets, labels), joined to the predictions of --input
-            by task_id; without --input, the file of records itself.
-        input: JSONL file of records with predictions.
-        output: JSONL file to write; it may be the one that is read.
-        evaluators: The benchmark's config.yaml, which chooses the algorithmic metrics.
-        provider: Who is asked, as the published scripts name it (openai, vllm ...); like --judge.
-        judge_model: Model of the provider.
-        openai_key: Refused: a key on a command line is a leak.
-        azure_host: Refused: name the endpoint with --judge.
-        json: Print the summary as JSON.
-
-    Raises:
-        UsageError: options that do not go together; a key on the command line.
-        InputError: a file cannot be read.
     """
     from contextlib import ExitStack
 
@@ -79,25 +46,25 @@ def mtrag(
     from ragassay.judges.python_judge import named_judges
     from ragassay.reports.views.summary_view import summary_report
 
-    words = judge_words(provider, judge_model, openai_key, azure_host)
+    words = judge_words(given.provider, given.judge_model, given.openai_key, given.azure_host)
     if words is not None:
-        if "judge" in run_options:
+        if "judge" in given.run_options:
             raise UsageError("--provider and --judge both name a judge. Keep one of them.")
-        run_options["judge"] = [words]
-    config = make_config(**run_options)
-    records = input or data
+        given.run_options["judge"] = [words]
+    config = make_config(**given.run_options)
+    records = given.input or given.data
     if records is None:
         raise UsageError("No file is named. Give the one with predictions: -i FILE.jsonl.")
-    if output is None:
+    if given.output is None:
         raise UsageError(
             "A step needs a file to write: -o FILE.jsonl (it may be the one it reads)."
         )
     chosen = StepOptions(
-        step=step,
+        step=given.step,
         input=records,
-        output=output,
-        tasks=data if input is not None else None,
-        evaluators=evaluators,
+        output=given.output,
+        tasks=given.data if given.input is not None else None,
+        evaluators=given.evaluators,
         published=config.published,
         options=config.options,
         refresh=config.refresh,
@@ -112,9 +79,9 @@ def mtrag(
             stack.callback(session.close)
             asker = stack.enter_context(session.asker())
             doing = session.doing if session.costs else None
-        progress = stack.enter_context(ProgressBar(f"step {step}", doing=doing))
+        progress = stack.enter_context(ProgressBar(f"step {given.step}", doing=doing))
         summary = run_steps(chosen, asker, progress)
-    if json:
+    if given.json:
         show.json(summary.to_json())
         show.warn(summary.warnings)
     else:

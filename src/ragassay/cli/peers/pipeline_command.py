@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import interrupt, show
+from ragassay.reports.model import Column, Report, Table, table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ragassay.compat.ultrarag.pipeline_run import Observer
 
 _MEAN = "avg_"
 
 
-def build(pipeline: Path, /) -> None:
+@command("build")
+def build(given: Given) -> None:
     """Write the parameter file of a PIPELINE, or add to it what is missing.
 
     The file is parameters/NAME_parameter.yaml beside the pipeline: what its steps can be told, with
@@ -31,14 +32,11 @@ def build(pipeline: Path, /) -> None:
     ragassay run examples/eval_trec.yaml
     ragassay run examples/eval_trec.yaml --from evaluation.evaluate
     ```
-
-    Args:
-        pipeline: A YAML file with 'servers:' and 'pipeline:'.
     """
     from ragassay.compat.ultrarag import pipelines
 
     with show.status("asking the servers"):
-        built = pipelines.build(pipeline)
+        built = pipelines.build(given.pipeline)
     if built.is_new:
         done = "new"
     else:
@@ -91,7 +89,7 @@ def run_pipeline(
         show.json(results)
     else:
         for name, value in results.items():
-            show.console().print(_table(name, value))
+            show.report(Report(name, (_table(value),)))
         show.lines(f"steps: {finished.folder} (--from STEP goes on from one of them)")
     show.warn(finished.notes)
     return show.OK
@@ -130,24 +128,26 @@ def _size(name: str, value: Any) -> str:
     return f"{name} [{len(value):,}]" if isinstance(value, list) else name
 
 
-def _table(name: str, result: Mapping[str, Any]) -> Table:
+def _table(result: Mapping[str, Any]) -> Table:
     """The means of an evaluation, or the tests of two runs."""
-    tests = [value for value in result.values() if isinstance(value, dict)]
-    rows = show.table(name, words=["metric"], numbers=list(tests[0]) if tests else ("mean", "n"))
+    tests = {name: value for name, value in result.items() if isinstance(value, dict)}
     if tests:
-        for metric, test in result.items():
-            if isinstance(test, dict):
-                rows.add_row(metric, *(_number(value) for value in test.values()))
-        return rows
+        heads = [*next(iter(tests.values()))]
+        rows = [(name, *map(_number, test.values())) for name, test in tests.items()]
+    else:
+        heads, rows = ["mean", "n"], list(_means(result))
+    return table([Column("metric", "name"), *map(Column, heads)], rows)
+
+
+def _means(result: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for metric, value in result.items():
         values = result.get(metric.removeprefix(_MEAN))
         if metric.startswith(_MEAN) and isinstance(values, list):
             scored = sum(one is not None for one in values)
             n = f"{scored:,}" if scored == len(values) else f"{scored:,} of {len(values):,}"
-            rows.add_row(metric.removeprefix(_MEAN), _number(value), n)
+            yield metric.removeprefix(_MEAN), _number(value), n
         elif not isinstance(value, list):
-            rows.add_row(metric, _number(value), "")
-    return rows
+            yield metric, _number(value), ""
 
 
 def _number(value: Any) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.plugins import added
-from ragassay.cli.flags import Switch, listed
+from ragassay.cli.command import Given, command
+from ragassay.cli.flags import listed
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
@@ -17,25 +16,8 @@ if TYPE_CHECKING:
     from ragassay.reports.plots.result_files import Sources
 
 
-def plot(
-    files: list[Path],
-    /,
-    *,
-    evaluator: Annotated[
-        str | None,
-        Parameter(name=["--evaluator", "-e"]),
-    ] = None,
-    output_file: Annotated[Path, Parameter(name=["--output-file", "-o"])] = Path(
-        "metrics_comparison.png"
-    ),
-    metrics_to_plot: Annotated[
-        list[str] | None, Parameter(negative=(), consume_multiple=True)
-    ] = None,
-    statistic: Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"]
-    | None = None,
-    compare: Switch = False,
-    force: Switch = False,
-) -> None:
+@command("plot")
+def plot(given: Given) -> None:
     """Draw result files beside each other: box plots with their points, for slides.
 
     For each metric a panel, in it for each file a box, every value, the mean with its 95 %
@@ -48,61 +30,48 @@ def plot(
     ragassay plot consistency_results.csv --evaluator consistency --statistic cv
     ragassay plot runs/new runs/old --evaluator trec --compare -o difference.svg
     ```
-
-    Args:
-        files: Result files (CSV) or run folders.
-        evaluator: Required: trec, consistency or golden_answer, whichever wrote the files; or the
-            name of a plot that an installed package adds.
-        output_file: Picture to write: .png or .svg (or .json, the chart as Vega-Lite). An existing
-            one is replaced.
-        metrics_to_plot: Metrics to draw, separated by blanks or commas, under their published names
-            or ours (default: the evaluator's main ones that have a value). One without a value is
-            an empty panel that says why.
-        statistic: For consistency, what is drawn of each query (default: cai, Open RAG Eval's
-            consistency-adjusted index, mean / (1 + std)).
-        compare: Draw differences instead: each file against the last, query by query.
-        force: With --compare: although the scores were not computed alike.
     """
     from ragassay.reports.charts import drawing
     from ragassay.reports.plots import picture, result_files
     from ragassay.reports.plots.layouts import EVALUATORS
 
     drawing.renderer()  # before any work
-    extra, wanted = added("plots"), listed("--metrics-to-plot", metrics_to_plot)
-    if evaluator is not None and evaluator in extra:
+    extra, wanted = added("plots"), listed("--metrics-to-plot", given.metrics_to_plot)
+    if given.evaluator is not None and given.evaluator in extra:
         with show.status("drawing"):
-            drawing.save(extra[evaluator](files, wanted), output_file)
-        show.lines(f"plot: {output_file}")
+            drawing.save(extra[given.evaluator](given.files, wanted), given.output_file)
+        show.lines(f"plot: {given.output_file}")
         return
-    kind = next((one for one in EVALUATORS if one == evaluator), None)
+    kind = next((one for one in EVALUATORS if one == given.evaluator), None)
     if kind is None:
         every = [*EVALUATORS, *extra]
         problem = "--evaluator is missing: say which evaluator wrote the files."
-        if evaluator is not None:
-            problem = f"No evaluator is called {evaluator!r}. {did_you_mean(evaluator, every)}"
+        if given.evaluator is not None:
+            hint = did_you_mean(given.evaluator, every)
+            problem = f"No evaluator is called {given.evaluator!r}. {hint}"
         raise UsageError(f"{problem} There are: {', '.join(every)}.")
-    if statistic is not None and kind != "consistency":
+    if given.statistic is not None and kind != "consistency":
         raise UsageError(
             "--statistic says what is drawn of each query's repeated runs, so it goes with "
             "--evaluator consistency only."
         )
-    if force and not compare:
+    if given.force and not given.compare:
         raise UsageError("--force goes with --compare only.")
-    drawing.check_suffix(output_file)
-    if metrics_to_plot is not None and not wanted:
+    drawing.check_suffix(given.output_file)
+    if given.metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
-        opened = result_files.opened(files, kind, statistic or "cai")
+        opened = result_files.opened(given.files, kind, given.statistic or "cai")
         metrics = result_files.chosen(opened, wanted)
     shortened = [one.name for one in opened.series if one.name != one.full]
     show.lines(*(f"{name}: {opened.paths[name]}" for name in shortened))
-    if compare:
-        pictures = _differences(opened, metrics, output_file, force=force)
+    if given.compare:
+        pictures = _differences(opened, metrics, given.output_file, force=given.force)
     else:
         chosen = wanted is not None
         show.warn(picture.remarks(opened, metrics, chosen=chosen))
         drawn = picture.draw(opened, metrics, chosen=chosen)
-        pictures = {output_file: drawn}
+        pictures = {given.output_file: drawn}
     for target, spec in pictures.items():
         with show.status("drawing"):
             drawing.save(spec, target)

@@ -4,54 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from ragassay.base import printable
 from ragassay.base.errors import UsageError, called
-from ragassay.cli.flags import Switch, numbers
+from ragassay.cli.command import Given, command
+from ragassay.cli.flags import numbers
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ragassay.compat.trec_eval.trec_evaluation import TrecScores
     from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
-_Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
-"""A file, or ``-``, which would otherwise be an option without a name."""
 
-
-def trec(
-    qrels: Path,
-    run: _Run,
-    /,
-    *more: _Run,
-    measures: Annotated[list[str] | None, Parameter(name=["-m", "--measures"], negative=())] = None,
-    per_query: Annotated[bool, Parameter(name=["-q", "--per-query"], negative=())] = False,
-    no_summary: Annotated[bool, Parameter(name=["-n", "--no-summary"], negative=())] = False,
-    complete: Annotated[bool, Parameter(name=["-c", "--complete"], negative=())] = False,
-    level: Annotated[int, Parameter(name=["-l", "--level"])] = 1,
-    max_docs: Annotated[int | None, Parameter(name=["-M", "--max-docs"])] = None,
-    n_docs: Annotated[int, Parameter(name=["-N", "--n-docs"])] = 0,
-    judged_only: Annotated[bool, Parameter(name=["-J", "--judged-only"], negative=())] = False,
-    judgements: Annotated[
-        Literal["qrels", "qrels_prefs", "qrels_jg", "prefs"], Parameter(name=["-R", "--judgements"])
-    ] = "qrels",
-    results: Annotated[Literal["trec_results"], Parameter(name=["-T", "--results"])] = (
-        "trec_results"
-    ),
-    z_scores: Annotated[Path | None, Parameter(name=["-Z", "--z-scores"])] = None,
-    debug_level: Annotated[str, Parameter(name=["-D", "--debug-level"])] = "0",
-    old_format: Annotated[bool, Parameter(name=["-o", "--old-format"], negative=())] = False,
-    ks: str | None = None,
-    format: Literal["table", "trec_eval", "ultrarag"] = "table",  # noqa: A002
-    correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    json: Switch = False,
-) -> None:
+@command("trec")
+def trec(given: Given) -> None:
     """Evaluate a TREC run against qrels, as trec_eval does, or compare several runs.
 
     With one RUN its measures are printed. With several, each is tested against the LAST one, the
@@ -71,127 +40,118 @@ def trec(
     One run is averaged over the queries that stand in both files, as in trec_eval; with -c over all
     judged queries, a missing one counting 0. Several runs are always compared over all judged
     queries. The output says which.
-
-    Args:
-        qrels: TREC qrels, BEIR qrels (TSV) or a BEIR folder; plain or gzip. Other judgements
-            with -R.
-        run: TREC run; plain or gzip.
-        more: Further runs; the last one is the baseline.
-        measures: trec_eval's measures (map, ndcg_cut.10, P.5,10, official, all_trec) or ours
-            (AP, nDCG@10; 'ragassay metrics' lists them). Repeatable. Default: official (prefs or
-            qrels_jg with such judgements), or the retrieval suite for a comparison.
-        per_query: Also print each query's values.
-        no_summary: Print no values over all queries; for use with -q.
-        complete: Average over all judged queries, also those that the run lacks.
-        level: Lowest grade that counts as relevant, for measures of yes-or-no relevance.
-        max_docs: Use only the first N documents of each query.
-        n_docs: Number of documents in the collection, for utility.
-        judged_only: Remove unjudged documents from the run before anything is computed.
-        judgements: What the first file holds: qrels; qrels that say what is preferred to what
-            (qrels_prefs); qrels of several groups, averaged over them (qrels_jg); preferences of
-            five columns (prefs).
-        results: What the run is; there is one format.
-        z_scores: File of query, measure, mean and standard deviation: values are printed as
-            deviations from the mean in standard deviations.
-        debug_level: NUM or NUM.QUERY; with a query only that one is evaluated.
-        old_format: Changes nothing, as in trec_eval 10.
-        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, and for ours without one,
-            or in a comparison for those of the retrieval suite; joined with commas (default:
-            1,5,10,20,50,100).
-        format: A table, trec_eval's very lines, or UltraRAG's: the JSON that its server writes,
-            where mrr, map, recall, ndcg and precision (the default) are its own, not trec_eval's.
-            In capitals, as in its tables (Recall, NDCG), its names need no --format.
-        correction: For several metrics of a comparison: step-down max-T, Holm, Benjamini-Hochberg,
-            or none.
-        n_resamples: Random sign patterns of the test; all patterns up to 16 queries.
-        seed: Seed of the sign patterns.
-        json: Print JSON.
     """
-    from ragassay.formats.sources import standard_input
-    from ragassay.metrics.retrieval import trec_names
+    _refuse(given)
+    runs, query = _runs(given), _only_query(given.debug_level)
+    measures = _measures(given)
+    if given.more:
+        _compare(given, runs, measures, query)
+        return
+    from ragassay.compat.trec_eval import trec_printing as shown
 
-    del results, old_format
-    for flag, number, least in (("-l", level, 0), ("-M", max_docs, 1), ("-N", n_docs, 0)):
-        if number is not None and number < least:
-            raise UsageError(f"{flag} must be at least {least}.")
-    query = _only_query(debug_level)
-    cutoffs = numbers("--ks", ks)
-    ultrarag = format == "ultrarag"
-    if ultrarag:
-        if per_query or json or len(more) > 1:
-            raise UsageError("--format ultrarag takes one run or two, and neither -q nor --json.")
-        measures = measures or list(trec_names.ULTRARAG)
-    runs = [run, *more]
-    for path in runs:
+    scores = _score(given, runs[0], measures, complete=given.complete, query=query)
+    of = {"per_query": given.per_query, "summary": not given.no_summary}
+    if given.format == "ultrarag":
+        show.json(shown.ultrarag_summary(scores))
+    elif given.json:
+        show.json(shown.as_json(scores, str(given.qrels), str(given.run), **of))
+    elif given.format == "trec_eval":
+        sys.stdout.writelines(f"{printable.lines(line)}\n" for line in scores.lines(**of))
+    else:
+        show.report(shown.trec_report(scores, _name(runs[0]), **of))
+    show.warn(shown.warnings(scores, called(runs[0])))
+
+
+def _refuse(given: Given) -> None:
+    """Refuses options that do not go together."""
+    least = {"level": ("-l", 0), "max_docs": ("-M", 1), "n_docs": ("-N", 0)}
+    for name, (flag, lowest) in least.items():
+        number = getattr(given, name)
+        if number is not None and number < lowest:
+            raise UsageError(f"{flag} must be at least {lowest}.")
+    ultrarag = given.format == "ultrarag"
+    for path in (given.run, *given.more):
         if path.name.startswith("-") and path != STANDARD_INPUT:
             raise UsageError(
                 f"There is no option {str(path)!r}. 'ragassay trec --help' lists them."
             )
-    if runs.count(STANDARD_INPUT) > 1:
-        raise UsageError("Only one run can be read from standard input ('-').")
+    for wrong, sentence in (
+        (
+            ultrarag and (given.per_query or given.json or len(given.more) > 1),
+            "--format ultrarag takes one run or two, and neither -q nor --json.",
+        ),
+        (
+            [given.run, *given.more].count(STANDARD_INPUT) > 1,
+            "Only one run can be read from standard input ('-').",
+        ),
+        (
+            given.more and (given.per_query or given.no_summary or given.format == "trec_eval"),
+            "-q, -n and --format trec_eval take one run; a comparison is a table.",
+        ),
+        (
+            given.more and given.z_scores is not None,
+            "-Z takes one run; a comparison tests the values themselves.",
+        ),
+    ):
+        if wrong:
+            raise UsageError(sentence)
+
+
+def _runs(given: Given) -> list[Path]:
+    """The runs, with the name of standard input for ``-``."""
+    from ragassay.formats.sources import standard_input
+
+    runs = [given.run, *given.more]
     if STANDARD_INPUT in runs:
         standard_input.keep(sys.stdin)
         runs[runs.index(STANDARD_INPUT)] = Path(standard_input.NAME)
-    if more:
-        if per_query or no_summary or format == "trec_eval":
-            raise UsageError("-q, -n and --format trec_eval take one run; a comparison is a table.")
-        if z_scores is not None:
-            raise UsageError("-Z takes one run; a comparison tests the values themselves.")
-    if measures or not more or judgements != "qrels":
-        chosen = trec_names.resolve(
-            measures or (),
-            rel=level,
-            ks=cutoffs,
-            judgements=judgements,
-            n_docs=n_docs,
-            ultrarag=ultrarag,
+    return runs
+
+
+def _measures(given: Given) -> list[TrecMeasure]:
+    from ragassay import suites
+    from ragassay.metrics.retrieval import trec_names
+
+    cutoffs, ultrarag = numbers("--ks", given.ks), given.format == "ultrarag"
+    measures = given.measures or (list(trec_names.ULTRARAG) if ultrarag else [])
+    if not measures and given.more and given.judgements == "qrels":
+        names = [str(one) for one in suites.get("retrieval").resolve(ks=cutoffs)]
+        return trec_names.ours(names, rel=given.level)
+    return trec_names.resolve(
+        measures,
+        rel=given.level,
+        ks=cutoffs,
+        judgements=given.judgements,
+        n_docs=given.n_docs,
+        ultrarag=ultrarag,
+    )
+
+
+def _score(
+    given: Given,
+    run: Path,
+    measures: Sequence[TrecMeasure],
+    *,
+    complete: bool,
+    query: str | None = None,
+) -> TrecScores:
+    from ragassay.compat.trec_eval import trec_evaluation
+    from ragassay.engine.run import ranked_runs
+    from ragassay.formats.trec.trec_preferences import read_scales
+
+    with show.console(stderr=True).status(f"evaluating {_name(run)}"):
+        scales = None if given.z_scores is None else read_scales(given.z_scores)
+        judged, tag = ranked_runs.read_judged(given.qrels, run, given.judgements)
+        return trec_evaluation.score(
+            judged,
+            tag,
+            measures,
+            complete=complete,
+            depth=given.max_docs,
+            judged_only=given.judged_only,
+            scales=scales,
+            query=query,
         )
-    else:
-        from ragassay import suites
-
-        chosen = trec_names.ours(
-            list(map(str, suites.get("retrieval").resolve(ks=cutoffs))), rel=level
-        )
-
-    def score(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
-        from ragassay.compat.trec_eval import trec_evaluation
-        from ragassay.engine.run import ranked_runs
-        from ragassay.formats.trec.trec_preferences import read_scales
-
-        with show.console(stderr=True).status(f"evaluating {_name(run)}"):
-            scales = None if z_scores is None else read_scales(z_scores)
-            judged, tag = ranked_runs.read_judged(qrels, run, judgements)
-            return trec_evaluation.score(
-                judged,
-                tag,
-                measures,
-                complete=complete,
-                depth=max_docs,
-                judged_only=judged_only,
-                scales=scales,
-                query=query,
-            )
-
-    if more:
-        test = {"correction": correction, "n_resamples": n_resamples, "seed": seed}
-        _compare(runs, chosen, score, test, json=json, ultrarag=ultrarag)
-        return
-    from ragassay.compat.trec_eval import trec_printing as shown
-
-    scores = score(runs[0], chosen, complete=complete)
-    if ultrarag:
-        show.json(shown.ultrarag_summary(scores))
-    elif json:
-        show.json(
-            shown.as_json(scores, str(qrels), str(run), per_query=per_query, summary=not no_summary)
-        )
-    elif format == "trec_eval":
-        lines = scores.lines(per_query=per_query, summary=not no_summary)
-        sys.stdout.writelines(f"{printable.lines(line)}\n" for line in lines)
-    else:
-        show.lines(f"{_name(runs[0])}: {shown.averaged_over(scores)}")
-        show.console().print(shown.table(scores, per_query=per_query, summary=not no_summary))
-    show.warn(shown.warnings(scores, called(runs[0])))
 
 
 def _only_query(debug_level: str) -> str | None:
@@ -207,63 +167,41 @@ def _only_query(debug_level: str) -> str | None:
 
 
 def _compare(
-    runs: list[Path],
-    run_measures: list[TrecMeasure],
-    score: Callable[..., TrecScores],
-    test: dict[str, Any],
-    *,
-    json: bool,
-    ultrarag: bool,
+    given: Given, runs: list[Path], measures: Sequence[TrecMeasure], query: str | None
 ) -> None:
     import numpy as np
 
-    from ragassay.compat.trec_eval import trec_printing as shown
-    from ragassay.engine.comparison.compared_arrays import compare_arrays
+    from ragassay.compat.trec_eval import trec_evaluation, trec_printing as shown
     from ragassay.reports.views.comparison_view import comparison_report
     from ragassay.texts.conversation_names import CONVERSATION_KEYS, conversations_of_ids
 
-    of_means = [
-        (one, one.metric)
-        for one in run_measures
-        if one.metric is not None and one.summary and one.metric.aggregate == "mean"
-    ]
+    of_means = [one for one in measures if one.summary and one.metric is not None]
+    of_means = [one for one in of_means if getattr(one.metric, "aggregate", "") == "mean"]
     if not of_means:
         raise UsageError("None of these measures has a mean that could be compared.")
-    results = [score(run, [one for one, _ in of_means], complete=True) for run in runs]
-    matrices = [np.array(scores.columns, np.float64) for scores in results]
+    results = [_score(given, run, of_means, complete=True, query=query) for run in runs]
     names = _names(runs, [scores.tag for scores in results])
     conversations = conversations_of_ids(results[-1].queries)
     clusters = None if conversations is None else np.unique(conversations, return_inverse=True)[1]
-    comparisons = [
-        compare_arrays(
-            [measure.label for measure, _ in of_means],
-            matrix,
-            matrices[-1],
-            a_name=name,
-            b_name=names[-1],
-            higher_is_better=[metric.higher_is_better for _, metric in of_means],
-            spans=[(metric.low, metric.high) for _, metric in of_means],
-            clusters=clusters,
-            clustered_by=CONVERSATION_KEYS[1],
-            **test,
-        )
-        for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
-    ]
-    if ultrarag:
+    comparisons = trec_evaluation.compared(
+        results,
+        names,
+        clusters=clusters,
+        clustered_by=CONVERSATION_KEYS[1],
+        **given.of("correction", "n_resamples", "seed"),
+    )
+    if given.format == "ultrarag":
         show.json(shown.ultrarag_comparison(comparisons[0]))
-    elif json:
-        show.json(shown.comparisons_as_json(comparisons, results[-1]))
+    elif given.json:
+        listed = [one.to_json() for one in comparisons]
+        show.json({**shown.coverage(results[-1]), "comparisons": listed})
     else:
-        out = show.console()
         n = f"{len(results[-1].queries):,}"
-        out.print(f"mean over all {n} judged queries; one that a run lacks counts 0")
+        show.lines(f"mean over all {n} judged queries; one that a run lacks counts 0")
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=True))
-    show.warn(
-        sentence
-        for scores, run in zip(results, runs, strict=True)
-        for sentence in shown.warnings(scores, called(run))
-    )
+    for scores, run in zip(results, runs, strict=True):
+        show.warn(shown.warnings(scores, called(run)))
 
 
 def _name(run: Path) -> str:

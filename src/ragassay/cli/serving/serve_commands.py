@@ -11,12 +11,10 @@ import signal
 import socket
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import OptionError, UsageError
-from ragassay.cli.flags import Repeated, Switch, takes_options
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
@@ -28,26 +26,8 @@ FOLDER = Path("ragassay-service")
 _LAST_PORT = 65_535
 
 
-def serve(
-    folder: Path | None = None,
-    /,
-    *,
-    store: str | None = None,
-    host: str = "127.0.0.1",
-    port: int = 8765,
-    name: Repeated | None = None,
-    judge: Repeated | None = None,
-    embedder: Repeated | None = None,
-    mcp: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=False)] = None,
-    mcp_judge: str | None = None,
-    mcp_budget: str | None = None,
-    no_worker: Switch = False,
-    open: Switch = False,  # noqa: A002
-    behind_proxy: Switch = False,
-    sample: Switch = False,
-    keep: str | None = None,
-    log: Literal["text", "json"] | None = None,
-) -> None:
+@command("serve")
+def serve(given: Given) -> None:
     """Serve web pages and the REST interface, with a worker that computes reports.
 
     Everything is kept in FOLDER (SQLite), made on first start; --store names a PostgreSQL database
@@ -62,71 +42,40 @@ def serve(
     ragassay serve --judge fast=openai:gpt-4o-mini --judge local=http://localhost:8000/v1#model
     ragassay serve --mcp evaluations
     ```
-
-    Args:
-        folder: Where everything is kept (default: ragassay-service).
-        store: A database in place of the folder: postgresql://USER@HOST/DATABASE.
-        host: Address to listen at.
-        port: Port to listen at.
-        name: A name that the service is called by, as in https://NAME. Repeatable.
-        judge: A judge that clients may name: NAME=JUDGE, as of 'ragassay run --judge'. The first
-            one judges where they name none (default: the offline judge). Repeatable.
-        embedder: An embedder that clients may name: NAME=EMBEDDER. Repeatable.
-        mcp: A folder whose files agents may read and write: the tools of 'ragassay mcp' are served
-            at /mcp. Repeatable.
-        mcp_judge: Who judges for these tools (default: the embedded judge, offline).
-        mcp_budget: What one of their runs may cost, such as 5.00.
-        no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
-        open: Serve this machine without a token although there were tokens.
-        behind_proxy: Only a reverse proxy reaches the service: believe its X-Forwarded-Proto and
-            X-Forwarded-For, so that cookies of https are for https only. Needs tokens.
-        sample: Begin with a project of bundled data and two finished reports (once).
-        keep: Days after which records (by their time), reports and paid answers are deleted, such
-            as 90d (default: never). A task may say less (keep_days).
-        log: Write a line for each request and job to standard error, as text or JSON (default: only
-            warnings and errors, as text).
     """
-    keep_days = None if keep is None else _days(keep)
-    opened, working = _opened(folder, store, judge, embedder)
+    keep_days = None if given.keep is None else _days(given.keep)
+    opened, working = _opened(given.folder, given.store, given.judge, given.embedder)
     from ragassay.service.application import ServiceOptions, create_app
     from ragassay.service.operation.service_log import start_log
     from ragassay.service.sample_project import create_sample
     from ragassay.service.worker.worker import Worker
 
     options = ServiceOptions(
-        address=host,
-        hosts=tuple(name or ()),
-        worker=None if no_worker else working,
+        address=given.host,
+        hosts=tuple(given.name or ()),
+        worker=None if given.no_worker else working,
         views=working.views,
-        mcp=_tools(mcp or [], mcp_judge, mcp_budget),
-        open=open,
-        behind_proxy=behind_proxy,
+        mcp=_tools(given.mcp or [], given.mcp_judge, given.mcp_budget),
+        open=given.open,
+        behind_proxy=given.behind_proxy,
         keep_days=keep_days,
     )
     app = create_app(opened, options)
-    start_log(log)
-    with closing(opened), listening(host, port) as open_socket:
-        if sample and create_sample(opened):
+    start_log(given.log)
+    with closing(opened), listening(given.host, given.port) as open_socket:
+        if given.sample and create_sample(opened):
             with show.status("computing the reports of the sample"):
                 Worker(opened, working).run(until_idle=True)
-        shown_host = f"[{host}]" if ":" in host else host
+        shown_host = f"[{given.host}]" if ":" in given.host else given.host
         url = f"http://{shown_host}:{open_socket.getsockname()[1]}"
         show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
         if options.mcp is not None:
             show.lines(f"Agents use {url}/mcp.")
-        run_server(app, open_socket, behind_proxy=behind_proxy)
+        run_server(app, open_socket, behind_proxy=given.behind_proxy)
 
 
-def worker(
-    folder: Path | None = None,
-    /,
-    *,
-    store: str | None = None,
-    judge: Repeated | None = None,
-    embedder: Repeated | None = None,
-    until_idle: Switch = False,
-    log: Literal["text", "json"] | None = None,
-) -> None:
+@command("worker")
+def worker(given: Given) -> None:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
 
     The store is there already: 'ragassay serve' makes it.
@@ -135,29 +84,24 @@ def worker(
     ragassay worker --store postgresql://ragassay@db/ragassay
     ragassay worker data --until-idle
     ```
-
-    Args:
-        folder: The folder of 'ragassay serve' (default: ragassay-service).
-        store: The database of 'ragassay serve --store'.
-        judge: As of 'ragassay serve --judge': the same list. Repeatable.
-        embedder: As of 'ragassay serve --embedder'. Repeatable.
-        until_idle: End where there is nothing to do.
-        log: As of 'ragassay serve --log'.
     """
-    opened, options = _opened(folder, store, judge, embedder, must_exist=True)
+    opened, options = _opened(
+        given.folder, given.store, given.judge, given.embedder, must_exist=True
+    )
     from ragassay.service.operation.service_log import start_log
     from ragassay.service.worker.worker import Worker
 
-    start_log(log)
+    start_log(given.log)
     job_worker = Worker(opened, options)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: job_worker.stop())
     show.lines(f"{job_worker.name} works for {opened.where}. Ctrl-C ends it.")
     with closing(opened):
-        job_worker.run(until_idle=until_idle)
+        job_worker.run(until_idle=given.until_idle)
 
 
-def backup(store: str, target: Path | None = None, /) -> None:
+@command("backup")
+def backup(given: Given) -> None:
     """Copy the store of a service into a new folder, while it is served.
 
     The copy is a store itself: 'ragassay serve TARGET' serves it, and to restore it is to put it in
@@ -168,24 +112,20 @@ def backup(store: str, target: Path | None = None, /) -> None:
     ragassay backup data
     ragassay backup data /backups/monday
     ```
-
-    Args:
-        store: The folder of 'ragassay serve'.
-        target: A new folder (default: one beside the store, named by the time).
     """
     needs_service()
-    if "://" in store:
+    if "://" in given.store:
         raise UsageError(
             "A PostgreSQL database is backed up by its own tool, also while it is served: "
             "pg_dump --format=custom --file=FILE postgresql://USER@HOST/DATABASE"
         )
     from ragassay.service.operation.backup import back_up
 
-    show.lines(f"backup: {back_up(Path(store), target)}")
+    show.lines(f"backup: {back_up(Path(given.store), given.target)}")
 
 
-@takes_options("Judging", "Neural models", without=("data", "replay", "nuggets", "rubric"))
-def mcp(folders: list[Path] | None = None, /, **run_options: Any) -> None:
+@command("mcp", "Judging", "Neural models", without=("data", "replay", "nuggets", "rubric"))
+def mcp(given: Given) -> None:
     """Serve ragassay's tools to an agent, by MCP over standard input and output.
 
     The tools validate a file, run a suite, compare runs, explain a score and list metrics;
@@ -197,19 +137,16 @@ def mcp(folders: list[Path] | None = None, /, **run_options: Any) -> None:
     ragassay mcp
     ragassay mcp data runs --judge openai:gpt-4o --budget 5.00
     ```
-
-    Args:
-        folders: What the tools may read and write (default: the working directory).
     """
     from ragassay.compat.ultrarag.mcp_servers import needs_mcp
 
     needs_mcp()
-    for folder in folders or ():
+    for folder in given.folders or ():
         if not folder.is_dir():
             raise UsageError(f"There is no folder {folder}.")
     from ragassay.mcp.mcp_server import McpOptions, create_server
 
-    create_server(McpOptions(tuple(folders or [Path.cwd()]), run_options)).run("stdio")
+    create_server(McpOptions(tuple(given.folders or [Path.cwd()]), given.run_options)).run("stdio")
 
 
 def _days(text: str) -> int:
@@ -274,8 +211,8 @@ def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = Fal
 def _opened(
     folder: Path | None,
     store: str | None,
-    judges: Repeated | None,
-    embedders: Repeated | None,
+    judges: list[str] | None,
+    embedders: list[str] | None,
     *,
     must_exist: bool = False,
 ) -> tuple[Store, WorkerOptions]:

@@ -1,14 +1,12 @@
-"""``ragassay token``: who may use a service."""
+"""Create, list and revoke the tokens of a service."""
 
 from __future__ import annotations
 
 import time
 from contextlib import closing
-from typing import Annotated, Literal
-
-from cyclopts import App, Parameter, validators
 
 from ragassay.base.errors import UsageError
+from ragassay.cli.command import Given, command
 from ragassay.cli.output import show
 from ragassay.cli.serving.serve_commands import open_store
 
@@ -17,61 +15,37 @@ LEFT_CLOSED = (
     "serve this machine without ('ragassay serve --open')."
 )
 
-token = App(
-    name="token",
-    help="Create, list and revoke the tokens of a service.",
-    help_format="markdown",
-)
-
 DAY_S = 86_400.0
 
-At = Annotated[
-    str | None, Parameter(help="Folder or database of the service. Default: ragassay-service.")
-]
 
-
-@token.command
-def create(
-    name: str,
-    /,
-    *,
-    scope: Literal["read", "write"] = "write",
-    project: str | None = None,
-    days: Annotated[float | None, Parameter(validator=validators.Number(gt=0))] = None,
-    store: At = None,
-) -> None:
-    """Make a token and print it, once: only its hash is kept.
-
-    Args:
-        name: Who has it, for people.
-        scope: What it allows; write includes reading.
-        project: Name of the only project that it is for (default: all).
-        days: Days until it expires (default: never).
-    """
+@command("token create")
+def create(given: Given) -> None:
+    """Make a token and print it, once: only its hash is kept."""
     # A service for others needs a token before it starts.
-    with closing(open_store(store)) as opened:
+    with closing(open_store(given.store)) as opened:
         from ragassay.service.store.projects import list_projects
         from ragassay.service.store.tokens import create_token
 
-        key, expires = None, None if days is None else time.time() + days * DAY_S
-        if project is not None:
-            key = next((one.id for one in list_projects(opened) if one.name == project), None)
+        key, expires = None, None if given.days is None else time.time() + given.days * DAY_S
+        if given.project is not None:
+            key = next((one.id for one in list_projects(opened) if one.name == given.project), None)
             if key is None:
-                raise UsageError(f"There is no project {project!r}.")
-        made, value = create_token(opened, name, scope, key, expires)
+                raise UsageError(f"There is no project {given.project!r}.")
+        made, value = create_token(opened, given.name, given.scope, key, expires)
     show.lines(value)
     show.console(stderr=True).print(
-        f"The token {made.id} of {name}. It is shown this once; send it as 'Authorization: Bearer "
-        "TOKEN'.",
+        f"The token {made.id} of {given.name}. It is shown this once; send it as "
+        "'Authorization: Bearer TOKEN'.",
         markup=False,
     )
 
 
-@token.command(name="list")
-def listing(*, store: At = None) -> None:
+@command("token list")
+def listing(given: Given) -> None:
     """List the tokens: id, name, what they allow, until when, and when they were last used. The
-    tokens themselves are not kept."""
-    with closing(open_store(store, must_exist=True)) as opened:
+    tokens themselves are not kept.
+    """
+    with closing(open_store(given.store, must_exist=True)) as opened:
         from ragassay.service.store.projects import list_projects
         from ragassay.service.store.report_files import shown_time
         from ragassay.service.store.tokens import is_closed, list_tokens
@@ -88,17 +62,13 @@ def listing(*, store: At = None) -> None:
         show.lines(f"{one.id}  {one.name}  {one.scope}  {where}{until}  {used}{expired}")
 
 
-@token.command
-def revoke(key: str, /, *, store: At = None) -> None:
-    """Revoke a token: from now on it allows nothing.
-
-    Args:
-        key: The id of the token, as 'ragassay token list' prints it.
-    """
-    with closing(open_store(store, must_exist=True)) as opened:
+@command("token revoke")
+def revoke(given: Given) -> None:
+    """Revoke a token: from now on it allows nothing."""
+    with closing(open_store(given.store, must_exist=True)) as opened:
         from ragassay.service.store.schema import tokens
         from ragassay.service.store.tokens import list_tokens
 
-        opened.remove(tokens, key)
+        opened.remove(tokens, given.key)
         is_last = not list_tokens(opened)
     show.lines(f"Revoked. {LEFT_CLOSED}" if is_last else "Revoked.")

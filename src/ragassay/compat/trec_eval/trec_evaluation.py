@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
+from ragassay.engine.comparison.compared_arrays import compare_arrays
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
 from ragassay.formats.trec.trec_preferences import Moments
 from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
@@ -140,6 +143,35 @@ def score(
         tuple(_column(measure, judged, missing) for measure in measures),
     )
     return scores if scales is None else _standardised(scores, scales)
+
+
+def compared(
+    scores: Sequence[TrecScores], names: Sequence[str], *, only: Mask | None = None, **test: Any
+) -> list[Comparison]:
+    """Each run against the last one, by the permutation test of `compare_arrays`.
+
+    Args:
+        scores: of the runs over the same queries (``complete``), by measures with a mean.
+        names: of the runs.
+        only: the queries that count; all where left out.
+        test: options of `compare_arrays`.
+    """
+    chosen = slice(None) if only is None else only
+    matrices = [np.array(one.columns, np.float64)[:, chosen] for one in scores]
+    metrics = [measure.metric for measure in scores[0].measures if measure.metric is not None]
+    return [
+        compare_arrays(
+            [measure.label for measure in scores[0].measures],
+            matrix,
+            matrices[-1],
+            a_name=name,
+            b_name=names[-1],
+            higher_is_better=[metric.higher_is_better for metric in metrics],
+            spans=[(metric.low, metric.high) for metric in metrics],
+            **test,
+        )
+        for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
+    ]
 
 
 def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[Value]:

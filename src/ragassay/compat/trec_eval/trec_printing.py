@@ -4,39 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from ragassay.base.counts import either, plural, share
 from ragassay.compat.trec_eval.trec_evaluation import NO_Z_SCORE, TrecScores, Value
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
+from ragassay.reports.model import Column, Report, lines, table
 
 if TYPE_CHECKING:
     from ragassay.engine.results.comparison_result import Comparison
 
 
-def table(scores: TrecScores, *, per_query: bool, summary: bool = True) -> Table:
-    """One row for each measure (and query), with the metric that it is."""
-    rows = Table(box=SIMPLE_HEAD, pad_edge=False)
-    rows.add_column("measure")
-    rows.add_column("metric", style="dim")
-    rows.add_column("query")
-    rows.add_column("value", justify="right")
-
-    def add(measure: TrecMeasure, query: str, value: Value) -> None:
-        shown = f"{value:.4f}" if isinstance(value, float) else f"{value}"
+def trec_report(scores: TrecScores, run: str, *, per_query: bool, summary: bool = True) -> Report:
+    """A row for each measure (and query), with the metric that it is."""
+    shown: list[tuple[TrecMeasure, str, Value]] = []
+    if per_query:
+        shown += scores.per_query()
+    if summary:
+        shown += [(measure, "all", value) for measure, value in scores.summary()]
+    rows = []
+    for measure, query, value in shown:
         metric = "" if measure.metric is None else str(measure.metric)
         metric = "" if metric == measure.label else metric
-        rows.add_row(*(Text(cell) for cell in (scores.label(measure), metric, query, shown)))
-
-    if per_query:
-        for measure, query, value in scores.per_query():
-            add(measure, query, value)
-        rows.add_section()
-    for measure, value in scores.summary() if summary else ():
-        add(measure, "all", value)
-    return rows
+        number = f"{value:.4f}" if isinstance(value, float) else f"{value}"
+        rows.append((scores.label(measure), metric, query, number))
+    columns = [
+        *(Column("measure", "name"), Column("metric", "label", style="dim")),
+        *(Column("query", "label"), Column("value")),
+    ]
+    over = lines([f"{run}: {averaged_over(scores)}"], "text")
+    return Report("", (over, table(columns, rows)))
 
 
 def averaged_over(scores: TrecScores) -> str:
@@ -91,11 +86,6 @@ def as_json(
             measures[scores.label(measure)].setdefault("queries", {})[query] = value
     about = {"qrels": qrels, "run": run, "tag": scores.tag}
     return {**about, **coverage(scores), "measures": measures}
-
-
-def comparisons_as_json(comparisons: list[Comparison], scores: TrecScores) -> dict[str, Any]:
-    """Several comparisons with the same baseline as plain values."""
-    return {**coverage(scores), "comparisons": [one.to_json() for one in comparisons]}
 
 
 def coverage(scores: TrecScores) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class BuiltinServer:
             if "benchmark" not in arguments:
                 return None
             try:
-                return tuple(checked(arguments["benchmark"])["key_map"])
+                return tuple(checked(arguments["benchmark"]).key_map)
             except ArgumentError as error:
                 raise OptionError("benchmark", str(error)) from error
         for name, value in arguments.items():

@@ -7,34 +7,28 @@ the same record in every column.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragassay.base.counts import few
 from ragassay.base.errors import ArgumentError, CountedFact, InputError, meant_or_all, warn_user
-from ragassay.base.problem_words import json_problem, system_problem
-from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
+from ragassay.base.problem_words import json_problem, mistake, system_problem
 
-_KEYS = tuple(PARAMETERS["benchmark"]["benchmark"])
 
-_MUST_BE: Mapping[str, tuple[Any, Callable[[Any], bool], str]] = {
-    "path": (
-        None,
-        lambda value: isinstance(value, str) and value != "" and "\0" not in value,
-        "name a JSONL, JSON or Parquet file",
-    ),
-    "limit": (
-        -1,
-        lambda value: type(value) is int and (value >= 1 or value == -1),
-        "write a number of records, or -1 for all",
-    ),
-    "seed": (42, lambda value: type(value) is int, "write a whole number"),
-    "shuffle": (False, lambda value: isinstance(value, bool), "write true or false"),
-}
-"""For each key its default, which values it can have, and what to write else."""
+class Benchmark(BaseModel):
+    """What `get_data` takes, with the defaults of UltraRAG's server."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    name: Any = None
+    path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
+    key_map: Annotated[dict[str, str], Field(min_length=1)]
+    limit: Literal[-1] | Annotated[int, Field(ge=1)] = -1
+    seed: int = 42
+    shuffle: bool = False
 
 
 def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -55,50 +49,37 @@ def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
     Source: UltraRAG, servers/benchmark.
     """
     asked = checked(benchmark)
-    path, key_map = Path(asked["path"]), asked["key_map"]
+    path, key_map = Path(asked.path), asked.key_map
     records = _records(path)
     if not records:
         raise InputError("holds no record", path=path)
-    if asked["shuffle"]:
-        random.Random(asked["seed"]).shuffle(records)
-    if asked["limit"] > 0:
-        records = records[: asked["limit"]]
+    if asked.shuffle:
+        random.Random(asked.seed).shuffle(records)
+    if asked.limit > 0:
+        records = records[: asked.limit]
     for column, field in key_map.items():
         _check_field(records, column, field, path)
     return {column: [record.get(field) for record in records] for column, field in key_map.items()}
 
 
-def checked(benchmark: Any) -> Mapping[str, Any]:
-    """What `get_data` takes, with the defaults of what it leaves out.
+def checked(benchmark: Any) -> Benchmark:
+    """What `get_data` is given, checked.
 
     Raises:
         ArgumentError: an unknown key or an impossible value.
     """
-    if not isinstance(benchmark, Mapping):
-        raise ArgumentError("benchmark is not a mapping of keys: it takes 'path' and 'key_map'.")
-    key_map = benchmark.get("key_map")
-    if not isinstance(key_map, Mapping) or not key_map:
-        raise ArgumentError(
-            "benchmark.key_map is missing: write a field a column, as in q_ls: question."
-        )
-    for column, field in key_map.items():
-        if not isinstance(column, str):
-            raise ArgumentError(f"benchmark.key_map.{column}: write the name of a column.")
-        if not isinstance(field, str):
-            raise ArgumentError(
-                f"benchmark.key_map.{column} is {field!r}: write the name of a field."
-            )
-    for key in benchmark:
-        if key not in _KEYS:
-            hint = meant_or_all(str(key), _KEYS)
-            raise ArgumentError(f"benchmark.{key} is not a key that is known. {hint}")
-    asked: dict[str, Any] = {"key_map": key_map}
-    for key, (default, is_possible, advice) in _MUST_BE.items():
-        asked[key] = value = benchmark.get(key, default)
-        if not is_possible(value):
-            problem = "is missing" if value in (None, "") else f"is {value!r}"
-            raise ArgumentError(f"benchmark.{key} {problem}: {advice}.")
-    return asked
+    body = dict(benchmark) if isinstance(benchmark, Mapping) else benchmark
+    try:
+        return Benchmark.model_validate(body)
+    except ValidationError as error:
+        field, problem = mistake(error)
+        if field is None:
+            problem, known = "is not a mapping of keys: it takes 'path' and 'key_map'", True
+        else:
+            known = field.partition(".")[0] in Benchmark.model_fields
+        hint = "" if known else f" {meant_or_all(str(field), Benchmark.model_fields)}"
+        place = "benchmark" if field is None else f"benchmark.{field}"
+        raise ArgumentError(f"{place} {problem}.{hint}") from error
 
 
 def _records(path: Path) -> list[dict[str, Any]]:

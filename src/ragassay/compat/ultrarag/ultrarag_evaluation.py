@@ -9,19 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
-import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ragassay.base.counts import either
 from ragassay.base.errors import ArgumentError, OptionError, UsageError, meant_or_all
 from ragassay.base.files import atomic
-from ragassay.base.problem_words import shown_value
+from ragassay.base.problem_words import mistake
 from ragassay.compat.trec_eval import trec_evaluation, trec_printing
 from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 from ragassay.compat.ultrarag.ultrarag_benchmark import warn_of_rows
 from ragassay.engine import evaluate as evaluate_samples
-from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.run import ranked_runs
 from ragassay.metrics.retrieval import trec_names
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
@@ -30,12 +29,17 @@ METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""
 
 _KS = (1, 5, 10, 20, 50, 100)
-_TAKES: Mapping[str, tuple[type, type | None, str]] = {
-    "metrics": (list, str, "a list of names"),
-    "ks": (list, int, "a list of whole numbers"),
-    "n_resamples": (int, None, "a whole number"),
+_Text = Annotated[str, Field(strict=True)]
+_Count = Annotated[int, Field(strict=True, ge=1)]
+_PATH = TypeAdapter[Any](Annotated[str, Field(strict=True, pattern=r"^[^\x00]*$")])
+_TAKES: Mapping[str, TypeAdapter[Any]] = {
+    "pred_ls": TypeAdapter(list[_Text | None]),
+    "gt_ls": TypeAdapter(list[list[_Text]]),
+    "metrics": TypeAdapter(list[_Text]),
+    "ks": TypeAdapter(list[_Count]),
+    "n_resamples": TypeAdapter(_Count),
 }
-"""For each argument its type, the type of its items, and both in words; all others are paths."""
+"""What arguments may be; all others are paths."""
 
 
 class Evaluated(TypedDict):
@@ -163,28 +167,16 @@ def evaluate_trec_pvalue(
 
     Source: UltraRAG, servers/evaluation.
     """
-    _check_n(n_resamples)
+    _check("n_resamples", n_resamples)
     measures = _measures(metrics, ks)
     judged = [
         ranked_runs.read_judged(Path(qrels_path), Path(path), "qrels")
         for path in (run_new_path, run_old_path)
     ]
     met = judged[0][0].in_run | judged[1][0].in_run
-    a, b = (
-        np.array(trec_evaluation.score(*one, measures, complete=True).columns, np.float64)[:, met]
-        for one in judged
-    )
-    comparison = compare_arrays(
-        [measure.label for measure in measures],
-        a,
-        b,
-        a_name="A",
-        b_name="B",
-        higher_is_better=[True] * len(measures),
-        spans=[(0.0, 1.0)] * len(measures),
-        correction="none",
-        n_resamples=n_resamples,
-    )
+    scores = [trec_evaluation.score(*one, measures, complete=True) for one in judged]
+    test = {"correction": "none", "n_resamples": n_resamples}
+    (comparison,) = trec_evaluation.compared(scores, ("A", "B"), only=met, **test)
     return _saved(trec_printing.ultrarag_comparison(comparison), save_path)
 
 
@@ -198,48 +190,33 @@ def check_argument(tool: str, name: str, value: Any) -> None:
     optional = name == "save_path" or (tool == "evaluate" and name == "metrics")
     if name in ("pred_ls", "gt_ls") or (value is None and optional):
         return
-    kind, item, words = _TAKES.get(name, (str, None, "a path"))
-    items = value if item and isinstance(value, list) else ()
-    if not _is(value, kind) or not all(_is(one, item) for one in items):
-        raise OptionError(name, f"is {shown_value(value)}: write {words}")
-    if kind is str and "\0" in value:
-        raise OptionError(name, f"is {shown_value(value)}, which no path can be")
     try:
+        _check(name, value)
         if name == "metrics":
             _chosen(value, METRICS if tool == "evaluate" else trec_names.ULTRARAG)
-        elif name == "ks":
-            _check_ks(value)
-        elif name == "n_resamples":
-            _check_n(value)
     except ArgumentError as error:
         raise OptionError(name, str(error).removeprefix(f"{name} ")) from error
 
 
-def _is(value: object, kind: type | None) -> bool:
-    return type(value) is kind  # true is no number
+def _check(name: str, value: Any) -> None:
+    """Refuses a value that an argument cannot have."""
+    try:
+        _TAKES.get(name, _PATH).validate_python(value)
+    except ValidationError as error:
+        place, problem = mistake(error)
+        where = f"{name}.{place}:" if place else name
+        raise ArgumentError(f"{where} {problem}.") from error
 
 
 def _measures(metrics: Sequence[str], ks: Sequence[int]) -> list[TrecMeasure]:
     names = _chosen(metrics, trec_names.ULTRARAG)
-    _check_ks(ks)
+    _check("ks", list(ks))
     cut = [name for name in names if name not in ("mrr", "map")]
     if cut and not ks:
         raise ArgumentError(
             f"ks is empty, and {' and '.join(cut)} need cut-offs, such as 1, 5, 10."
         )
     return trec_names.resolve(names, ks=tuple(ks) if cut else None, ultrarag=True)
-
-
-def _check_ks(ks: Sequence[int]) -> None:
-    if wrong := [k for k in ks if k < 1]:
-        raise ArgumentError(f"ks holds {wrong[0]}, and a cut-off is at least 1.")
-
-
-def _check_n(n_resamples: int) -> None:
-    if n_resamples < 1:
-        raise ArgumentError(
-            f"n_resamples is {n_resamples}: write a number of sign patterns, 1 or more."
-        )
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -257,11 +234,8 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
-    for name, value in (("pred_ls", pred_ls), ("gt_ls", gt_ls)):
-        if not _is_list(value):
-            raise ArgumentError(
-                f"{name} is {shown_value(value)}, and no list with an item a question."
-            )
+    _check("pred_ls", pred_ls)
+    _check("gt_ls", gt_ls)
     if len(pred_ls) != len(gt_ls):
         n, most = sorted((len(pred_ls), len(gt_ls)))
         less = "pred_ls" if len(pred_ls) < len(gt_ls) else "gt_ls"
@@ -270,26 +244,6 @@ def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
             f"{either(most - n, f'row {n}', f'the rows {n} to {most - 1}')} (counted from 0). Both "
             "need an item a question."
         )
-    for at, answer in enumerate(pred_ls):
-        if answer is not None and not isinstance(answer, str):
-            raise ArgumentError(
-                f"pred_ls[{at}] is no text but {type(answer).__name__}: write the answer as a text."
-            )
-    for at, golds in enumerate(gt_ls):
-        if not _is_list(golds):
-            accepted = "the list of all accepted answers"
-            advice = f"{accepted}, [] where there is none"
-            if isinstance(golds, str):
-                advice = f"[{shown_value(golds)}], {accepted}"
-            raise ArgumentError(
-                f"gt_ls[{at}] is {shown_value(golds)}, and not a list: write {advice}."
-            )
-        if wrong := [gold for gold in golds if not isinstance(gold, str)]:
-            raise ArgumentError(f"gt_ls[{at}] holds {shown_value(wrong[0])}, which is no text.")
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _saved(body: dict[str, Any], save_path: str | None) -> Evaluated:
