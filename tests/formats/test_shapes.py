@@ -660,39 +660,22 @@ def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Pa
     assert any(one.startswith("queries that say only 'nan'") for one in notes)
 
 
-def suggested(tmp_path: Path, name: str, value: object) -> dict[str, str]:
-    record = {"question": "Who wrote Dune?", name: value}
-    (tmp_path / "s.jsonl").write_text(json.dumps(record) + "\n")
-    found = place(tmp_path / "s.jsonl")
-    return dict(found.suggested) | {one: "" for one, names in found.tied.items() if name in names}
-
-
 @pytest.mark.parametrize(
-    "name",
+    ("name", "field"),
     [
-        *("incorrect_answer", "wrong_answer", "rejected", "rejected_response", "bad_answer"),
-        *("hallucinated_answer", "answer_wrong", "negative_answer", "falsche_antwort"),
+        *((f"{word}_answer", None) for word in ("incorrect", "wrong", "hallucinated", "falsche")),
+        *(("rejected", None), ("best_answer", "references"), ("gold", "references")),
+        *((f"{word}_docs", None) for word in ("relevant", "expected", "wrong", "supporting")),
+        *(("bot_answer", "answer"), ("found_contexts", "passages")),
     ],
 )
-def test_a_wrong_answer_is_never_suggested_as_the_answer(tmp_path: Path, name: str) -> None:
-    assert suggested(tmp_path, name, "Frank Herbert wrote the novel Dune.") == {}
-
-
-@pytest.mark.parametrize("name", ["chosen", "best_answer", "preferred"])
-def test_the_better_of_two_answers_is_suggested_as_reference(tmp_path: Path, name: str) -> None:
-    assert suggested(tmp_path, name, "Frank Herbert wrote it.") == {"references": name}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("gold_context", "relevant_docs", "positive_passages", "oracle_chunks", "true_context"),
-        *("expected_docs", "supporting_docs", "hard_negatives", "ground_truth_ctx", "wrong_docs"),
-    ],
-)
-def test_what_should_be_retrieved_is_never_suggested_as_retrieved(
-    tmp_path: Path, name: str
+def test_what_is_expected_or_wrong_is_never_suggested_as_a_systems_output(
+    tmp_path: Path, name: str, field: str | None
 ) -> None:
-    texts = [f"Dune is a novel of 1965 by Frank Herbert; this is its passage {n}." for n in "ab"]
-    assert suggested(tmp_path, name, texts).keys() <= {"gold"}
-    assert suggested(tmp_path, "retrieved_relevant", texts) == {"passages": "retrieved_relevant"}
+    path = tmp_path / "s.jsonl"
+    value: Any = ["Dune is a novel."] if field == "passages" else "Frank Herbert wrote it."
+    path.write_text(json.dumps({"question": "Who wrote Dune?", name: value}))
+    found = dict(place(path).suggested)
+    found |= dict(place(path).placed) if name == "gold" else {}
+    assert found.get(field or "answer") == (name if field and name != "gold" else None)
+    assert not {"answer", "passages"} & found.keys() or field in ("answer", "passages")
