@@ -113,9 +113,7 @@ def model_rows(path: Path, mapper: Mapper) -> Items:
     """Each row, once for each model that answered in it."""
     mapper.cells = True
     rows: Iterator[tuple[int, Any]] = (
-        json_files.json_records(
-            path, mapper.tell, mapper.encoding, nested=True, is_record=mapper.reaches_into
-        )
+        json_files.json_records(path, mapper.tell, mapper.encoding, is_record=mapper.reaches_into)
         if opening.is_json(path, mapper.encoding)
         else delimited.rows(path, mapper.encoding)
     )
@@ -251,7 +249,7 @@ _TOPIC = ("topic", "narrative", "title")
 
 def topic_answers(path: Path, mapper: Mapper) -> Items:
     """Each answer to a topic."""
-    return json_files.json_records(path, mapper.tell, mapper.encoding, nested=True)
+    return json_files.json_records(path, mapper.tell, mapper.encoding)
 
 
 def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:

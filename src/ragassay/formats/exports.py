@@ -211,7 +211,7 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     if start == b"PAR1":
         yield from parquet_rows(path)
     elif opening.is_json(path, mapper.encoding):
-        yield from json_files.json_records(path, mapper.tell, mapper.encoding, nested=True)
+        yield from json_files.json_records(path, mapper.tell, mapper.encoding)
     else:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in _UNREAD}

@@ -75,10 +75,13 @@ def unread(value: Any, texts: set[str]) -> Any:
     if isinstance(value, str):
         return None if value.strip() in texts or not value.strip() else value
     if isinstance(value, dict):
-        entries = {key: unread(one, texts) for key, one in value.items()}
+        entries = {key: unread(one, texts) for key, one in value.items() if key != "type"}
         return {key: one for key, one in entries.items() if one is not None} or None
     if isinstance(value, list):
-        return value if any(unread(one, texts) is not None for one in value) else None
+        items = [unread(one, texts) for one in value]
+        if all(one is None for one in items):
+            return None
+        return [one or {} for one in items] if isinstance(value[0], dict) else value
     return None
 
 
