@@ -280,7 +280,7 @@ def test_chosen_columns_count_in_a_second_file_of_questions(german: Path, tmp_pa
 def test_a_column_that_no_file_has_is_an_error(german: Path, tmp_path: Path) -> None:
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
     wrong = {**OWN, "references": "Soll-Antwrt"}
-    with pytest.raises(InputError, match=r"soll\.csv.*Found: Nr, Frage, Soll-Antwort"):
+    with pytest.raises(InputError, match=r"soll\.csv.*Found: Frage, Nr, Soll-Antwort"):
         ragassay.evaluate(runs, ["em"], references=str(german), columns=wrong)
 
 
