@@ -61,7 +61,8 @@ def run_cases(path: Path, mapper: Mapper) -> Items:
             run = record.get("testRunData") or record.get("test_run_data") or record
             lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
         cases = [case for cases in lists for case in cases]
-        ids = _ids(cases, seen)
+        golden = not lists and run.get("actual_output", run.get("actualOutput")) is None
+        ids = _ids([run] if golden else cases, seen)
         for number, case in enumerate(cases, 1) if lists else ((line, run),):
             yield number, (case, ids)
 
