@@ -380,7 +380,7 @@ def test_a_sheet_that_states_too_small_a_size_is_read_to_its_end(tmp_path: Path,
     assert load(path, notes=Notes()) == EXPECTED
 
 
-def test_a_cell_of_a_column_of_texts_is_read_as_the_sheet_shows_it_and_told(
+def test_a_number_in_a_column_of_texts_is_told_with_what_is_read(
     tmp_path: Path,
 ) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'excel'")
@@ -403,8 +403,8 @@ def test_a_cell_of_a_column_of_texts_is_read_as_the_sheet_shows_it_and_told(
     notes = Notes()
     read = load(path, notes=notes, columns={"references": "truth"})
     assert [one.references for one in read] == [
-        ("68%",),
-        ("68.5 %",),
+        ("0.68",),
+        ("0.685",),
         ("2024-06-01",),
         ("2024-06-01T09:30:00",),
         ("6000",),
@@ -415,7 +415,7 @@ def test_a_cell_of_a_column_of_texts_is_read_as_the_sheet_shows_it_and_told(
     told = [one for one in notes if "truth" in one]
     assert len(told) == 1
     assert "a number or a date, and no text: 5 (first: line 2). " in told[0]
-    assert "The first one is read as '68%'." in told[0]
+    assert "The first one is read as '0.68'." in told[0]
 
 
 def test_a_formula_whose_value_was_not_saved_is_told(tmp_path: Path) -> None:
@@ -549,24 +549,11 @@ def test_a_workbook_made_to_fill_the_memory_is_refused(tmp_path: Path) -> None:
     assert "unpacks to more than 100 times its size" in error(path)
 
 
-def test_a_title_above_the_header_of_a_sheet_is_left_out_and_told(tmp_path: Path) -> None:
-    rows: list[list[Any]] = [
-        ["Evaluation of June"],
-        [],
-        ["id", "query", "answer"],
-        [1, "Who?", "I"],
-    ]
-    notes = Notes()
-    (one,) = load(sheet(tmp_path / "a.xlsx", rows), notes=notes)
-    assert (one.id, one.query, one.answer_text) == ("1", "Who?", "I")
-    assert any("above the header of the sheet 'Sheet': 1 (first: line 1)" in x for x in notes)
-    # A header of one column is none.
-    assert "line 2: a cell stands in a column without a name" in (
-        said := error(sheet(tmp_path / "b.xlsx", [["query"], ["a", "b"]]))
-    )
-    assert "line 1 of the sheet 'Sheet'" in said
-    (one,) = load(sheet(tmp_path / "c.xlsx", [["query"], ["Who?"]]), notes=Notes())
-    assert one.query == "Who?"
+def test_a_title_above_the_header_of_a_sheet_is_told_with_what_to_do(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["Evaluation of June"], [], ["id", "query"], [1, "Who?"]]
+    said = error(sheet(tmp_path / "a.xlsx", rows))
+    assert "line 3: a cell stands in a column without a name" in said
+    assert "delete the rows above it" in said
 
 
 def test_a_sheet_is_named(tmp_path: Path) -> None:

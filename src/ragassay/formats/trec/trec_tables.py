@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragassay.formats.format_words import wrong
-from ragassay.formats.sources import standard_input, unpacking
-from ragassay.formats.sources.opening import opened, placed, read_all
+from ragassay.formats.sources import standard_input
+from ragassay.formats.sources.opening import opened, placed, raw_lines, read_all
 from ragassay.formats.trec.json_and_parquet import not_whole
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
     """The number and fields of each line, without comments, blank lines and the header."""
     number, header = 0, layout.header
     with opened(path) as stream:
-        for raw in unpacking.lines(stream, path):
+        for raw in raw_lines(stream, path):
             for line in raw.splitlines():
                 number += 1
                 comment = layout.separator is None and line.lstrip().startswith(b"#")
