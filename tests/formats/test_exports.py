@@ -1034,16 +1034,6 @@ def test_an_export_of_another_shape_is_read_or_refused(tmp_path: Path, data: Any
         load(path, notes=Notes(), passages_from=data.draw(st.sampled_from(["retrieval", "tools"])))
 
 
-def test_a_prompt_of_promptfoo_without_a_plain_number_is_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", {**promptfoo(0), "promptIdx": []}, promptfoo(1))
-    assert [one.id for one in load(path, notes=Notes())]
-
-
-def test_a_record_of_another_shape_is_named_with_its_line(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", RUNS[0], {**RUNS[1], "child_runs": 1})
-    assert "line 2: the record has not the shape in which LangSmith writes it" in error(path)
-
-
 def test_choosing_a_column_of_a_trace_leaves_the_other_fields_as_they_are(tmp_path: Path) -> None:
     run = {
         "id": "a", "trace_id": "a", "run_type": "chain", "name": "rag",

@@ -173,11 +173,6 @@ def test_a_damaged_gzip_file_is_an_error(tmp_path: Path) -> None:
     assert "damaged" in message or "not valid JSON" in message or "not UTF-8" in message
 
 
-def test_a_folder_is_an_error(tmp_path: Path) -> None:
-    assert "this is a folder" in error(tmp_path)
-    assert "this is a folder" in error(tmp_path, format="jsonl")
-
-
 def test_a_run_folder_is_called_one_with_the_commands_that_read_it(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("suites: [qa]\n")
     message = error(tmp_path)
@@ -206,11 +201,6 @@ def test_a_missing_file_is_an_error_with_the_nearest_name(tmp_path: Path) -> Non
     assert "no such file" in message
     assert "Did you mean 'answers.jsonl'?" in message
     assert "no folder" in error(tmp_path / "no" / "a.jsonl")
-
-
-def test_a_missing_file_is_not_said_to_be_one_with_another_name(tmp_path: Path) -> None:
-    (tmp_path / "com.txt").write_text("x")
-    assert "Did you mean" not in error(tmp_path / "nope.txt")
 
 
 def test_a_missing_file_is_found_before_anything_is_read(tmp_path: Path) -> None:

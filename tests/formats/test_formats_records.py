@@ -519,23 +519,6 @@ def test_rows_of_passages_are_repeated_identities(key: str) -> None:
         list(from_records(rows, notes=Notes()))
 
 
-def test_contexts_joined_by_a_line_of_signs_are_told() -> None:
-    def told(context: str) -> list[str]:
-        notes = Notes()
-        list(from_records([{"id": "1", "query": "q", "contexts": context}], notes=notes))
-        return [line for line in notes if "several chunks" in line]
-
-    (line,) = told("Emma is by Austen.\n---\nIt appeared in 1815.")
-    assert r"name the separator ('\n---\n')" in line
-    # A heading with its line, a table, the end of a text.
-    for one in ("Emma\n----\nBy Austen.", "| a |\n|---|\n| b |", "By Austen.\n---\n"):
-        assert not told(one)
-    (sample,) = from_records(
-        [{"id": "1", "contexts": "One.\n---\nTwo."}], separator=r"\n---\n", notes=Notes()
-    )
-    assert [one.text for one in sample.passages or ()] == ["One.", "Two."]
-
-
 def mapped(*records: dict[str, Any], **options: Any) -> list[Sample]:
     return list(from_records(list(records), notes=Notes(), **options))
 

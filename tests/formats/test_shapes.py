@@ -230,21 +230,6 @@ def test_judged_queries_count_once_for_several_files(shards: Path) -> None:
     assert [one.id for one in found] == ["1", "2", "3"]
 
 
-def test_the_command_takes_several_files_and_patterns(
-    shards: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["--metrics", "answer_words", "--json"]
-    assert (
-        call(["validate", str(shards / "shard-0.jsonl"), str(shards / "shard-1.jsonl"), *words])
-        == 0
-    )
-    assert json.loads(capsys.readouterr().out)["n_samples"] == 2
-    (shards / "run.yaml").write_text("data: shard-*.jsonl\nmetrics: answer_words\n")
-    assert call(["validate", str(shards / "run.yaml"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["n_samples"], found["title"]) == (2, "shard-0.jsonl and 1 more file")
-
-
 class Piped(io.TextIOWrapper):
     def __init__(self, content: bytes) -> None:
         super().__init__(io.BytesIO(content))
@@ -276,16 +261,6 @@ def test_an_error_in_standard_input_names_its_line(
     monkeypatch.setattr("sys.stdin", Piped(b'{"id": 1, "query": "a"}\n{"id": 2, "query": {}}\n'))
     assert call(["validate", "-"]) == 2
     assert "standard input, line 2, field 'query'" in capsys.readouterr().err
-
-
-def test_a_note_about_standard_input_is_called_as_its_heading(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", Piped(b'{"query": "a", "answer": "b"}\n'))
-    call(["validate", "-"])
-    said = capsys.readouterr()
-    assert "standard input: records without an id: 1" in " ".join(said.err.split())
-    assert "/dev/stdin" not in said.out + said.err
 
 
 def test_only_the_command_line_reads_standard_input(

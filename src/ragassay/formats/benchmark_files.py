@@ -130,11 +130,6 @@ def model_rows(path: Path, mapper: Mapper) -> Items:
             yield line, {**shared, "system": model, "answer": row[model]}
 
 
-def own_record(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
-    """The item itself."""
-    return item, None
-
-
 # Results of Open RAG Eval's connectors: a row a passage. The rows of one query and run are in rank
 # order, mostly together; one of them holds the answer. NO_ANSWER means that the system answered
 # with nothing, API_ERROR that it failed.
@@ -245,11 +240,6 @@ def _passages_in(rows: list[Numbered], mapper: Mapper) -> list[dict[str, Any]] |
 
 _TOPIC_ID = ("topic_id", "narrative_id")
 _TOPIC = ("topic", "narrative", "title")
-
-
-def topic_answers(path: Path, mapper: Mapper) -> Items:
-    """Each answer to a topic."""
-    return json_files.json_records(path, mapper.tell, mapper.encoding)
 
 
 def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:

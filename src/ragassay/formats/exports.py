@@ -67,16 +67,17 @@ class Export:
         tool = self.row.get("tool", "its tool")
         if "shapes" in self.row:
             made = self._of_steps(path, mapper, tool)
-        elif "items" in self.row:
+        elif "items" in self.row or "record" in self.row:
             made = self._of_items(path, mapper, tool)
         else:
             made = native.read(path, mapper)
         yield from FUNCTIONS[self.row["samples"]](made) if "samples" in self.row else made
 
     def _of_items(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:
-        for line, item in FUNCTIONS[self.row["items"]](path, mapper):
+        items, record_of = (FUNCTIONS.get(self.row.get(key, "")) for key in ("items", "record"))
+        for line, item in (items or rows)(path, mapper):
             with opening.shaped(tool, path, line):
-                record, beside = FUNCTIONS[self.row["record"]](item, line, mapper)
+                record, beside = record_of(item, line, mapper) if record_of else (item, None)
             yield mapper.sample(record, line, beside)
 
     def _of_steps(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:

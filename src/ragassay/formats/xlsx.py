@@ -63,8 +63,8 @@ def _records(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]
         for name, cell in zip_longest(header, row):
             value = None if cell is None else cell.value
             if not name and value not in (None, ""):
-                facts = {"at": at, "sheet": chosen.title}
-                raise wrong("unnamed_column", path=path, line=line, **facts)
+                sheet = chosen.title
+                raise wrong("unnamed_column", path=path, line=line, at=at, sheet=sheet)
             if value in (None, ""):
                 continue
             if isinstance(value, datetime) and value.time() == time():
@@ -79,8 +79,8 @@ def _records(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]
         # written has no format.
         if any(cell.value is None and cell.number_format is not None for cell in row):
             if formulas is None:
-                sheet = workbooks.load(path, values=False)[chosen.title]
-                formulas = enumerate(sheet.iter_rows(), 1)
+                again = workbooks.load(path, values=False)[chosen.title]
+                formulas = enumerate(again.iter_rows(), 1)
             written = next((cells for number, cells in formulas if number == line), ())
             for name, cell, formula in zip(header, row, written, strict=False):
                 if name and cell.value is None and formula.data_type == "f":

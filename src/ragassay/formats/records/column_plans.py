@@ -181,8 +181,10 @@ class ColumnPlans:
         """Refuses a record in which a name of `PAIRS` means another field than in an earlier one: a
         system's answer would be read as the reference, or the reference as its answer."""
         for field, key in found.keys.items():
-            fields = PAIRS.get(word := folded(key), ())
-            if field in fields and self._meanings.setdefault(word, field) != field:
+            fields = PAIRS.get(word := folded(key))
+            if fields is None or field not in fields:
+                continue
+            if self._meanings.setdefault(word, field) != field:
                 of, other = fields
                 ways = [self._words.columns(one, word) for one in (other, of)]
                 raise wrong(
