@@ -16,7 +16,7 @@ from ragassay.formats.records.column_plans import FieldKeys, Keys
 from ragassay.formats.records.texts_within import is_list_of_texts
 from ragassay.formats.records.values import answer_values, field_values, messages, passages
 from ragassay.formats.records.values.cells import opened, unpack
-from ragassay.formats.records.values.times import timestamp
+from ragassay.formats.records.values.field_values import timestamp
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "id": field_values.identifier,

@@ -16,8 +16,8 @@ from ragassay.formats.records.column_plans import ColumnPlans, FieldKeys, Keys
 from ragassay.formats.records.texts_within import text_paths
 from ragassay.formats.records.values import answer_values, field_values, passages, retrieved
 from ragassay.formats.records.values.cells import refuse_printed
+from ragassay.formats.records.values.field_values import in_zone, lacks_zone
 from ragassay.formats.records.values.joined_chunks import ContextSplitter
-from ragassay.formats.records.values.times import in_zone, lacks_zone
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format
