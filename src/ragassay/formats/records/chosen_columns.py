@@ -183,27 +183,22 @@ class ChosenColumns:
         outputs of a system, where the record says that it failed; and, of a record that a format
         made, the fields of paths that begin in a field of ours which it found no value for."""
         resolved, keys = self.resolve(record)
-        lacking = {
-            field: names for field, names in self._candidates.items() if keys[field] not in resolved
-        }
         failed = any(
             (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
             and says_failure(value)
             for key, value in resolved.items()
         )
+        found_none = {name for name in _OUTPUTS if made and record.get(name) is None}
+        lacking = (field for field in self._candidates if keys[field] not in resolved)
         return frozenset(
             field
-            for field, names in lacking.items()
+            for field in lacking
             if (failed and field in _OUTPUTS)
-            or (made and all(self._lacks_start(name, record) for name in _alternatives(names)))
+            or all(
+                name in self._paths and self._paths[name].steps[0] in found_none
+                for name in _alternatives(self._candidates[field])
+            )
         )
-
-    def _lacks_start(self, name: str, record: Mapping[str, Any]) -> bool:
-        """Whether a path begins in a field of ours that a record does not have."""
-        path = self._paths.get(name)
-        if path is None or path.steps[0] not in _OUTPUTS:
-            return False
-        return record.get(str(path.steps[0])) is None
 
     def refuse_missing(self, record: Mapping[str, Any], excused: Collection[str] = ()) -> None:
         """Refuses a first record that lacks a column, unless it may lack that (`excused`)."""

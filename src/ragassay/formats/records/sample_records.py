@@ -57,22 +57,13 @@ class Mapper:
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
-        columns: field -> key, path, or several of them, for names that are not known.
-        separator, single_chunk, refuse_joined: see `ContextSplitter`, which cuts texts of several
-            passages.
-        system: the name of the system where a record gives none.
-        encoding: the encoding of text files, where it is not UTF-8 and there is no byte order mark.
-        delimiter: what separates the cells of CSV, in place of the one that its header shows.
-        zone: of times that name none, such as Europe/Berlin; UTC where left out.
-        sheet: the sheet of workbooks that is read, in place of the first one with records.
-        passages_from: ``tools`` also makes passages of the results of tools, in conversations and
-            traces; ``span:NAME`` makes them of the outputs of those steps of traces whose name is
-            NAME.
-        words: how errors name these options; by default as the options of a run.
-        notes: collects remarks about the data; without it they are warnings, once all is read.
-        queries_alone: whether judged queries without a run are wanted (BEIR folders).
         cells: whether lists may be text in a cell (CSV, frames), where broken ones are errors.
             JSON has lists of its own.
+        options: as of `ragassay.formats.read`; also ``sheet`` (of workbooks, in place of the first
+            one with records), ``passages_from`` (``tools``: passages are made of the results of
+            tools, too; ``span:NAME``: of the outputs of those steps of traces whose name is NAME),
+            ``words`` (how errors name these options) and ``queries_alone`` (whether judged queries
+            without a run are wanted, of BEIR folders).
 
     Attributes:
         from_tools: whether the results of tools become passages.
