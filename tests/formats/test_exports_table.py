@@ -62,7 +62,7 @@ def test_every_field_of_a_row_is_one_that_is_read() -> None:
     named = {name for shape in shapes for name in (*shape["span"], *shape.get("request", ()))}
     known = {one.name for one in fields(Span)} | {*exports._USED, *exports._NO_PATHS}
     known |= {"when", "timestamp", "end", "order", "failed", "expected", "scores"}
-    known |= {"tags", "environment"}
+    known |= {"tags", "environment", "when"}
     others = {name for name in named if name.partition(".")[0] not in ("metadata", "field")}
     assert others <= known
 

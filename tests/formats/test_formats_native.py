@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import InputError
 from ragassay.base.sample import (
     Answer,
     Answerability,
@@ -187,12 +187,6 @@ def test_a_write_that_breaks_leaves_the_old_file_and_nothing_else(tmp_path: Path
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.jsonl"]
 
 
-def test_an_unwritable_folder_is_a_usage_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match="cannot be written"):
-        write([Sample(id="1", query="q")], tmp_path / "file" / "a.jsonl")
-
-
 def test_reading_streams(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 1, "query": "a"}\n{"id": 2, "query": "b"}\nnot json\n')
@@ -220,13 +214,6 @@ def test_a_pretty_printed_object_is_one_record(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"id": 1, "query": "a"}, indent=2))
     assert load(path) == [Sample(id="1", query="a")]
-
-
-def test_a_record_with_a_list_called_results_is_still_one_record(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"id": 1, "query": "a", "results": [{"text": "x"}]}))
-    with pytest.warns(UserWarning, match="unknown field 'results'"):
-        assert [sample.query for sample in load(path)] == ["a"]
 
 
 def test_gzip_is_recognised_by_its_content(tmp_path: Path) -> None:

@@ -513,40 +513,10 @@ def test_columns_called_nearly_like_a_field_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["id", "ticket"])
-@pytest.mark.parametrize("column", ["contexts", "chunk"])
-def test_rows_of_passages_are_told_as_such(key: str, column: str) -> None:
-    """Also where another query stands between, and where the passage has a name of its own."""
-    about = {"query": "Who?", "answer": "Herbert", "expected": "Herbert"}
-    first, second = ({key: 1, **about, column: one} for one in ("Dune is by Herbert.", "Sand."))
-    other = {key: 2, "query": "When?", column: "In 1965."}
-    for rows in ([first, second], [first, other, second]):
-        with pytest.raises(InputError, match="look like one row a passage") as caught:
-            list(from_records(rows, notes=Notes()))
-        said = str(caught.value)
-        assert f"line {len(rows)}" in said and "'Who?' was already given in line 1" in said
-        assert "Make one record of the rows of a query" in said
-    # Two answers, one record twice, and lists of passages are something else.
-    for again in ({**second, "answer": "Austen"}, first, {**second, "contexts": ["a", "b"]}):
-        with pytest.raises(InputError, match=r"own id, .*system") as caught:
-            list(from_records([first, again], notes=Notes()))
-        assert "one row a passage" not in str(caught.value)
-
-
-def test_contexts_joined_by_a_line_of_signs_are_told() -> None:
-    def told(context: str) -> list[str]:
-        notes = Notes()
-        list(from_records([{"id": "1", "query": "q", "contexts": context}], notes=notes))
-        return [line for line in notes if "several chunks" in line]
-
-    (line,) = told("Emma is by Austen.\n---\nIt appeared in 1815.")
-    assert r"name the separator ('\n---\n')" in line
-    # A heading with its line, a table, the end of a text.
-    for one in ("Emma\n----\nBy Austen.", "| a |\n|---|\n| b |", "By Austen.\n---\n"):
-        assert not told(one)
-    (sample,) = from_records(
-        [{"id": "1", "contexts": "One.\n---\nTwo."}], separator=r"\n---\n", notes=Notes()
-    )
-    assert [one.text for one in sample.passages or ()] == ["One.", "Two."]
+def test_rows_of_passages_are_repeated_identities(key: str) -> None:
+    rows = [{key: 1, "query": "Who?", "contexts": one} for one in ("Dune is by Herbert.", "Sand.")]
+    with pytest.raises(InputError, match=r"already given in line 1.*with a list of passages"):
+        list(from_records(rows, notes=Notes()))
 
 
 def mapped(*records: dict[str, Any], **options: Any) -> list[Sample]:
@@ -633,50 +603,42 @@ def test_a_grade_of_gold_under_another_name_is_asked_for(part: dict[str, Any]) -
         assert mapped({"id": "1", "gold": [{"id": "d1", **other}]})[0].gold == (GoldPassage("d1"),)
 
 
-def test_lists_as_texts_in_json_are_read_as_in_cells(tmp_path: Path) -> None:
+def test_lists_of_passages_as_texts_in_json_are_read_as_in_cells(tmp_path: Path) -> None:
     """As `read_csv().to_json(lines=True)` writes them."""
     row = {
         "query": '["q"]',
-        "answer": "a",
-        "references": '["a", "b"]',
         "contexts": "['x.', 'y.']",
         "gold_ids": "[1, 2]",
         "gold": '[{"text": "g"}, {"text": "h"}]',
     }
-    path = tmp_path / "a.jsonl"
+    path, table = tmp_path / "a.jsonl", tmp_path / "a.csv"
     path.write_text(json.dumps(row))
-    notes = Notes()
-    (one,) = load(path, notes=notes)
-    table = tmp_path / "a.csv"
     with table.open("w", newline="") as stream:
         csv.writer(stream).writerows([[*row], [*row.values()]])
-    (cells,) = load(table, notes=Notes())
-    assert (one.references, one.passages, one.gold) == (
-        (cells.references, cells.passages, cells.gold)
-    )
-    assert one.references == ("a", "b") and [p.text for p in one.passages or ()] == ["x.", "y."]
-    assert one.query == '["q"]'
-    assert any("texts of 'contexts' that hold a list: 1 (first: line 1)" in each for each in notes)
+    (one,), (cells,) = load(path, notes=Notes()), load(table, notes=Notes())
+    assert one == cells and one.query == '["q"]'
+    assert [p.text for p in one.passages or ()] == ["x.", "y."]
+    path.write_text(json.dumps({**row, "contexts": '["x" is a letter'}))
+    with pytest.raises(InputError, match="field 'contexts': the cell begins like a list"):
+        load(path, notes=Notes())
 
 
 @pytest.mark.parametrize(
-    ("reference", "told"),
-    [
-        ('["a", "b"]', 1),
-        ("[1, 2]", 0),
-        ('{"name": "call"}', 0),
-        ("[1] It is.", 0),
-        ('["a" is a letter', 1),
-    ],
+    "reference", ["[1, 2]", '{"name": "call"}', "[1] It is.", '["a" is a letter']
 )
-def test_other_references_in_json_stay_texts(tmp_path: Path, reference: str, told: int) -> None:
-    """Also a list of texts, beside an answer that is one: a system was asked for lists."""
+def test_references_in_json_stay_texts(tmp_path: Path, reference: str) -> None:
     path = tmp_path / "a.jsonl"
-    notes = Notes()
     path.write_text(json.dumps({"id": "1", "answer": reference, "references": reference}))
-    (one,) = load(path, notes=notes)
-    assert one.references == (reference,) and len(notes) == told
-    assert all("begin like a list and are none: 1" in x or "beside an answer" in x for x in notes)
+    (one,) = load(path, notes=Notes())
+    assert one.references == (reference,)
+
+
+def test_a_list_of_texts_as_the_text_of_a_reference_is_asked_for(tmp_path: Path) -> None:
+    """Several references, or the one list that a system was asked for?"""
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"id": "1", "references": '["a", "b"]'}))
+    with pytest.raises(InputError, match=r"field 'references': the text holds a list.*as JSON"):
+        load(path, notes=Notes())
 
 
 def test_texts_in_lists_are_never_opened(tmp_path: Path) -> None:

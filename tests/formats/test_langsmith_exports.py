@@ -167,12 +167,6 @@ def test_an_object_of_python_in_a_cell_is_named(tmp_path: Path, given: str) -> N
     )
 
 
-def test_a_cell_too_long_for_python_is_refused(tmp_path: Path) -> None:
-    path = table(tmp_path / "a.csv", **{**ROOT, "inputs": {"question": "a" * 1_000_001}})
-    with pytest.raises(InputError, match="line 2, field 'inputs': the cell is no JSON"):
-        load(path)
-
-
 def test_the_outputs_of_a_data_set_are_references_and_this_is_told(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "a.jsonl", {"inputs": {"question": Q}, "outputs": {"answer": "Austen"}})
     notes = Notes()

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import ragassay
 from ragassay import Sample
 from ragassay.formats import Notes, load
 
@@ -150,20 +149,6 @@ def test_metadata_and_tags_of_traces_are_the_samples(tool: str, tmp_path: Path) 
     record, expected = TOLD[tool]
     told = one_sample(tmp_path / "a.jsonl", record).metadata
     assert {key: value for key, value in told.items() if key not in ("name", "asked")} == expected
-
-
-def test_a_report_can_be_cut_by_the_metadata_of_runs(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    runs = [
-        run(id=lang, extra={"metadata": {"lang": lang}}, reference_outputs={"answer": A})
-        for lang in ("de", "en")
-    ]
-    path.write_text("".join(json.dumps(one) + "\n" for one in runs))
-    result = ragassay.evaluate(path, "exact_match", slice_by="lang")
-    assert [(one.column, one.value) for one in result.summary.slices] == [
-        ("lang", "de"),
-        ("lang", "en"),
-    ]
 
 
 def test_what_tools_write_into_metadata_themselves_is_left_out(tmp_path: Path) -> None:

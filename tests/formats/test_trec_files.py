@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import os
 import warnings
 from pathlib import Path
 
@@ -94,13 +93,6 @@ def test_a_beir_folder_gives_its_test_qrels(tmp_path: Path) -> None:
         assert qrels_and_runs.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
 
 
-def test_a_pipe_is_an_error_that_does_not_wait(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for read in (qrels_and_runs.read_run, qrels_and_runs.read_qrels):
-        with pytest.raises(InputError, match="this is a pipe"):
-            read(tmp_path / "pipe")
-
-
 LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
 
 
@@ -153,15 +145,6 @@ def test_faulty_qrels_are_an_error_that_says_where(
     with pytest.raises(InputError, match=said) as caught:
         qrels_and_runs.read_qrels(write(tmp_path, content))
     assert caught.value.line == line
-
-
-def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        qrels_and_runs.read_run(tmp_path / "none")
-    with pytest.raises(InputError, match="this is a folder"):
-        qrels_and_runs.read_run(tmp_path)
-    with pytest.raises(InputError, match=r"no qrels/\*\.tsv"):
-        qrels_and_runs.read_qrels(tmp_path)
 
 
 def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:

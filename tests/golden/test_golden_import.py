@@ -195,7 +195,7 @@ def test_gold_beside_columns_of_a_span_is_kept_and_told(desk: Path, capsys) -> N
     assert "records with gold and 'gold_document'" in " ".join(capsys.readouterr().err.split())
 
 
-def test_goldens_of_deepeval_keep_their_ids(desk: Path, capsys) -> None:
+def test_goldens_of_deepeval_keep_their_ids(desk: Path) -> None:
     made("id,query,references\na,When?,nine\nb,What?,4 euros\n", "--accept")
     assert call(["golden", "export", "golden", "-o", "d.json", "--format", "deepeval"]) == 0
     assert (
@@ -203,15 +203,14 @@ def test_goldens_of_deepeval_keep_their_ids(desk: Path, capsys) -> None:
     )
     written = [Path(one, "queries.jsonl").read_text() for one in ("golden", "back")]
     assert written[0] == written[1]
-    assert "goldens of deepeval: 2 (first: line 1). Their names are their ids." in " ".join(
-        capsys.readouterr().err.split()
-    )
 
 
-def test_a_name_that_several_goldens_have_is_the_id_of_one() -> None:
+def test_a_name_that_several_goldens_have_is_the_id_of_one(tmp_path: Path) -> None:
     golden = {"name": "pool", "expected_output": "nine"}
     records = [{**golden, "input": word} for word in ("When?", "Where?")]
-    first, second = formats.from_records(records)
+    path = tmp_path / "goldens.json"
+    path.write_text(json.dumps(records))
+    first, second = formats.load(path, notes=formats.Notes())
     assert first.id == "pool" and second.id.startswith("q-")
     assert second.metadata == {"name": "pool"}
     (answered,) = formats.from_records([{**records[0], "actual_output": "At nine."}])

@@ -80,7 +80,7 @@ def _as_questions(placement: Placement) -> Iterator[str]:
     from ragassay.formats import folded
     from ragassay.golden.golden_item import GoldenItem
 
-    known = {**placement.tied, **placement.suggested, **placement.placed}
+    known = {**placement.suggested, **placement.placed}
     if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:
         return
     own = [name for name in placement.unplaced if folded(name) in GoldenItem.model_fields]

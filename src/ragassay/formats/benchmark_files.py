@@ -113,9 +113,7 @@ def model_rows(path: Path, mapper: Mapper) -> Items:
     """Each row, once for each model that answered in it."""
     mapper.cells = True
     rows: Iterator[tuple[int, Any]] = (
-        json_files.json_records(
-            path, mapper.tell, mapper.encoding, nested=True, is_record=mapper.reaches_into
-        )
+        json_files.json_records(path, mapper.tell, mapper.encoding, is_record=mapper.reaches_into)
         if opening.is_json(path, mapper.encoding)
         else delimited.rows(path, mapper.encoding)
     )
@@ -130,11 +128,6 @@ def model_rows(path: Path, mapper: Mapper) -> Items:
                 raise wrong("two_models", other=other, model=models[0], **place)
         for model in models:
             yield line, {**shared, "system": model, "answer": row[model]}
-
-
-def own_record(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
-    """The item itself."""
-    return item, None
 
 
 # Results of Open RAG Eval's connectors: a row a passage. The rows of one query and run are in rank
@@ -247,11 +240,6 @@ def _passages_in(rows: list[Numbered], mapper: Mapper) -> list[dict[str, Any]] |
 
 _TOPIC_ID = ("topic_id", "narrative_id")
 _TOPIC = ("topic", "narrative", "title")
-
-
-def topic_answers(path: Path, mapper: Mapper) -> Items:
-    """Each answer to a topic."""
-    return json_files.json_records(path, mapper.tell, mapper.encoding, nested=True)
 
 
 def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:

@@ -34,7 +34,6 @@ _CASES = (
     *("testCases", "test_cases", "conversationalTestCases", "conversational_test_cases"),
     *("test_results", "testResults"),
 )
-_JOINED = ("retrieval_context", "context")
 _RETRIEVED = frozenset({"retrievalContext", "retrieval_context", "passages"})
 _LEFT_OUT = (
     *("metricsData", "metrics_data", "success", "order", "runDuration", "trace"),
@@ -51,25 +50,24 @@ def run_cases(path: Path, mapper: Mapper) -> Items:
     """Each test case with the names in its run that are ids; in CSV, whose names stay what they
     are, with ``None``. There the texts of a context are joined by ``|``, whatever they hold."""
     if not opening.is_json(path, mapper.encoding):
-        for line, row in delimited.rows(path, mapper.encoding):
-            joined = {key: _texts(cell) for key in _JOINED if (cell := row.get(key)) is not None}
-            yield line, ({**row, **joined}, None)
+        for line, cells in delimited.rows(path, mapper.encoding):
+            row: dict[str, Any] = {**cells}
+            for key in ("retrieval_context", "context"):
+                if (cell := row.get(key)) is not None:
+                    listed = opened(cell)  # others may have written a list
+                    row[key] = listed if isinstance(listed, list) else cell.split("|")
+            yield line, (row, None)
         return
     seen: set[str] = set()
-    for line, record in json_files.json_records(path, mapper.tell, mapper.encoding, nested=True):
+    for line, record in json_files.json_records(path, mapper.tell, mapper.encoding):
         with opening.shaped("deepeval", path, line):
             run = record.get("testRunData") or record.get("test_run_data") or record
             lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
         cases = [case for cases in lists for case in cases]
-        ids = _ids(cases, seen)
+        golden = not lists and run.get("actual_output", run.get("actualOutput")) is None
+        ids = _ids([run] if golden else cases, seen)
         for number, case in enumerate(cases, 1) if lists else ((line, run),):
             yield number, (case, ids)
-
-
-def _texts(cell: str) -> list[Any]:
-    """The texts of a context in CSV; a cell that others wrote may hold a list."""
-    listed = opened(cell)
-    return listed if isinstance(listed, list) else cell.split("|")
 
 
 def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
@@ -212,7 +210,7 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     number = 0
     for line, outer in json_files.json_records(path, encoding=mapper.encoding):
         results = _results(outer)
-        if results is None:
+        if not isinstance(results, list):
             raise wrong("no_results", path=path, line=line, field="results")
         prompts = _prompts(results)
         for one in results:
@@ -220,13 +218,11 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
             yield number if len(results) > 1 else line, (one, prompts, seen)
 
 
-def _results(outer: Row) -> list[Any] | None:
+def _results(outer: Row) -> Any:
     if isinstance(outer.get("vars"), dict):  # of a file of results it is a list of names
         return [outer]
     results = outer.get("results")
-    if isinstance(results, dict):
-        results = results.get("results")
-    return results if isinstance(results, list) else None
+    return results.get("results") if isinstance(results, dict) else results
 
 
 def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
@@ -270,7 +266,11 @@ def provider_record(
     if system in prompts:
         system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
     output = response.get("output")
-    keys = _keys(variables, mapper)
+    # Two variables that could be the same field are an error, unless a column is chosen for it.
+    wanted = {field for field in _FIELDS if field not in mapper.columns}
+    known = [name for name in variables if FIELD_OF.get(folded(name)) in wanted]
+    chosen = plan(known, {}, _VariableWords()).keys if known else {}
+    keys = {field: name for field, name in chosen.items() if field in _FIELDS}
     fields = {field: variables[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):
         fields["passages"] = [fields["passages"]]
@@ -280,7 +280,7 @@ def provider_record(
         **{f"score.{name}": value for name, value in (one.get("namedScores") or {}).items()},
         "description": case.get("description"),
         "prompt": (one.get("prompt") or {}).get("label"),
-        "asked": _served(one, response) or None,
+        "asked": None if response.get("cached") else _served(one, response) or None,
     }
     record = {
         "id": str(one.get("testIdx", one.get("id", ""))) or None,
@@ -309,29 +309,16 @@ def provider_record(
 
 
 def _served(one: Row, response: Row) -> dict[str, float]:
-    """What the reply took. Nothing is known of one from promptfoo's cache: its time is that of the
-    cache. The result's own cost and time are 0 where they are not known."""
-    if response.get("cached"):
-        return {}
-    milliseconds = served.number(one.get("latencyMs"))
+    """What the reply took. The result's own cost and time are 0 where they are not known."""
     used = response.get("tokenUsage") or {}
     if not (used.get("prompt") or used.get("completion")):  # zeros where nothing was counted
         used = {}
     return served.measured(
-        latency=milliseconds / 1000 if milliseconds else None,
+        latency_ms=one.get("latencyMs") or None,
         input_tokens=used.get("prompt"),
         output_tokens=used.get("completion"),
         cost=response.get("cost", one.get("cost") or None),
     )
-
-
-def _keys(variables: Row, mapper: Mapper) -> dict[str, str]:
-    """The variable that holds each field, where its name is known and no column is chosen; two that
-    could be the same field are an error."""
-    wanted = {field for field in _FIELDS if field not in mapper.columns}
-    names = [name for name in variables if FIELD_OF.get(folded(name)) in wanted]
-    keys = plan(names, {}, _VariableWords()).keys if names else {}
-    return {field: name for field, name in keys.items() if field in _FIELDS}
 
 
 class _VariableWords(OptionWords):

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from ragassay.base import package_files
-from ragassay.base.errors import InputError
 from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.base.sample import Sample
 from ragassay.formats import benchmark_files, evaluations, native
@@ -49,96 +48,62 @@ _NOTHING = ("", None)
 
 
 @dataclass(frozen=True)
-class Shape:
-    """How one kind of records is read; the fields are described in ``exports.yaml``.
-
-    Attributes:
-        unwrap: objects in a record whose entries count as its own.
-        prepare: a function of `traces.prepared` that every step goes through first.
-        needs: fields without which a step is an error, each with its column.
-        internal: names in the metadata of steps that the tool writes itself.
-    """
-
-    span: Places
-    when: str = ""
-    unwrap: tuple[str, ...] = ()
-    spans: str = ""
-    child: str = ""
-    prepare: str = ""
-    request: Places = field(default_factory=dict)
-    needs: Mapping[str, str] = field(default_factory=dict)
-    internal: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Export:
-    """The exports of one tool: a row of the table.
-
-    Attributes:
-        tool: its name, for errors.
-        hint: what to do where steps are missing.
-        items, record: names of the functions that read its files, where there are no shapes.
-        samples: the name of a function of `traces.prepared` that all samples go through.
-        fixed: whether columns cannot be chosen.
-    """
+    """The exports of one tool: a row of the table, whose keys ``exports.yaml`` describes."""
 
     name: str
-    title: str
-    suffixes: tuple[str, ...]
-    signs: tuple[str, ...]
-    shapes: tuple[Shape, ...] = ()
-    tool: str = "its tool"
-    always: str = ""
-    hint: str = ""
-    items: str = ""
-    record: str = ""
-    samples: str = ""
-    fixed: bool = False
+    row: Row
 
     def sniff(self, head: Head) -> int:
         """How well a file fits."""
-        fits = _holds(self.always, head) and any(_holds(signs, head) for signs in self.signs)
+        signs = self.row["signs"]
+        fits = _holds(self.row.get("always", ""), head) and any(_holds(one, head) for one in signs)
         return SURE if fits else NO
 
     def read(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
         """The samples of a file, one a request."""
-        if self.fixed:
+        if self.row.get("fixed"):
             mapper.refuse_columns(self.name)
-        if self.shapes:
-            made = self._of_steps(path, mapper)
+        tool = self.row.get("tool", "its tool")
+        if "shapes" in self.row:
+            made = self._of_steps(path, mapper, tool)
+        elif "items" in self.row or "record" in self.row:
+            made = self._of_items(path, mapper, tool)
         else:
-            made = self._of_items(path, mapper) if self.items else native.read(path, mapper)
-        yield from FUNCTIONS[self.samples](made) if self.samples else made
+            made = native.read(path, mapper)
+        yield from FUNCTIONS[self.row["samples"]](made) if "samples" in self.row else made
 
-    def _of_items(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
-        record_of = FUNCTIONS[self.record]
-        for line, item in FUNCTIONS[self.items](path, mapper):
-            with opening.shaped(self.tool, path, line):
-                record, beside = record_of(item, line, mapper)
+    def _of_items(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:
+        items, record_of = (FUNCTIONS.get(self.row.get(key, "")) for key in ("items", "record"))
+        for line, item in (items or rows)(path, mapper):
+            with opening.shaped(tool, path, line):
+                record, beside = record_of(item, line, mapper) if record_of else (item, None)
             yield mapper.sample(record, line, beside)
 
-    def _of_steps(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
+    def _of_steps(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:
         listed = rows(path, mapper)
         first = list(islice(listed, 1))
         about = _head(first[0][1]) if first else None
-        fitting = (one for one in self.shapes if about and _holds(one.when, about))
-        shape = next(fitting, self.shapes[-1])
-        steps = _Reader(self, shape, first[0][1] if first else {}, mapper).steps
-        if not {"trace", "parent"}.isdisjoint(shape.span):
-            yield from samples(chain(first, listed), steps, self.tool, mapper)
-            return
-        for one in chain(first, listed):
-            yield from samples([one], steps, self.tool, mapper)
+        *others, last = self.row["shapes"]
+        fitting = (one for one in others if about and _holds(one.get("when", ""), about))
+        shape = next(fitting, last)
+        source = prepared.Source(first[0][1] if first else {}, mapper)
+        steps = _Reader(shape, self.row.get("hint"), source).steps
+        every = chain(first, listed)
+        if {"trace", "parent"}.isdisjoint(shape["span"]):  # each record is a request
+            for one in every:
+                yield from samples([one], steps, tool, mapper)
+        else:
+            yield from samples(every, steps, tool, mapper)
 
 
-def formats_of(table: Mapping[str, dict[str, Any]]) -> list[Format]:
+def formats_of(table: Mapping[str, Row]) -> list[Format]:
     """The formats that the rows of a table describe."""
-    made = []
-    for name, row in table.items():
-        shapes = tuple(Shape(**_fixed(one)) for one in row.pop("shapes", ()))
-        export = Export(name, shapes=shapes, **_fixed(row))
-        made.append(Format(name, export.title, export.suffixes, export.sniff, export.read))
-    return made
+    exports = [Export(name, row) for name, row in table.items()]
+    return [
+        Format(one.name, one.row["title"], tuple(one.row["suffixes"]), one.sniff, one.read)
+        for one in exports
+    ]
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
@@ -148,10 +113,6 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **vars(benchmark_files),
 }
 """Functions that the table may name."""
-
-
-def _fixed(row: Row) -> dict[str, Any]:
-    return {key: tuple(one) if isinstance(one, list) else one for key, one in row.items()}
 
 
 def _holds(signs: str, head: Head) -> bool:
@@ -211,7 +172,7 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     if start == b"PAR1":
         yield from parquet_rows(path)
     elif opening.is_json(path, mapper.encoding):
-        yield from json_files.json_records(path, mapper.tell, mapper.encoding, nested=True)
+        yield from json_files.json_records(path, mapper.tell, mapper.encoding)
     else:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in _UNREAD}
@@ -223,9 +184,10 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
 class _Reader:
     """Makes the steps of the records of one shape."""
 
-    def __init__(self, export: Export, shape: Shape, first_row: Row, mapper: Mapper) -> None:
-        self._export, self._shape, self._mapper = export, shape, mapper
-        self._source = prepared.Source(first_row, mapper)
+    def __init__(self, shape: Row, hint: str | None, source: prepared.Source) -> None:
+        self._shape, self._hint, self._source = shape, hint, source
+        self._of_request: Places = shape.get("request", {})
+        self._request_is_step = "inputs" in self._of_request
 
     def steps(self, row: Row, line: int) -> Iterator[Span]:
         """The steps in a record and its line.
@@ -233,19 +195,24 @@ class _Reader:
         Raises:
             InputError: steps are missing, or lack what they need.
         """
-        for name in self._shape.unwrap:
+        for name in self._shape.get("unwrap", ()):
             inner = unpacked(row.get(name))
             row = {**row, **inner} if isinstance(inner, dict) else row
-        whole = self._request(row, line)
-        is_step = whole is not None and "inputs" in self._shape.request
-        if whole is not None and is_step:
+        whole = None
+        if self._of_request and _holds(self._of_request.get("when", ""), _head(row)):
+            whole = self._step(row, self._of_request, line)
+            key = whole.id or f"line {line}"
+            whole = replace(whole, id=key, trace=key)
+        if whole is not None and self._request_is_step:
             yield whole
-        for record in self._records(row, is_step=is_step):
-            for step in self._with_children(record, line, whole.id if whole and is_step else None):
+            for record in self._records(row, listed=True):
+                for step in self._with_children(record, line, whole.id):
+                    yield step if step.trace else replace(step, trace=whole.trace)
+            return
+        for record in self._records(row, listed=not self._request_is_step):
+            for step in self._with_children(record, line, None):
                 if whole is None:
                     yield step
-                elif is_step:
-                    yield step if step.trace else replace(step, trace=whole.trace)
                 elif step.parent is not None:
                     yield replace(step, trace=whole.trace)
                 else:  # what the record says of the request counts before what its first step says
@@ -259,50 +226,37 @@ class _Reader:
                         own={**step.own, **whole.own},
                     )
 
-    def _request(self, row: Row, line: int) -> Span | None:
-        places = dict(self._shape.request)
-        if not places or not _holds(places.pop("when", ""), _head(row)):
-            return None
-        whole = self._step(row, places, line)
-        key = whole.id or f"line {line}"
-        return replace(whole, id=key, trace=key)
-
-    def _records(self, row: Row, *, is_step: bool) -> list[Row]:
-        """The records of the steps in a record."""
-        if not self._shape.spans:
+    def _records(self, row: Row, *, listed: bool) -> list[Row]:
+        """The records of the steps in a record, where it lists them."""
+        places = self._shape.get("spans")
+        if not places or not listed:
             return [row]
-        _, found = first(self._shape.spans, row)
-        if "inputs" in self._shape.request:  # lists of traces hold the ids of their steps alone
-            listed = found if isinstance(found, list) else []
-            return [one for one in listed if isinstance(one, dict)] if is_step else [row]
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise self._without_steps(row)
-        return found
-
-    def _without_steps(self, row: Row) -> InputError:
-        """The error for a record in which the path to its steps leads to no list of objects."""
-        path = _paths(self._shape.spans)[0]
-        reason = ""
+        _, found = first(places, row)
+        if self._request_is_step:  # lists of traces hold the ids of their steps alone
+            return [one for one in found or () if isinstance(one, dict)]
+        if isinstance(found, list) and all(isinstance(one, dict) for one in found):
+            return found
+        path, reason = _paths(places)[0], ""
         try:
             path.find(row, unpacked)
         except PathError as error:
             reason = f" ({error})"
         missing = wrong("no_spans", field=str(path.steps[0]), reason=reason)
-        return missing.but(hint=self._export.hint)
+        raise missing.but(hint=self._hint)
 
     def _with_children(self, record: Row, line: int, above: str | None) -> Iterator[Span]:
-        step = self._step(record, self._shape.span, line)
-        lacking = [column for name, column in self._shape.needs.items() if not getattr(step, name)]
-        if lacking:
-            names = " or no ".join(self._shape.needs)
-            raise wrong("span_lacks", field=lacking[0], names=names).but(hint=self._export.hint)
+        step = self._step(record, self._shape["span"], line)
+        needs = self._shape.get("needs", {})
+        if lacking := [column for name, column in needs.items() if not getattr(step, name)]:
+            missing = wrong("span_lacks", field=lacking[0], names=" or no ".join(needs))
+            raise missing.but(hint=self._hint)
         yield step if step.parent is not None else replace(step, parent=above)
-        for child in record.get(self._shape.child) or ():
+        for child in record.get(self._shape.get("child", "")) or ():
             yield from self._with_children(child, line, step.id)
 
     def _step(self, record: Row, places: Places, line: int) -> Span:
         """A step of its record."""
-        of_span = self._shape.prepare if places is self._shape.span else ""
+        of_span = self._shape.get("prepare", "") if places is self._shape["span"] else ""
         if name := places.get("prepare", of_span):
             record = FUNCTIONS[name](record, self._source)
         found = {name: first(one, record) for name, one in places.items() if name not in _NO_PATHS}
@@ -311,12 +265,26 @@ class _Reader:
         at, ended = found.get("end", _NOTHING)
         moment = served.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
         used = {name: values[name] for name in _USED if name in values}
+        place, written = found.get("expected", _NOTHING)
+        expected = step_contents.answer(written)
+        if expected is None and written not in (None, {}, ""):
+            tell_unread_reference(self._source.mapper, place, line)
+        kind = kind_of(values.get("kind"))
+        named = places.get("kind_in_name")
+        if named and kind == OTHER and named in str(values["name"]).casefold():
+            kind = RETRIEVAL
+        # Names of conversations and users are texts.
+        metadata = {
+            name: str(one)
+            for name, one in _under("metadata.", values).items()
+            if one not in (None, "")
+        }
         return Span(
             line=line,
             id=_text(values.get("id")),
             parent=values.get("parent"),
             trace=_text(values.get("trace")),
-            kind=_kind(values, places),
+            kind=kind,
             name=_text(values.get("name")),
             start=values.get("order", begun),
             inputs=values.get("inputs"),
@@ -326,26 +294,19 @@ class _Reader:
             fields={
                 "timestamp": moment,
                 **_under("field.", values),
-                **self._expected(*found.get("expected", _NOTHING), line),
+                **({} if expected is None else {"references": [expected]}),
                 **(values.get("fields") or {}),
             },
             clock=clock or "timestamp",
-            metadata={**_metadata(values), **_scores(values.get("scores"))},
+            metadata={**metadata, **_scores(values.get("scores"))},
             own=self._own(record, found, places),
             served=served.measured(
                 start=moment,
                 end=served.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
                 **used,
             ),
-            beside=values.get("beside") or _beside(*found.get("expected", _NOTHING)),
+            beside=values.get("beside") or ({place: written} if place else {}),
         )
-
-    def _expected(self, place: str, value: Any, line: int) -> dict[str, Any]:
-        """The references in what is expected; a note where that holds none that is known."""
-        expected = step_contents.answer(value)
-        if expected is None and value not in (None, {}, ""):
-            tell_unread_reference(self._mapper, place, line)
-        return {} if expected is None else {"references": [expected]}
 
     def _own(self, record: Row, found: Found, places: Places) -> dict[str, Any]:
         """The metadata and tags that the makers of a system gave a step; a text or list in place of
@@ -362,12 +323,13 @@ class _Reader:
                 written = {"metadata": written}
             written = {key: one for key, one in written.items() if f"{place}.{key}" not in read}
             own |= prepared.flat(written) if place.startswith("attributes.") else written
+        internal = self._shape.get("internal", ())
         return {
             key: value
             for key, value in own.items()
             if value not in (None, "", [])
             and not key.casefold().startswith(_INTERNAL)
-            and key not in self._shape.internal
+            and key not in internal
         }
 
 
@@ -398,14 +360,6 @@ def _text(value: Any) -> str:
     return "" if value in (None, [], {}) else str(value)
 
 
-def _kind(values: Row, places: Places) -> str:
-    kind = kind_of(values.get("kind"))
-    named = places.get("kind_in_name")
-    return (
-        RETRIEVAL if named and kind == OTHER and named in str(values["name"]).casefold() else kind
-    )
-
-
 def _error(values: Row, places: Places) -> Any:
     """Why a step failed; ``None`` where it did not."""
     if "failed" not in places:
@@ -416,12 +370,6 @@ def _error(values: Row, places: Places) -> Any:
 
 def _under(begin: str, values: Row) -> dict[str, Any]:
     return {name[len(begin) :]: one for name, one in values.items() if name.startswith(begin)}
-
-
-def _metadata(values: Row) -> dict[str, Any]:
-    """What a step says of its request; names of conversations and users are texts."""
-    named = _under("metadata.", values).items()
-    return {name: str(one) for name, one in named if one not in (None, "")}
 
 
 def _scores(written: Any) -> dict[str, Any]:
@@ -436,10 +384,6 @@ def _scores(written: Any) -> dict[str, Any]:
 
 
 _VALUE = "avg|value|stringValue|string_value"
-
-
-def _beside(place: str, value: Any) -> dict[str, Any]:
-    return {place: value} if place else {}
 
 
 FORMATS = formats_of(package_files.table("ragassay.formats", "exports.yaml"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base import package_files, plugins
-from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.aliases import FIELD_OF, folded
@@ -124,10 +124,13 @@ def detect(path: Path, encoding: str | None = None) -> Format:
             line, raw = next(opening.lines(path))
             parse_json(raw, path, line)
         raise wrong("no_format", path=path, formats=", ".join(formats))
-    if fit < SURE and (inner := json_files.inner_record(dict(start.record))) is not None:
-        # An object around a list of records says little: the first of them may say more.
-        start = replace(start, columns=tuple(inner), record=inner)
-        return next((one for one in formats.values() if one.sniff(start) == SURE), best)
+    with suppress(InputError):
+        within = json_files.records_within(start.record) if fit < SURE else None
+        inner = next(iter(within[0]), None) if within else None
+        if inner is not None:
+            # An object around a list of records says little: the first of them may say more.
+            start = replace(start, columns=tuple(inner), record=inner)
+            return next((one for one in formats.values() if one.sniff(start) == SURE), best)
     return best
 
 

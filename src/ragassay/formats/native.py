@@ -25,14 +25,13 @@ from ragassay.formats.format import CONTAINER, NO, Format, Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
-from ragassay.formats.sources.enclosed_records import list_in
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of a JSON Lines file (or a JSON list), one by one."""
     sample = mapper.sample
     records = json_files.json_records(
-        path, mapper.tell, mapper.encoding, nested=True, is_record=mapper.reaches_into
+        path, mapper.tell, mapper.encoding, is_record=mapper.reaches_into
     )
     for line, record in records:
         try:
@@ -44,13 +43,15 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputError:
     """An error about a record that is rather an object around the records: with what to do."""
-    name = list_in(record)
-    if name is None:
+    keys = json_files.path_to_records(record)
+    if not keys:
         return error
-    is_plain = name.isidentifier() and name.isascii()
-    path = f".{name}" if is_plain else f".[{orjson.dumps(name).decode()}]"
+    path = "".join(
+        f".{one}" if one.isidentifier() and one.isascii() else f".[{orjson.dumps(one).decode()}]"
+        for one in keys
+    )
     command = f"jq {shlex.quote(path)} {shlex.quote(str(error.path))} > records.json"
-    return error.but(hint=wrong("list_within", name=name, command=command).problem)
+    return error.but(hint=wrong("list_within", name=".".join(keys), command=command).problem)
 
 
 def to_record(sample: Sample) -> dict[str, Any]:

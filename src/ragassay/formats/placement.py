@@ -1,7 +1,8 @@
-"""Which columns of a file hold which fields, and which hold none."""
+"""Which columns of a file hold which fields, which hold none, and which may by their names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,11 +13,10 @@ from typing import Any, Unpack
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
 from ragassay.formats import reading
-from ragassay.formats.column_suggestions import of_every, suggest
 from ragassay.formats.format import get
 from ragassay.formats.format_words import Notes
-from ragassay.formats.records.aliases import folded, keys_by_field
-from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
+from ragassay.formats.records.aliases import ALIKE, folded, keys_by_field, likeness, names_of
+from ragassay.formats.records.chosen_columns import LIST_FIELDS, ChosenColumns, Columns
 from ragassay.formats.records.column_plans import FieldKeys
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.records.texts_within import all_texts, text_paths, unread
@@ -27,6 +27,31 @@ _LOOKED_AT = 100
 _MOST_PATHS = 20
 """Paths into one column that are listed."""
 
+_SUGGESTED = ("query", "answer", "references", "passages", "gold")
+
+_EXPECTED = frozenset(
+    {"gold", "golden", "correct", "expected", "true", "truth", "ideal", "reference", "ground"}
+    | {"chosen", "preferred", "best", "oracle", "positive", "relevant", "supporting"}
+    | {"gt", "ref", "erwartet", "erwartete", "soll", "musterlösung"}
+)
+"""Words of columns that hold what is expected: as output of a system it would be scored against
+itself."""
+
+_SHORT = {
+    "query": frozenset({"q", "ask", "asked", "frage"}),
+    "answer": frozenset({"reply", "said", "antwort"}),
+    "references": _EXPECTED - {"oracle", "positive", "relevant", "supporting"},
+}
+"""Words of names that are only suggested: too short or too common to be read as a field."""
+
+_OF_LISTS = re.compile(r"contexts?|ctxs?|passages?|chunks?|docs?|documents?|sources?|ids?|scores?")
+
+_WRONG = frozenset(
+    {"incorrect", "wrong", "rejected", "bad", "worst", "false", "negative", "negatives"}
+    | {"hallucinated", "hallucination", "distractor", "distractors", "falsch", "falsche"}
+)
+"""Words of columns that hold what is wrong on purpose: no field that is suggested holds that."""
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -36,15 +61,13 @@ class Placement:
         format: the file's format.
         placed: field -> the column that holds it.
         unplaced: columns that hold no field; they become metadata or are left out.
-        suggested: field -> column or path that may hold it, where no column is known to.
-        tied: field -> the columns or paths that may equally well hold it; a person has to choose.
+        suggested: field -> column or path that may hold it, by its name.
     """
 
     format: str
     placed: Mapping[str, str] = field(default_factory=dict)
     unplaced: tuple[str, ...] = ()
     suggested: Mapping[str, str] = field(default_factory=dict)
-    tied: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def without_field(self, columns: Columns) -> list[str]:
         """The columns that hold no field when some are chosen.
@@ -83,9 +106,8 @@ def place(
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
     used = set(mapper.placed.values()) | mapper.columns.joined(columns)
     unplaced = [key for key in columns if key not in used]
-    suggested, tied = suggest(mapper.rows, mapper.placed, unplaced)
     shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
-    return Placement(reader.name, mapper.placed, shown, suggested, tied)
+    return Placement(reader.name, mapper.placed, shown, _suggested(mapper, unplaced))
 
 
 def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -> list[str]:
@@ -94,8 +116,45 @@ def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -
     paths = list(text_paths(values, key))
     if not any(isinstance(value, dict) for value in values) and paths in ([], [key]):
         return [key]
-    read = {of_every(path) for path in used}
-    return [path for path in paths if of_every(path) not in read][:_MOST_PATHS]
+    read = {path.replace("[0]", "[*]") for path in used}
+    return [path for path in paths if path.replace("[0]", "[*]") not in read][:_MOST_PATHS]
+
+
+def _suggested(mapper: PlacingMapper, unplaced: Sequence[str]) -> dict[str, str]:
+    """Field -> the one column or path whose name is nearest to those of the field. Nothing where
+    two are equally near: a person has to choose."""
+    wanted = [one for one in _SUGGESTED if one not in mapper.placed]
+    near: list[tuple[float, str, str]] = []
+    for one in wanted:
+        for key in unplaced:
+            listed = one in LIST_FIELDS and one != "references"
+            values = [row.get(key) for row in mapper.rows]
+            near += [
+                (_likeness(path, one), one, path) for path in text_paths(values, key, listed=listed)
+            ]
+    near = sorted((one for one in near if one[0] >= ALIKE), reverse=True)
+    suggested: dict[str, str] = {}
+    for alike, one, path in near:
+        equal = [each for each in near if each[:2] == (alike, one)]
+        if len(equal) == 1 and one not in suggested and path not in suggested.values():
+            suggested[one] = path
+    return suggested
+
+
+def _likeness(path: str, wanted: str) -> float:
+    """How like the last key of a path is to a name of a field, 0 to 1."""
+    last = re.split(r"[.\[]", path.replace("[*]", "").replace("[0]", ""))[-1].strip('"]')
+    own = folded(last)
+    words = set(re.findall(r"[^\W\d_]+", own))
+    if words & _WRONG or (words & _EXPECTED and wanted in ("query", "answer", "passages")):
+        return 0.0
+    of_list = any(map(_OF_LISTS.fullmatch, words))
+    if of_list != (wanted == "gold") and wanted != "passages":
+        return 0.0
+    if words & _SHORT.get(wanted, frozenset()):
+        return 0.9
+    names = [name for name in names_of(wanted) if name in words and len(name) > 3]
+    return 0.95 if names else likeness(own, names_of(wanted))
 
 
 class PlacingMapper(Mapper):
@@ -122,13 +181,10 @@ class PlacingMapper(Mapper):
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
         texts = set(all_texts(record))
-        new: dict[str, Any] = {}
-        for key, value in (beside or {}).items():
-            twice = any(value == new[one] for one in new if folded(one) == folded(key))
-            if key not in record and not twice:  # a format may give a column by its own name, too
-                new[key] = value
-        unread_values = {key: unread(value, texts) for key, value in new.items()}
-        nested = {key: one for key, one in unread_values.items() if isinstance(one, dict | list)}
+        rest = {
+            key: unread(value, texts) for key, value in (beside or {}).items() if key not in record
+        }
+        nested = {key: one for key, one in rest.items() if isinstance(one, dict | list)}
         self.rows.append({**record, **nested})
         try:
             return super().sample(record, line, beside)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
-from ragassay.base.errors import InputError, RagassayError, did_you_mean
+from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.sample import Sample
 from ragassay.formats.format import Format
-from ragassay.formats.format_words import Notes, OptionWords, wrong
+from ragassay.formats.format_words import Notes, wrong
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
-from ragassay.formats.records.identities import has_made_id
+from ragassay.formats.records.record_parts import has_made_id
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.records.values.field_values import folded_text
 
@@ -123,66 +122,58 @@ def is_question(sample: Sample) -> bool:
     return bool(sample.references or sample.gold or sample.answerability is not None)
 
 
-@dataclass(frozen=True)
-class SourceColumns:
+class SourceColumns(NamedTuple):
     """Which of the chosen columns a source has, by its first record.
 
     Attributes:
-        name: of the source, for errors.
-        columns: all columns of the record; empty where there is no record to look at.
-        held: the chosen columns that it has, by their fields.
-        missing: the errors for those that it lacks.
+        held: those that it has, by their fields.
+        excused: fields whose columns the record may lack, since its system failed.
     """
 
-    name: object
-    columns: tuple[str, ...] = ()
-    held: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    missing: Mapping[str, InputError] = field(default_factory=dict)
+    held: Mapping[str, Sequence[str]] = {}
+    excused: frozenset[str] = frozenset()
 
     @classmethod
     def at_record(
-        cls,
-        name: object,
-        record: Mapping[str, Any],
-        columns: Columns,
-        excused: Collection[str] = (),
+        cls, record: Mapping[str, Any], columns: Columns, *, made: bool = False
     ) -> SourceColumns:
         """What a record shows.
 
         Args:
-            name: of its source.
             record: the first one, with all that columns may reach into.
             columns: the user's choice.
-            excused: fields that the record may lack.
+            made: whether the record was made from an entry of a file.
         """
-        held: dict[str, Any] = {}
-        missing: dict[str, InputError] = {}
-        for wanted, names in canonical(columns).items():
-            # Each by itself: two fields may use one column, and one of them a path into it.
-            chosen = ChosenColumns({wanted: names})
-            if chosen.fields_in(record):
-                held[wanted] = names
-            missing |= dict(chosen.missing(record, excused))
-        return cls(name, tuple(record), held, missing)
+        # Each by itself: two fields may use one column, and one of them a path into it.
+        held = {
+            one: names
+            for one, names in canonical(columns).items()
+            if ChosenColumns({one: names}).fields_in(record)
+        }
+        return cls(held, ChosenColumns(columns).excused(record, made=made))
 
 
 class _LookingMapper(Mapper):
-    """Keeps the first record that shows which columns there are, and ends the reading there."""
+    """Looks at the first record that shows which columns there are, and ends the reading there."""
 
-    first: Mapping[str, Any] | None = None
-    excused: frozenset[str] = frozenset()
+    chosen: Columns
+    shown = SourceColumns()
 
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
-        """Keeps the record, with the other fields of its entry."""
+        """Looks at the record, with the other fields of its entry."""
         everything = {**record, **(beside or {})}
-        excused = self.columns.excused(everything, made=beside is not None)
-        if self.first is None or not excused:
-            self.first, self.excused = everything, excused
-        if excused:
+        shown = SourceColumns.at_record(everything, self.chosen, made=beside is not None)
+        if shown.excused and line < _MOST_FAILED:
+            self.shown = self.shown if self.shown.held else shown
             return Sample(id="a record of a system that failed")
+        self.shown = shown
         raise InputError("one record is enough")
+
+
+_MOST_FAILED = 10_000
+"""The line after which no record of a system that answered is looked for."""
 
 
 def source_columns(file: tuple[Format, Path], options: MapperOptions) -> SourceColumns:
@@ -198,18 +189,12 @@ def source_columns(file: tuple[Format, Path], options: MapperOptions) -> SourceC
     reader, path = file
     columns = options.get("columns")
     if not columns or path.is_dir():
-        return SourceColumns(path)
-    quiet: MapperOptions = {**options, "notes": Notes()}
-    mapper = _LookingMapper(path, **quiet)
+        return SourceColumns()
+    mapper = _LookingMapper(path, **_quiet(options))
+    mapper.chosen = columns
     with suppress(RagassayError):  # reading all of the file raises it
-        deque(islice(reader.read(path, mapper), _MOST_FAILED), maxlen=0)
-    if mapper.first is None:
-        return SourceColumns(path)
-    return SourceColumns.at_record(path, mapper.first, columns, mapper.excused)
-
-
-_MOST_FAILED = 10_000
-"""Records of a system that failed after which the reading ends."""
+        deque(reader.read(path, mapper), maxlen=0)
+    return mapper.shown
 
 
 def columns_of_data(
@@ -221,31 +206,14 @@ def columns_of_data(
         columns: the user's choice.
         data: what the data has of them; empty where that is not known, and all columns are its own.
         questions: what the files of questions have of them.
-
-    Raises:
-        InputError: none of them has a column.
     """
-    own: dict[str, Sequence[str]] = {}
-    for one, names in canonical(columns).items():
-        if data and not any(one in source.held for source in data):
-            if any(one in source.held for source in questions):
-                continue
-            if all(one in source.missing for source in data):
-                others = [source for source in questions if source.columns]
-                wrong = data[0].missing[one]
-                also = "".join(f", and none in {source.name}" for source in others)
-                in_questions = "".join(
-                    f" In {source.name}: {', '.join(source.columns)}. "
-                    f"{did_you_mean(names[0], source.columns)}"
-                    for source in others
-                )
-                raise wrong.but(
-                    problem=wrong.problem + also,
-                    path=data[0].name,
-                    hint=f"{wrong.hint or ''}{in_questions}",
-                )
-        own[one] = names
-    return own
+    return {
+        one: names
+        for one, names in canonical(columns).items()
+        if not data
+        or any(one in source.held for source in data)
+        or not any(one in source.held for source in questions)
+    }
 
 
 Files = Sequence[tuple[Format, Path]]
@@ -260,18 +228,13 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
         yield from mapper.of_files(files)
         return
     sources = [source_columns(file, options) for file in files]
-    # A system that is named for all is none of a file of questions.
-    quiet: MapperOptions = {**options, "notes": Notes(), "system": None}
-    own: list[MapperOptions] = [{**quiet, "columns": dict(one.held)} for one in sources]
+    own = [_quiet(options, columns=dict(one.held)) for one in sources]
     asked = [at for at, file in enumerate(files) if _begins_with_question(file, own[at])]
     rest = [at for at in range(len(files)) if at not in asked]
     questions = [_questions(files[at], own[at]) for at in asked] if rest else []
     expected = [one for one in questions if one is not None]
     if not expected or len(expected) < len(asked):
-        try:
-            yield from mapper.of_files(files)
-        except InputError as error:
-            raise _with_other_files(error, sources) from None
+        yield from mapper.of_files(files)
         return
     if columns := options.get("columns"):
         data, others = [sources[at] for at in rest], [sources[at] for at in asked]
@@ -288,24 +251,9 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
             yield from mapper.of_files([files[at]], several=True)
 
 
-def _with_other_files(error: InputError, sources: Sequence[SourceColumns]) -> InputError:
-    """An error about a column of one of several files, with what to do where the others are files
-    of questions."""
-    words = OptionWords().columns("references", "<your column>")
-    if error.problem.startswith("no column is known"):
-        more = f"Of a file of questions, name the column of what is expected, too: {words}."
-        return error.but(hint=f"{error.hint or ''} {more}".strip())
-    missing = {one for source in sources for one in source.missing}
-    for one in sorted(missing):
-        having = [source.name for source in sources if one in source.held]
-        names = {wrong.field for source in sources if (wrong := source.missing.get(one))}
-        if having and error.field in names:
-            more = (
-                f"{having[0]} has it. If that is a file of questions, name the column of what is "
-                f"expected there, too: {words}."
-            )
-            return error.but(hint=f"{error.hint or ''} {more}".strip())
-    return error
+def _quiet(options: MapperOptions, **more: Any) -> MapperOptions:
+    """Options to look at a file. A system that is named for all is none of a file of questions."""
+    return cast("MapperOptions", {**options, "notes": Notes(), "system": None, **more})
 
 
 def _begins_with_question(file: tuple[Format, Path], options: MapperOptions) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime, time, timedelta
+from collections.abc import Iterable, Iterator
+from datetime import datetime, time
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -14,20 +13,14 @@ from ragassay.base.sample import Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.frames import plain
-from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, workbooks
 from ragassay.formats.sources.opening import placed
 
-_MOST_TITLES = 10
-"""Rows in which a header is looked for."""
 _MOST_COLUMNS = 16_384
 """Of a sheet, by Excel's limit."""
 _TEXTS = {"query", "answer", "references", "negative_references", "passages", "gold"}
 """Fields of texts, in which a number or a date was perhaps meant as the sheet shows it."""
-_AS_IT_IS = ("General", "0", "@")
-"""Formats in which a sheet shows a number as it is read."""
-_PERCENT = re.compile(r"0(?:\.(?P<places>0+))?(?P<blank> ?)%")
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -54,11 +47,45 @@ def _records(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]
     chosen, *others = with_content
     for sheet in others:
         mapper.tell("further_sheets", sheet=sheet.title, chosen=chosen.title)
-
-    def formulas() -> Iterator[tuple[int, tuple[Any, ...]]]:
-        yield from enumerate(workbooks.load(path, values=False)[chosen.title].iter_rows(), 1)
-
-    yield from _rows(chosen, path, mapper, formulas())
+    formulas: Iterator[tuple[int, Any]] | None = None
+    header: list[str] | None = None
+    texts: set[str] = set()
+    first: dict[str, str] = {}
+    for line, row in enumerate(chosen.iter_rows(), 1):
+        cells = [cell.value for cell in row]
+        if not _filled(cells):
+            continue
+        if header is None:
+            header, at = _checked(cells, path, line), line
+            texts = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
+            continue
+        values = dict.fromkeys(filter(None, header))
+        for name, cell in zip_longest(header, row):
+            value = None if cell is None else cell.value
+            if not name and value not in (None, ""):
+                sheet = chosen.title
+                raise wrong("unnamed_column", path=path, line=line, at=at, sheet=sheet)
+            if value in (None, ""):
+                continue
+            if isinstance(value, datetime) and value.time() == time():
+                value = value.date()
+            with placed(path, line):
+                values[name] = plain(value, name)
+            is_text = isinstance(value, str | bool) or cell.number_format == "General"
+            if name in texts and not is_text:
+                shown = first.setdefault(name, str(values[name]))
+                mapper.tell("no_text_cells", line, name=name, first=shown)
+        # The cell of a formula whose value was not saved looks empty; a cell that was never
+        # written has no format.
+        if any(cell.value is None and cell.number_format is not None for cell in row):
+            if formulas is None:
+                again = workbooks.load(path, values=False)[chosen.title]
+                formulas = enumerate(again.iter_rows(), 1)
+            written = next((cells for number, cells in formulas if number == line), ())
+            for name, cell, formula in zip(header, row, written, strict=False):
+                if name and cell.value is None and formula.data_type == "f":
+                    mapper.tell("unsaved_formula", line, name=name)
+        yield line, values
 
 
 def _filled(cells: Iterable[Any]) -> list[Any]:
@@ -70,102 +97,7 @@ def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
     return filter(None, map(_filled, sheet.iter_rows(values_only=True)))
 
 
-def _titles(sheet: Any) -> int:
-    """How many rows with one cell, which names no field, stand above a row of several texts, which
-    then is the header: a title, a date."""
-    for count, row in enumerate(islice(_filled_rows(sheet), _MOST_TITLES)):
-        if len(row) > 1:
-            return count if all(isinstance(cell, str) for cell in row) else 0
-        if isinstance(row[0], str) and folded(row[0]) in FIELD_OF:
-            return 0
-    return 0
-
-
-def _rows(
-    sheet: Any, path: Path, mapper: Mapper, formulas: Iterator[tuple[int, tuple[Any, ...]]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number and the values of each row below the header. ``formulas`` are the rows of the
-    sheet with their numbers, formulas in place of values; read only where a cell may hold a formula
-    whose value was not saved."""
-    header: list[str] | None = None
-    above, at = _titles(sheet), 1
-    for line, row in enumerate(sheet.iter_rows(), 1):
-        cells = tuple(cell.value for cell in row)
-        if not _filled(cells):
-            continue
-        if above:
-            above -= 1
-            mapper.tell("title", line, sheet=sheet.title)
-            continue
-        if header is None:
-            header, at = _checked(cells, path, line), line
-            texts = _ShownTexts(header, mapper)
-            continue
-        _tell_unsaved(row, line, header, formulas, mapper)
-        with placed(path, line):
-            if _filled(cell for cell, name in zip_longest(cells, header) if not name):
-                raise wrong("unnamed_column", at=at, sheet=sheet.title)
-            values = dict.fromkeys(filter(None, header))
-            for name, cell in zip(header, row, strict=False):
-                if name and cell.value not in (None, ""):
-                    values[name] = plain(texts.read(cell, name, line), name)
-        yield line, values
-
-
-class _ShownTexts:
-    """Reads cells as the sheet shows them, as far as their format does not depend on a language.
-
-    Args:
-        header: the names of the columns.
-        mapper: knows their fields, and takes a note for each column of texts that holds anything
-            else.
-    """
-
-    def __init__(self, header: Iterable[str], mapper: Mapper) -> None:
-        self._tell = mapper.tell
-        self._columns = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
-        self._first: dict[str, Any] = {}
-
-    def read(self, cell: Any, name: str, line: int) -> Any:
-        """The value of a cell in a column and line: a date without a time as a date, and in columns
-        of texts a percentage as the text that is shown."""
-        value = cell.value
-        if isinstance(value, datetime) and value.time() == time():
-            value = value.date()
-        if name not in self._columns or isinstance(value, str | bool):
-            return value
-        if isinstance(value, int | float):
-            if cell.number_format in _AS_IT_IS:
-                return value
-            if (percent := _PERCENT.fullmatch(cell.number_format)) is not None:
-                places = len(percent["places"] or "")
-                value = f"{value * 100:.{places}f}{percent['blank']}%"
-        elif not isinstance(value, date | time | timedelta):
-            return value
-        first = self._first.setdefault(name, value)
-        self._tell("no_text_cells", line, name=name, first=str(first))
-        return value
-
-
-def _tell_unsaved(
-    row: tuple[Any, ...],
-    line: int,
-    header: Sequence[str],
-    formulas: Iterator[tuple[int, tuple[Any, ...]]],
-    mapper: Mapper,
-) -> None:
-    """Notes the formulas in a row whose values were not saved: their cells look empty. Rows are
-    given in their order; ``formulas`` is as of `_rows`."""
-    # A cell that was never written has no format.
-    if all(cell.value is not None or cell.number_format is None for cell in row):
-        return
-    written = next((cells for at, cells in formulas if at == line), ())
-    for name, cell, formula in zip(header, row, written, strict=False):
-        if name and cell.value is None and formula.data_type == "f":
-            mapper.tell("unsaved_formula", line, name=name)
-
-
-def _checked(cells: tuple[Any, ...], path: Path, line: int) -> list[str]:
+def _checked(cells: list[Any], path: Path, line: int) -> list[str]:
     names = ["" if cell is None else str(cell).strip() for cell in cells[:_MOST_COLUMNS]]
     delimited.refuse_repeated([*filter(None, names)], path, line)
     return names

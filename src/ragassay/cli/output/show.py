@@ -124,15 +124,8 @@ def preview(
 
 
 def suggestions(placement: Placement) -> str:
-    """The flags for the columns that may hold fields, and between which columns a person has to
-    choose; empty where there are none.
-    """
-    flags = " ".join(map(column_flag, placement.suggested.items()))
-    ties = (
-        " or ".join(column_flag((one, name)) for name in names)
-        for one, names in placement.tied.items()
-    )
-    return "; ".join(filter(None, (flags, *ties)))
+    """The flags for the columns that may hold fields; empty where there are none."""
+    return " ".join(map(column_flag, placement.suggested.items()))
 
 
 def column_flag(field_and_column: tuple[str, str]) -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from ragassay.base.errors import InputError
 from ragassay.base.subsets import Subset
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, ONE_OR_MANY, Names, Option
-from ragassay.formats.records.values.times import timestamp
+from ragassay.formats.records.values.field_values import timestamp
 
 _DAY = 86_400.0
 """Seconds."""

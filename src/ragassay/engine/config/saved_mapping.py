@@ -34,10 +34,7 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     by_name = [f"{one} in {name}" for one, name in placement.placed.items() if one not in columns]
     notes = [f"Found by their names: {', '.join(by_name)}"] if by_name else []
     if suggested := [one for one in placement.suggested if one not in config.columns]:
-        notes.append(f"Suggested by what the columns hold, to be checked: {', '.join(suggested)}")
-    for one, alike in placement.tied.items():
-        if one not in config.columns:
-            notes.append(f"Name one for {one}, they suit it equally well: {', '.join(alike)}")
+        notes.append(f"Suggested by their names, to be checked: {', '.join(suggested)}")
     if unplaced := placement.without_field(columns):
         notes.append(f"Columns that are no field: {', '.join(unplaced)}")
     head = "".join(f"# {' '.join(note.split())}.\n" for note in notes)

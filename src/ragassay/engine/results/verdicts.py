@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ragassay.base.errors import InputError
 from ragassay.base.problem_words import validation_problem
-from ragassay.formats.sources import unpacking
+from ragassay.formats.sources import opening
 from ragassay.judges import Provenance
 from ragassay.judges.asking import Asked
 from ragassay.judges.recorded.verdict_records import to_record
@@ -138,7 +138,7 @@ def read_lines(
     """
     place = 0
     with path.open("rb") as stream:
-        for number, line in enumerate(unpacking.lines(stream, path), start=1):
+        for number, line in enumerate(opening.raw_lines(stream, path), start=1):
             try:
                 parsed = parse(orjson.loads(line))
             except ValueError as error:

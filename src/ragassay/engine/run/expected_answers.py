@@ -4,7 +4,6 @@ Open RAG Eval's table of queries (``input_queries``) among them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ragassay import formats
@@ -76,7 +75,7 @@ def columns_held(
     looked = formats.source_columns((formats.detect(path, encoding), path), options)
     wanted = _KEY_FIELDS | _EXPECTED_FIELDS
     held = {one: names for one, names in looked.held.items() if one in wanted}
-    return replace(looked, held=held)
+    return looked._replace(held=held)
 
 
 def _questions(

@@ -145,7 +145,7 @@ def _columns(
             reader = chosen or formats.detect(path, config.encoding)
             looked.append(formats.source_columns((reader, path), options))
     elif (record := _record_of(data)) is not None:
-        looked.append(formats.SourceColumns.at_record("the data", record, config.columns))
+        looked.append(formats.SourceColumns.at_record(record, config.columns))
     return formats.columns_of_data(config.columns, looked, [asked]), asked.held
 
 

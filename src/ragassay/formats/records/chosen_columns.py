@@ -4,7 +4,7 @@ several columns that make one list."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -183,55 +183,46 @@ class ChosenColumns:
         outputs of a system, where the record says that it failed; and, of a record that a format
         made, the fields of paths that begin in a field of ours which it found no value for."""
         resolved, keys = self.resolve(record)
-        lacking = {
-            field: names for field, names in self._candidates.items() if keys[field] not in resolved
-        }
         failed = any(
             (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
             and says_failure(value)
             for key, value in resolved.items()
         )
+        found_none = {name for name in _OUTPUTS if made and record.get(name) is None}
+        lacking = (field for field in self._candidates if keys[field] not in resolved)
         return frozenset(
             field
-            for field, names in lacking.items()
+            for field in lacking
             if (failed and field in _OUTPUTS)
-            or (made and all(self._lacks_start(name, record) for name in _alternatives(names)))
+            or all(
+                name in self._paths and self._paths[name].steps[0] in found_none
+                for name in _alternatives(self._candidates[field])
+            )
         )
 
-    def _lacks_start(self, name: str, record: Mapping[str, Any]) -> bool:
-        """Whether a path begins in a field of ours that a record does not have."""
-        path = self._paths.get(name)
-        if path is None or path.steps[0] not in _OUTPUTS:
-            return False
-        return record.get(str(path.steps[0])) is None
-
-    def missing(
-        self, record: Mapping[str, Any], excused: Collection[str] = ()
-    ) -> Iterator[tuple[str, InputError]]:
-        """Each field whose columns the first record lacks, unless they may be absent (`excused`),
-        and the error for it."""
+    def refuse_missing(self, record: Mapping[str, Any], excused: Collection[str] = ()) -> None:
+        """Refuses a first record that lacks a column, unless it may lack that (`excused`)."""
         resolved, keys = self.resolve(record)
         for field, names in self._candidates.items():
-            if field in excused:
-                continue
             paths = [self._paths[name] for name in _alternatives(names) if name in self._paths]
-            if keys[field] in resolved or any(path.optional for path in paths):
+            may_lack = field in excused or any(path.optional for path in paths)
+            if may_lack or keys[field] in resolved:
                 continue
-            name, reason, may_lack = names[0], "", ""
+            name, reason, more = names[0], "", ""
             if paths:
-                may_lack = f" A ? at its end ({paths[0].text}?) lets records lack it."
+                more = f" A ? at its end ({paths[0].text}?) lets records lack it."
             if len(paths) == 1:
                 try:
                     paths[0].find(record, _opened)
                 except PathError as error:
                     reason = f": {error}"
-            yield (
-                field,
-                wrong(
-                    "chosen_column_missing", field=name, of=field, reason=reason, more=may_lack,
-                    names=" or ".join(map(repr, _alternatives(names))), found=", ".join(record),
-                    near=self._texts_near(name, record) or did_you_mean(name, record),
-                ),
+            path = self._paths.get(name)
+            first = str(path.steps[0]) if path else ""
+            texts = _texts_below(field, record[first], first) if first in record else ""
+            raise wrong(
+                "chosen_column_missing", field=name, of=field, reason=reason, more=more,
+                names=" or ".join(map(repr, _alternatives(names))), found=", ".join(record),
+                near=texts or did_you_mean(name, record),
             )  # fmt: skip
 
     def with_texts_below(self, error: InputError, record: Mapping[str, Any]) -> InputError:
@@ -241,13 +232,6 @@ class ChosenColumns:
         field = self._fields.get(name)
         hint = field and _texts_below(field, self._value(name, record), name)
         return error.but(hint=hint) if hint else error
-
-    def _texts_near(self, name: str, record: Mapping[str, Any]) -> str:
-        """A hint with the texts in the column in which a path begins that leads nowhere."""
-        path = self._paths.get(name)
-        if path is None or (first := str(path.steps[0])) not in record:
-            return ""
-        return _texts_below(self._fields[name], record[first], first)
 
     def _value(self, name: str, record: Mapping[str, Any]) -> Any:
         """What a column holds, or what a name that is no column's leads to; else `NOTHING`."""

@@ -46,8 +46,7 @@ class FieldKeys(NamedTuple):
     Attributes: keys: the key of each field that the record has, but for the label of
     answerability. labels: every key that holds that label, since files have both spellings.
     given: which of `GIVEN` are among the fields. rest: the keys left over. missing: the keys
-    that the user named and the record lacks. case_name: the key of the name of a test case
-    without an id; ``""`` where the record is none. contested: those of the keys for whose field
+    that the user named and the record lacks. contested: those of the keys for whose field
     the record has further names: they hold it where these are null.
     """
 
@@ -56,7 +55,6 @@ class FieldKeys(NamedTuple):
     given: tuple[str, ...]
     rest: tuple[str, ...]
     missing: tuple[str, ...]
-    case_name: str = ""
     contested: tuple[str, ...] = ()
 
 
@@ -101,15 +99,7 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
         )
     missing = tuple(key for key in columns.values() if key not in all_keys)
     given = tuple(name for name in GIVEN if name in chosen)
-    return FieldKeys(chosen, labels, given, rest, missing, _case_name(chosen, rest), contested)
-
-
-def _case_name(chosen: Keys, rest: Iterable[str]) -> str:
-    """The key of the name of a test case (``input``, ``expected_output``) without an id."""
-    asked, expected = (folded(chosen.get(one, "")) for one in ("query", "references"))
-    if "id" in chosen or asked != "input" or expected != "expected_output":
-        return ""
-    return next((key for key in rest if folded(key) == "name"), "")
+    return FieldKeys(chosen, labels, given, rest, missing, contested)
 
 
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
@@ -160,7 +150,7 @@ class ColumnPlans:
 
     def __init__(self, words: OptionWords, notes: Notes) -> None:
         self._words, self._notes = words, notes
-        self._mistyped: set[tuple[str, str]] = set()
+        self._mistyped: set[str] = set()
         self.begin_file()
 
     def begin_file(self) -> None:
@@ -179,28 +169,25 @@ class ColumnPlans:
             found = plan(keys[0], chosen, self._words)
             self._check_meaning(found)
             self._plans[keys] = found
-            if len(self._plans) <= _MOST_LOOKED_AT:
-                self._tell_mistyped(found, record)
+            for key, field in mistyped(found.keys, found.rest):
+                fits = field not in ("query", "answer") or isinstance(record[key], str)
+                if fits and key not in self._mistyped and len(self._plans) <= _MOST_LOOKED_AT:
+                    self._mistyped.add(key)
+                    choice = self._words.columns(field, key)
+                    self._notes.tell("mistyped", key=key, field=field, choice=choice)
         return found
 
     def _check_meaning(self, found: FieldKeys) -> None:
         """Refuses a record in which a name of `PAIRS` means another field than in an earlier one: a
         system's answer would be read as the reference, or the reference as its answer."""
-        field_of = {folded(key): field for field, key in found.keys.items()}
-        for word, fields in PAIRS.items():
-            meaning = field_of.get(word)
-            if meaning in fields and self._meanings.setdefault(word, meaning) != meaning:
+        for field, key in found.keys.items():
+            fields = PAIRS.get(word := folded(key))
+            if fields is None or field not in fields:
+                continue
+            if self._meanings.setdefault(word, field) != field:
                 of, other = fields
                 ways = [self._words.columns(one, word) for one in (other, of)]
                 raise wrong(
-                    "two_meanings", field=found.keys[meaning], word=word, meaning=meaning,
+                    "two_meanings", field=key, word=word, meaning=field,
                     earlier=self._meanings[word], of=of, other=other, ways=", or ".join(ways),
                 )  # fmt: skip
-
-    def _tell_mistyped(self, found: FieldKeys, record: Mapping[str, Any]) -> None:
-        for key, field in mistyped(found.keys, found.rest):
-            fits = field not in ("query", "answer") or isinstance(record[key], str)
-            if fits and (key, field) not in self._mistyped:
-                self._mistyped.add((key, field))
-                choice = self._words.columns(field, key)
-                self._notes.tell("mistyped", key=key, field=field, choice=choice)

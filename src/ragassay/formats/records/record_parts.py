@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from ragassay.base.sample import GoldPassage, Passage
+import orjson
+
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import aliases
-from ragassay.formats.records.aliases import ALIASES
-from ragassay.formats.records.column_plans import Keys
-from ragassay.formats.records.values import answer_values, field_values, passages
-from ragassay.formats.records.values.times import timestamp
+from ragassay.formats.records.aliases import ALIASES, FIELD_OF, folded
+from ragassay.formats.records.column_plans import FieldKeys, Keys
+from ragassay.formats.records.texts_within import is_list_of_texts
+from ragassay.formats.records.values import answer_values, field_values, messages, passages
+from ragassay.formats.records.values.cells import opened, unpack
+from ragassay.formats.records.values.field_values import timestamp
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "id": field_values.identifier,
@@ -32,7 +37,12 @@ WITH_IDS: Mapping[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
 }
 """The field of the ids of passages, how passages are read, and how they get those ids."""
 
-_DOTTED = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
+_OF_PASSAGES = frozenset({"passages", "passage_ids", "gold", "gold_ids"})
+_OF_REFERENCES = frozenset({"references", "reference_groups", "negative_references"})
+_OF_CELLS = {*_OF_PASSAGES, *_OF_REFERENCES, "history", "metadata", *aliases.GIVEN}
+"""Fields whose lists and objects stand as text in the cells of tables."""
+
+_DOTTED = [(name, *name.split(".", 1)) for name in FIELD_OF if "." in name]
 _ROOTS = frozenset(root for _, root, _ in _DOTTED)
 
 
@@ -52,6 +62,34 @@ def with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return flat
 
 
+def with_lists(record: Mapping[str, Any], plan: FieldKeys, *, cells: bool) -> Mapping[str, Any]:
+    """The record with lists and objects in place of the texts that hold them.
+
+    In tables (``cells``) these are texts of all fields that hold lists; in JSON those of passages
+    and ids, as pandas' ``read_csv().to_json()`` writes them. A text that begins like a list and is
+    none is an error; so is a list of texts as the text of a reference in JSON, where it may be the
+    list that a system was asked for.
+    """
+    read: dict[str, Any] = {}
+    for field, key in plan.keys.items():
+        value = record[key]
+        if type(value) is not str:
+            continue
+        if field in (_OF_CELLS if cells else _OF_PASSAGES) or (
+            cells and field == "query" and value[:2] == "[{"
+        ):
+            read[key] = unpack(value, key)
+        elif field in _OF_REFERENCES and is_list_of_texts(opened(value)):
+            raise wrong("list_in_text", field=key, text=value[:60])
+        elif cells and field == "answer":
+            read[key] = answer_values.with_statements(value)
+        elif cells and field == "failure" and not field_values.says_failure(value):
+            read[key] = None
+    if cells:
+        read |= {key: unpack(record[key], key) for key in plan.labels}
+    return {**record, **read} if read else record
+
+
 def are_runs(value: Any) -> bool:
     """Whether a value is what our own writer puts under ``runs``: a list of full records that have
     only fields of ours."""
@@ -67,26 +105,21 @@ def own_parts(record: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
     """Those parts of a sample that need nothing but their own values, by their fields. What the
     record does not have is left out."""
     parts = {field: _READ[field](record[key], key) for field, key in keys.items() if field in _READ}
-    if "repeat" in keys or "query_run" in keys:
-        parts["repeat"] = _repeat(parts.get("repeat"), parts.pop("query_run", None), keys)
+    if "query_run" in keys and (run := parts.pop("query_run")) is not None:
+        if run < 1:
+            raise wrong("run_below_1", field=keys["query_run"], run=run)
+        if parts.get("repeat") not in (None, run - 1):
+            facts = {"run": run, "key": keys["repeat"], "repeat": parts["repeat"]}
+            raise wrong("run_and_repeat", field=keys["query_run"], **facts)
+        parts["repeat"] = run - 1
+    if "repeat" in keys:
+        parts["repeat"] = parts["repeat"] or 0
     for field in ("references", "reference_groups"):
         if field in keys:
             listed, groups = answer_values.references(record[keys[field]], keys[field])
             parts["references"] = parts.get("references") or listed
             parts["reference_groups"] = groups
     return parts
-
-
-def _repeat(repeat: int | None, run: int | None, keys: Keys) -> int:
-    """The number of a repetition, from 0, by the record's own number or its run, from 1."""
-    if run is None:
-        return repeat or 0
-    if run < 1:
-        raise wrong("run_below_1", field=keys["query_run"], run=run)
-    if repeat not in (None, run - 1):
-        facts = {"run": run, "key": keys["repeat"], "repeat": repeat}
-        raise wrong("run_and_repeat", field=keys["query_run"], **facts)
-    return run - 1
 
 
 def add_embeddings(parts: dict[str, Any], record: Mapping[str, Any], keys: Keys) -> None:
@@ -101,3 +134,87 @@ def add_embeddings(parts: dict[str, Any], record: Mapping[str, Any], keys: Keys)
         parts["given"] = {name: rows, **parts.get("given", {})}
         if parts.get(field) is None:
             parts[field] = (chunk,) * len(rows)
+
+
+class Asked(NamedTuple):
+    """What a record says of its query.
+
+    Attributes:
+        query: the query; ``None`` where there is none.
+        history: the turns before it.
+        answer: what the agent said after it, in the same conversation.
+        label: of answerability, inside its turn.
+        steps: how many messages of tools, or that call tools, the conversation has.
+        results: the results of tools after the last user turn.
+        key: of the conversation; empty where there is none.
+    """
+
+    query: str | None
+    history: tuple[Turn, ...] = ()
+    answer: Answer | None = None
+    label: Answerability | None = None
+    steps: int = 0
+    results: Sequence[Any] = ()
+    key: str = ""
+
+
+def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) -> Asked:
+    """The query of a record and what belongs to it. The texts of system messages, and what the turn
+    of the query says beside its text, are added to the sample's metadata."""
+    key, query_key = keys.get("history", ""), keys.get("query", "query")
+    conversation = record[key] if "history" in keys else None
+    query = record[query_key] if "query" in keys else None
+    if isinstance(query, list):
+        if conversation is not None:
+            raise wrong("two_conversations", field=key)
+        key, conversation, query = query_key, query, None
+    else:
+        query = field_values.text(query, query_key)
+        if key == "turns" and isinstance(conversation, int):
+            metadata["turns"], conversation = conversation, None
+        if conversation is None:
+            return Asked(query)
+    turns, rules, results, steps = messages.conversation(conversation, key)
+    if rules:
+        metadata.setdefault("system_prompt", "\n".join(rules))
+    if folded(key) == "history":  # our own field holds earlier turns only
+        return Asked(query, tuple(turns), steps=steps, results=results, key=key)
+    # Where the record's answer is the last turn, the conversation is not only what came before.
+    answer = record[keys["answer"]] if "answer" in keys else None
+    ends = bool(turns) and answer == turns[-1].text
+    may_hold_query = ends or folded(key) in ("messages", "turns")
+    query, history, after = messages.split_at_query(
+        turns, query, key, may_hold_query=may_hold_query
+    )
+    label = None
+    for name, value in messages.enrichments(conversation).items():
+        if FIELD_OF.get(folded(name)) == "answerability":
+            label = agreed(label, answer_values.answerability(value, f"{key}.enrichments"), name)
+        elif field_values.is_small(value):
+            metadata.setdefault(name, value)
+    return Asked(query, history, after, label, steps, results, key)
+
+
+def agreed(
+    label: Answerability | None, other: Answerability | None, key: str
+) -> Answerability | None:
+    """The label that two places of a record give; ``None`` where neither gives one. The key is that
+    of the other place."""
+    if label is not None and other is not None and label is not other:
+        raise wrong("two_labels", field=key, first=label.name, second=other.name)
+    return other if label is None else label
+
+
+LINE = "@line"
+"""The column, given to every record where it is named, that holds the number of its line."""
+
+
+def made_id(query: str, history: tuple[Turn, ...]) -> str:
+    """An id for a record that has none: a hash of its query and the turns before it."""
+    content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
+    return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def has_made_id(sample: Sample) -> bool:
+    """Whether the id of a sample was made of its query, because its record has none."""
+    return sample.query is not None and sample.id == made_id(sample.query, sample.history)

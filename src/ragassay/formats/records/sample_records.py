@@ -13,19 +13,11 @@ from ragassay.formats.records import aliases, record_parts
 from ragassay.formats.records.aliases import folded
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.column_plans import ColumnPlans, FieldKeys, Keys
-from ragassay.formats.records.identities import LINE, Identities, made_id
-from ragassay.formats.records.record_turns import agreed, asked_in
 from ragassay.formats.records.texts_within import text_paths
-from ragassay.formats.records.values import (
-    answer_values,
-    field_values,
-    packed_lists,
-    passages,
-    retrieved,
-)
+from ragassay.formats.records.values import answer_values, field_values, passages, retrieved
 from ragassay.formats.records.values.cells import refuse_printed
+from ragassay.formats.records.values.field_values import in_zone, lacks_zone
 from ragassay.formats.records.values.joined_chunks import ContextSplitter
-from ragassay.formats.records.values.times import in_zone, lacks_zone
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format
@@ -65,22 +57,13 @@ class Mapper:
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
-        columns: field -> key, path, or several of them, for names that are not known.
-        separator, single_chunk, refuse_joined: see `ContextSplitter`, which cuts texts of several
-            passages.
-        system: the name of the system where a record gives none.
-        encoding: the encoding of text files, where it is not UTF-8 and there is no byte order mark.
-        delimiter: what separates the cells of CSV, in place of the one that its header shows.
-        zone: of times that name none, such as Europe/Berlin; UTC where left out.
-        sheet: the sheet of workbooks that is read, in place of the first one with records.
-        passages_from: ``tools`` also makes passages of the results of tools, in conversations and
-            traces; ``span:NAME`` makes them of the outputs of those steps of traces whose name is
-            NAME.
-        words: how errors name these options; by default as the options of a run.
-        notes: collects remarks about the data; without it they are warnings, once all is read.
-        queries_alone: whether judged queries without a run are wanted (BEIR folders).
         cells: whether lists may be text in a cell (CSV, frames), where broken ones are errors.
             JSON has lists of its own.
+        options: as of `ragassay.formats.read`; also ``sheet`` (of workbooks, in place of the first
+            one with records), ``passages_from`` (``tools``: passages are made of the results of
+            tools, too; ``span:NAME``: of the outputs of those steps of traces whose name is NAME),
+            ``words`` (how errors name these options) and ``queries_alone`` (whether judged queries
+            without a run are wanted, of BEIR folders).
 
     Attributes:
         from_tools: whether the results of tools become passages.
@@ -120,9 +103,8 @@ class Mapper:
         )
         self.nothing_known: InputError | None = None
         self._plans = ColumnPlans(self._words, self._notes)
-        self._names: set[str] = set()
         self._several = self._has_begun = False
-        self._identities = Identities()
+        self._places: dict[int, tuple[Path | None, int]] = {}
 
     def sample(self, record: Record, line: int, beside: Record | None = None) -> Sample:
         """The sample that a record holds.
@@ -174,10 +156,19 @@ class Mapper:
         Raises:
             InputError: an earlier line has the same id, system and repeat.
         """
-        try:
-            self._identities.claim(sample, (self.path, line) if self._several else line)
-        except InputError as error:
-            raise error.at(path=self.path, line=line) from None
+        key = hash((sample.id, sample.system, sample.repeat))
+        if key not in self._places:
+            self._places[key] = (self.path, line)
+            return
+        first = self._places[key]
+        facts: dict[str, Any] = {"path": self.path, "line": line}
+        facts["of"] = f" of system {sample.system!r}" if sample.system else ""
+        facts["where"] = f"{first[1]} of {first[0]}" if self._several else first[1]
+        if record_parts.has_made_id(sample):
+            choice = OptionWords().columns("id", record_parts.LINE)
+            query = (sample.query or "")[:80]
+            raise wrong("same_made_id", query=query, choice=choice, **facts)
+        raise wrong("same_identity", field="id", id=sample.id, repeat=sample.repeat, **facts)
 
     def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
         """Adds a remark (see `Notes.add`), without its line where the source is several files.
@@ -285,28 +276,17 @@ class Mapper:
             line: 1-based line or record number.
         """
         self.tell("no_id" if query is not None else "no_id_or_query", line)
-        return f"row-{line}" if query is None else made_id(query, history)
-
-    def _case_id(self, name: Any, line: int) -> str | None:
-        """The name of a test case, as its id; ``None`` where another one has it."""
-        if not isinstance(name, str) or not name or name in self._names:
-            return None
-        self._names.add(name)
-        self.tell("names_are_ids", line)
-        return name
+        return f"row-{line}" if query is None else record_parts.made_id(query, history)
 
     def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
         record = record_parts.with_dotted(record)
         chosen: Keys = {}
         if self.columns:
-            if LINE in self.columns.names():
-                record = {**record, LINE: line}
+            if record_parts.LINE in self.columns.names():
+                record = {**record, record_parts.LINE: line}
             record, chosen = self._with_chosen(record, beside, made=made)
         plan = self.plan(record, chosen)
-        if self.cells:
-            record = packed_lists.unpacked_cells(record, plan)
-        else:
-            record = packed_lists.with_lists(record, plan, self.tell, line)
+        record = record_parts.with_lists(record, plan, cells=self.cells)
         for column in plan.missing:
             self.tell("no_column", line, column=column)
         keys = plan.keys
@@ -324,7 +304,7 @@ class Mapper:
             if field in keys or ids in keys:
                 parts[field] = self._chunks(field, record, keys, line)
         metadata = self._metadata(record, plan, line)
-        asked = asked_in(record, keys, metadata)
+        asked = record_parts.asked_in(record, keys, metadata)
         if asked.steps and not self.from_tools:
             self.tell("tools", line)
         if asked.results and self.from_tools and parts.get("passages") is None:
@@ -344,18 +324,13 @@ class Mapper:
             parts["runs"] = tuple(self._map(run, line, beside) for run in record[keys["runs"]])
         label = asked.label
         for key in plan.labels:
-            label = agreed(label, answer_values.answerability(record[key], key), key)
+            label = record_parts.agreed(label, answer_values.answerability(record[key], key), key)
         if label is not None:
             parts["answerability"] = label
         answer = self._answer(record, keys, asked.answer, line)
         if answer is not None and not answer.text and keys.get("failure", "failure") != "failure":
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
-        if own_id is None and plan.case_name and answer is None:
-            own_id = self._case_id(record[plan.case_name], line)
-            if own_id is not None:
-                others = {key: one for key, one in metadata.items() if key != plan.case_name}
-                parts["metadata"] = others
         parts |= {"query": asked.query, "answer": answer}
         self._tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
@@ -366,8 +341,7 @@ class Mapper:
         record = {**record, **beside}
         if not self._has_begun:
             excused = self.columns.excused(record, made=made)
-            for _, error in self.columns.missing(record, excused):
-                raise error
+            self.columns.refuse_missing(record, excused)
             self._has_begun = not excused  # else the next record shows its columns
         record, chosen = self.columns.resolve(record)
         read = set(chosen.values())
@@ -377,15 +351,14 @@ class Mapper:
         key = plan.keys.get("metadata", "")
         own = record[key] if key else None
         metadata = dict(own) if isinstance(own, dict) else {} if own is None else {key: own}
-        rest = plan.rest
-        language = plan.keys.get("language")
+        # Another tool may hold something else under the names of our own fields.
+        others = [plan.keys[name] for name in plan.given]
+        rest = [*plan.rest, *(key for key in others if not isinstance(record[key], dict | None))]
+        language, runs = plan.keys.get("language"), plan.keys.get("runs")
         if language is not None and not isinstance(record[language], str | None):
-            rest += (language,)
-        if plan.given or "runs" in plan.keys:  # another tool may hold something else there
-            others = [plan.keys[name] for name in plan.given]
-            rest += tuple(key for key in others if not isinstance(record[key], dict | None))
-            runs = plan.keys.get("runs")
-            rest += (runs,) if runs is not None and not record_parts.are_runs(record[runs]) else ()
+            rest.append(language)
+        if runs is not None and not record_parts.are_runs(record[runs]):
+            rest.append(runs)
         for key in rest:
             if metadata.get(key, record[key]) != record[key]:
                 self.tell("two_values", line, key=key, metadata=plan.keys["metadata"])
@@ -405,8 +378,9 @@ class Mapper:
                 self.tell("several_predictions", line)
             value = value[0] if value else None
         own = answer_values.answer(value, key)
-        for name in answer_values.unknown(value):
-            self.tell("part_of_answer", line, name=name)
+        if isinstance(value, dict | list):
+            for name in answer_values.unknown(value):
+                self.tell("part_of_answer", line, name=name)
         if own is None or answer_after is None or own.text == answer_after.text:
             return answer_after if own is None else own
         raise wrong("two_answers", field=key)
@@ -417,8 +391,8 @@ class Mapper:
         listed = None
         if (key := keys.get(field)) is not None:
             value = record[key]
-            refuse_printed(value, key)
             if isinstance(value, str):
+                refuse_printed(value, key)
                 cut = field == "passages"
                 value = self.splitter.cut(value, key, line) if cut else self.splitter.pieces(value)
             listed = read(value, key)

@@ -10,9 +10,6 @@ from ragassay.base.json_paths import EVERY, JsonPath
 _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
 
-_OF_DOCUMENTS = ("text", "content", "page_content")
-"""Keys that hold the text of a document: a list of one such object is a list of documents."""
-
 _Steps = tuple[str | int, ...]
 
 
@@ -65,44 +62,27 @@ def _paths(
         inner_values = [one[key] for one in objects if key in one]
         yield from _paths(inner_values, f"{path}{step}", (*steps, key), listed)
     lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
-    items = [item for one in lists for item in one if isinstance(item, dict)]
-    if any(len(one) > 1 for one in lists) or (listed and items):
-        yield from _paths(items, f"{path}[*]", (*steps, EVERY), listed)
-    elif items:
-        for inner, further in _paths(items, f"{path}[0]", (*steps, 0), listed):
-            key = further[len(steps) + 1]
-            if key in _OF_DOCUMENTS and len(further) == len(steps) + 2 and "role" not in items[0]:
-                yield f"{path}[*].{key}", (*steps, EVERY, key)
-            else:
-                yield inner, further
+    if lists:
+        items = [item for one in lists for item in one if isinstance(item, dict)]
+        every = listed or any(len(one) > 1 for one in lists)
+        step, at = ("[*]", EVERY) if every else ("[0]", 0)
+        yield from _paths(items, f"{path}{step}", (*steps, at), listed)
 
 
 def unread(value: Any, texts: set[str]) -> Any:
     """What is left of inputs or outputs without the texts that were read from them; ``None`` where
-    no text is."""
+    nothing is."""
     if isinstance(value, str):
         return None if value.strip() in texts or not value.strip() else value
     if isinstance(value, dict):
-        entries = {key: unread(one, texts) for key, one in value.items()}
+        entries = {key: unread(one, texts) for key, one in value.items() if key != "type"}
         return {key: one for key, one in entries.items() if one is not None} or None
     if isinstance(value, list):
-        items = [unread(_without_type(one, texts), texts) for one in value]
+        items = [unread(one, texts) for one in value]
         if all(one is None for one in items):
             return None
-        if all(isinstance(one, dict) for one in value):
-            return [one or {} for one in items]  # an item without texts keeps its place
-        return value
+        return [one or {} for one in items] if isinstance(value[0], dict) else value
     return None
-
-
-def _without_type(item: Any, texts: set[str]) -> Any:
-    """A document whose text was read, without the name of its class, as LangChain writes it."""
-    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
-        return item
-    texts_of_item = (item[key] for key in _OF_DOCUMENTS if isinstance(item.get(key), str))
-    if not any(one.strip() in texts for one in texts_of_item):
-        return item
-    return {key: one for key, one in item.items() if key != "type"}
 
 
 def all_texts(value: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ragassay.base.errors import InputError
 from ragassay.formats.format_words import wrong
-from ragassay.formats.sources import opening, unpacking
+from ragassay.formats.sources import opening
 
 Row = dict[str, str | None]
 _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
@@ -30,7 +30,7 @@ def rows(
     A row maps column to cell, ``None`` where the cell is empty. A delimiter that is not given is
     found from the header, or named by a line ``sep=;`` above it, as Excel writes it. A header that
     is none, a row with another number of cells and quotes that do not match are errors."""
-    csv.field_size_limit(min(2**31 - 1, unpacking.most_of_a_piece()))
+    csv.field_size_limit(min(2**31 - 1, opening.most_of_a_piece()))
     lines = opening.text_lines(path, encoding)
     first, declared = _opening(lines)
     above = int(declared is not None)

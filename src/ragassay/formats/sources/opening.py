@@ -1,26 +1,41 @@
-"""Bytes, lines and JSON from files, plain or gzip, with errors that say where."""
+"""Bytes and lines from files, plain or gzip, with errors that say where.
+
+A few megabytes of gzip may hold ten gigabytes in one line, which would fill the memory: what is
+read in one piece is limited. A file of any size with short lines is read line by line.
+"""
 
 from __future__ import annotations
 
 import codecs
 import gzip
 import re
+import sys
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, cast
 
 from ragassay.base.errors import InputError, did_you_mean, first_line
 from ragassay.base.problem_words import system_problem
 from ragassay.formats.format_words import wrong
-from ragassay.formats.sources import encodings, standard_input, unpacking
+from ragassay.formats.sources import encodings, standard_input
 
 _BOM = b"\xef\xbb\xbf"
 BINARY = (b"PAR1", b"PK\x03\x04")
 """How files begin that are no text: Parquet, and the archives that spreadsheets are."""
 _GZIP = b"\x1f\x8b"
 _HEAD = 4096
+_STEP = 1 << 25
+"""Bytes that are read before the first check; this much fits any memory."""
+
+_MOST_PACKED = 100
+"""How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""
+
+_most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
+
+
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text holds, in whatever encoding of one byte a character."""
 
@@ -72,7 +87,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
                 return
             if is_wide:
                 raise wrong("no_byte_order_mark", path=path)
-            rest = unpacking.blocks(stream, path)
+            rest = blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
                 raise wrong("blank_file", path=path)
             stream.seek(len(_BOM) if start.startswith(_BOM) else 0)
@@ -101,7 +116,7 @@ def folder(path: Path) -> InputError:
 def lines(path: Path, encoding: str | None = None) -> Generator[tuple[int, bytes]]:
     """Each line that is not blank, with its 1-based number."""
     with opened(path, encoding) as stream:
-        for number, line in enumerate(unpacking.lines(stream, path), 1):
+        for number, line in enumerate(raw_lines(stream, path), 1):
             if not line.isspace():
                 yield number, line
 
@@ -109,7 +124,7 @@ def lines(path: Path, encoding: str | None = None) -> Generator[tuple[int, bytes
 def text_lines(path: Path, encoding: str | None = None) -> Generator[str]:
     """Each line as text, with its line ending. One that is not UTF-8 is an error, with the byte."""
     with opened(path, encoding) as stream:
-        for number, line in enumerate(unpacking.lines(stream, path), 1):
+        for number, line in enumerate(raw_lines(stream, path), 1):
             try:
                 yield line.decode()
             except UnicodeDecodeError as error:
@@ -125,7 +140,7 @@ def is_json(path: Path, encoding: str | None = None) -> bool:
 def read_all(path: Path, encoding: str | None = None) -> bytes:
     """All bytes of a file that cannot be read piece by piece, decompressed."""
     with opened(path, encoding) as stream:
-        return b"".join(unpacking.blocks(stream, path))
+        return b"".join(blocks(stream, path))
 
 
 @contextmanager
@@ -150,8 +165,7 @@ def _not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) ->
     if _CONTROLS.search(error.object):
         return wrong("no_text_file", path=path)
     where = {"at": error.start + 1, "of": "of the file" if line is None else "of the line"}
-    byte, likely = error.object[error.start], encodings.likely(error.object)
-    return wrong("not_utf8", path=path, line=line, byte=byte, likely=likely, **where)
+    return wrong("not_utf8", path=path, line=line, byte=error.object[error.start], **where)
 
 
 def demand_text(start: bytes, path: Path) -> None:
@@ -192,3 +206,64 @@ def _nearby(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()]
         return did_you_mean(path.name, names, at_least=0.8)
     return ""
+
+
+@contextmanager
+def pieces_within(most: int) -> Iterator[None]:
+    """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`.
+
+    Args:
+        most: bytes of a line, characters of a cell.
+    """
+    token = _most.set(most)
+    try:
+        yield
+    finally:
+        _most.reset(token)
+
+
+def most_of_a_piece() -> int:
+    """The limit that `pieces_within` set, else a number beyond any size."""
+    return _most.get()
+
+
+def raw_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+    """Each line of a file's bytes, decompressed as they are read, with its ending. One that unpacks
+    to far more than it was, or is too long (`pieces_within`), is an error."""
+    step = min(_STEP, _most.get())
+    while line := stream.readline(step):
+        if len(line) == step and line[-1:] != b"\n":
+            line += b"".join(_rest_of_line(stream, step, path))
+        yield line
+
+
+def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+    """All bytes that are left, in blocks. Some that unpack to far more than they were are an
+    error."""
+    size = 0
+    while block := stream.read(_STEP):
+        yield block
+        size += len(block)
+        _check(stream, size, path)
+
+
+def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
+    block = b""
+    while block[-1:] != b"\n":
+        _check(stream, size, path)
+        block = stream.readline(_STEP)
+        if not block:
+            return
+        yield block
+        size += len(block)
+        if size > _most.get():
+            raise wrong("long_line", path=path, most=_most.get() // 1024**2)
+
+
+def _check(stream: IO[bytes], size: int, path: Path) -> None:
+    source: object = getattr(getattr(stream, "raw", None), "source", stream)  # of recoded text
+    if not isinstance(source, gzip.GzipFile) or size < _STEP:
+        return
+    packed = cast("IO[bytes]", source.fileobj).tell()
+    if size > _MOST_PACKED * packed:
+        raise wrong("large_gzip", path=path, most=_MOST_PACKED)

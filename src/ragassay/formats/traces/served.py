@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from ragassay.base.errors import InputError
-from ragassay.formats.records.values.times import LAST_TIME, timestamp
+from ragassay.formats.records.values.field_values import LAST_TIME, timestamp
 
 
 def number(value: Any) -> float | None:

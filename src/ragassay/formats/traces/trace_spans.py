@@ -203,11 +203,22 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     metadata = {"name": root.name, **root.metadata, "asked": _served(root, models)}
     metadata["failure_detail"] = detail
     metadata = {key: value for key, value in metadata.items() if value not in (None, "", {})}
-    for name in _OF_REQUEST:
+    for name in ("conversation_id", "user_id"):  # of the request, whichever of its steps has it
         values = (one.metadata.get(name) for one in ordered)
         if name not in metadata and (first := next(filter(None, values), None)) is not None:
             metadata[name] = first
-    record["metadata"] = _with_own(metadata, root, ordered, mapper)
+    # What the makers of the system say of its first step, else of the first that neither retrieves
+    # nor calls a model or tool.
+    others = (one for one in ordered if one.kind == OTHER and one.own)
+    own = root.own or next((one.own for one in others), {})
+    for name, value in own.items():
+        if value in (None, "", [], {}):
+            continue
+        if metadata.get(name, value) != value:
+            mapper.tell("taken_name", root.line, name=name)
+        elif mapper.fits_metadata(name, value, root.line):
+            metadata[name] = value
+    record["metadata"] = metadata
     record |= {key: value for key, value in root.fields.items() if value is not None}
     record["timestamp"] = served.of_any_unit(record.get("timestamp"))
     return mapper.unchosen(record)
@@ -218,28 +229,6 @@ def tell_unread_reference(mapper: Mapper, column: str, line: int | None = None) 
     user chose a column for references."""
     if "references" not in mapper.columns:
         mapper.tell("unread_reference", line, column=column)
-
-
-_OF_REQUEST = ("conversation_id", "user_id")
-"""Metadata of the whole request, whichever of its steps has it."""
-
-
-def _with_own(
-    metadata: dict[str, Any], root: Span, ordered: list[Span], mapper: Mapper
-) -> dict[str, Any]:
-    """The metadata of a request with those that the makers of the system gave its first step, or,
-    where that has none, the first one that is neither a retrieval nor a call of a model or tool.
-    What the request has by the same name stays."""
-    others = (one for one in ordered if one.kind == OTHER and one.own)
-    own = root.own or next((one.own for one in others), {})
-    for name, value in own.items():
-        if value in (None, "", [], {}):
-            continue
-        if metadata.get(name, value) != value:
-            mapper.tell("taken_name", root.line, name=name)
-        elif mapper.fits_metadata(name, value, root.line):
-            metadata[name] = value
-    return metadata
 
 
 def _served(root: Span, models: list[Span]) -> dict[str, float]:
@@ -266,7 +255,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     retrievals = retrievals or [one for one in with_documents if _retrieves(one)]
     retrieving = {one.id for one in retrievals}
     steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
-    outer = _outermost(steps, ordered, mapper)
+    outer = _outermost(steps, ordered)
     reranked = [one for one in outer if one.kind == RERANK]
     used = reranked[-1:] or outer
     if len(used) > 1:
@@ -286,7 +275,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     return passages
 
 
-def _outermost(steps: list[Span], ordered: list[Span], mapper: Mapper) -> list[Span]:
+def _outermost(steps: list[Span], ordered: list[Span]) -> list[Span]:
     """Those of the retrievals and rerankings that no other one with documents contains: the model
     got the documents of the outermost one, in its order. One without documents is replaced by those
     within it."""
@@ -299,9 +288,6 @@ def _outermost(steps: list[Span], ordered: list[Span], mapper: Mapper) -> list[S
         for one in steps
         if not listing & within[one.id] and (one.id in listing or one.id not in around)
     ]
-    for outer in outermost:
-        inner = [one for one in steps if outer.id in within[one.id] and one.id not in around]
-        _note_other_documents(outer, [one for one in inner if _documents(one) is not None], mapper)
     return outermost or steps  # steps may contain each other
 
 
@@ -312,17 +298,6 @@ def _lists_documents(one: Span) -> bool:
     return isinstance(documents, list) or retrieved.within(documents) is not None
 
 
-def _note_other_documents(outer: Span, inner: list[Span], mapper: Mapper) -> None:
-    """Notes that steps within a retrieval gave other documents than it, or another order."""
-    documents = [retrieved.text_and_id(one) for one in retrieved.documents(_documents(outer))]
-    if not inner or documents == [retrieved.text_and_id(one) for one in _joined(inner)]:
-        return
-    names = list(dict.fromkeys(one.name for one in inner if one.name != outer.name))
-    choices = " or ".join(shlex.quote(f"span:{name}") for name in names if name)
-    more = f" --passages-from {choices} reads what the inner one gave." if choices else ""
-    mapper.tell("other_passages", outer.line, name=outer.name, more=more)
-
-
 def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
     """The documents of these steps, one after the other and each once; ``None`` where the trace
     holds those of none."""
@@ -331,16 +306,11 @@ def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -
         mapper.tell("no_documents")
         # A reranking without documents hides what it left of the retrieval.
         documented = [] if reranked else documented
-    return _joined(documented) if documented else None
-
-
-def _joined(steps: list[Span]) -> list[Any]:
-    """The documents of steps, one after the other and each once."""
     documents: list[Any] = []
-    for one in steps:
+    for one in documented:
         before = list(documents)
         documents += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
-    return documents
+    return documents if documented else None
 
 
 _RETRIEVAL = frozenset(

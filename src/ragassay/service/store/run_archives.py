@@ -24,7 +24,7 @@ from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import RUN, SAMPLES, SUMMARY
-from ragassay.formats.sources import unpacking
+from ragassay.formats.sources import opening
 
 
 def detach_run(folder: Path) -> None:
@@ -62,7 +62,7 @@ def opened_archive(archive: bytes | IO[bytes], name: str = "run") -> Iterator[Re
 def repack_run(sent: str | Path, kept: str | Path) -> dict[str, Any]:
     """Checks an archive of a run folder that was made elsewhere, and packs it anew; its
     headline."""
-    within = unpacking.pieces_within(MOST_READ_WHOLE)
+    within = opening.pieces_within(MOST_READ_WHOLE)
     with Path(sent).open("rb") as archive, within, opened_archive(archive) as result:
         assert result.folder is not None
         pack(result.folder, Path(kept))

@@ -29,7 +29,7 @@ from ragassay.client import shapes
 from ragassay.client.shapes import MOST_READ_WHOLE, FilePreview, Ingested
 from ragassay.formats import MapperOptions, Notes, to_record
 from ragassay.formats.placement import PlacingMapper
-from ragassay.formats.sources import unpacking
+from ragassay.formats.sources import opening
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import add_records
@@ -246,7 +246,7 @@ def _opened(
 ) -> Iterator[tuple[Upload, Path, formats.Format, Task]]:
     """An upload, its file, the format that reads it, and its task. Errors name the file as its
     owner does, without its path on the server."""
-    within = unpacking.pieces_within(MOST_READ_WHOLE)
+    within = opening.pieces_within(MOST_READ_WHOLE)
     with upload_on_disk(store, key) as (upload, path), within:
         try:
             kind = kind or ("csv" if options.get("delimiter") else None)

@@ -58,19 +58,18 @@ def answer(value: Any, field: str) -> Answer | None:
     raise unexpected(value, "an answer", field)
 
 
-def statements_in(cell: Any) -> Any:
-    """The answer with statements and citations, as our own records have it, in the text of a cell;
-    ``None`` where it is any other text, also JSON: a system may have answered so."""
-    if type(cell) is not str or not _STATED.match(cell):
-        return None
+def with_statements(cell: str) -> Any:
+    """The answer with statements and citations, as our own records have it, that the text of a cell
+    holds; any other text, also JSON, unchanged: a system may have answered so."""
+    if not _STATED.match(cell):
+        return cell
     parsed = opened(cell)
     if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
         return parsed
-    if isinstance(parsed, list) and all(
+    of_parts = isinstance(parsed, list) and all(
         isinstance(one, dict) and one.keys() == {"text", "citations"} for one in parsed
-    ):
-        return parsed
-    return None
+    )
+    return parsed if of_parts else cell
 
 
 _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"']\s*:")
@@ -78,8 +77,6 @@ _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"
 
 def unknown(value: Any) -> list[str]:
     """The keys of an answer and its statements that `answer` does not read."""
-    if not isinstance(value, dict | list):
-        return []
     keys: set[str] = set()
     parts: Any = value
     if isinstance(value, dict):

@@ -79,14 +79,6 @@ def name_of_list(value: Any) -> str | None:
     return next((name for name in LISTS if isinstance(unpacked(value.get(name)), list)), None)
 
 
-def text_and_id(document: Any) -> tuple[Any, Any]:
-    """The text and the id of a document, by which it is compared with others."""
-    if not isinstance(document, dict):
-        return document, None
-    text = next((document[name] for name in _TEXTS if document.get(name) is not None), None)
-    return text, document.get("id")
-
-
 _NAME = re.compile(r"https?://\S+|[^\n,;:!?]{1,80}\.[A-Za-z]{2,4}\d?|[!-~]*[\d_/#-][!-~]*")
 """An address, the name of a file, or an id: no text that could support an answer."""
 
