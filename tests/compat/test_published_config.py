@@ -19,7 +19,7 @@ from ragassay import InputError, UsageError
 from ragassay.base.errors import RagassayWarning
 from ragassay.cli.command_line import call
 from ragassay.compat.open_rag_eval.published_config import read_config
-from ragassay.engine.config.environment import read_filled
+from ragassay.engine.config.config_file import read_filled
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run.config_reading import checked
 from ragassay.examples import path_of

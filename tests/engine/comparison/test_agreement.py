@@ -16,8 +16,7 @@ import yaml
 
 from ragassay import examples, load
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison.agreement import rows, rows_of
-from ragassay.engine.comparison.standing import agreements
+from ragassay.engine.comparison.standing import agreements, rows, rows_of
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question

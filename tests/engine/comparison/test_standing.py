@@ -17,9 +17,8 @@ from ragassay import examples
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates, standing
-from ragassay.engine.comparison.agreement import Agreement
 from ragassay.engine.comparison.compared_arrays import compare_arrays
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.standing import Agreement, judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.reports.views.summary_notes import summary_notes

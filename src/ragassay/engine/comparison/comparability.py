@@ -27,13 +27,7 @@ OWN_NUGGETS = f"{_NUGGETS}own"
 
 
 def differ_in_nuggets(a: Result, b: Result, names: Sequence[str]) -> bool:
-    """Whether the two runs measured one of these metrics by different nuggets.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        names: metrics that both have.
-    """
+    """Whether the two runs measured one of these metrics by different nuggets."""
     return any(len({_nuggets(run, name) for run in (a, b)}) > 1 for name in names)
 
 
@@ -44,13 +38,7 @@ def _nuggets(run: Result, name: str) -> str:
 
 
 def own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
-    """The metrics that measure each run by nuggets of its own.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        names: metrics that both have.
-    """
+    """The metrics that measure each run by nuggets of its own."""
     return [name for name in names if any(_nuggets(run, name) == OWN_NUGGETS for run in (a, b))]
 
 
@@ -116,16 +104,7 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
 
 
 def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[str]:
-    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        common: ids of the queries that both have.
-
-    Returns:
-        One sentence where there are such replies, else nothing.
-    """
+    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
     of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
     same = [
         query
@@ -158,14 +137,7 @@ def warnings_of(
     mask_b: Mask,
 ) -> list[str]:
     """What a reader should know of two runs: nuggets of their own, scores and queries that only one
-    of them has, failures. One sentence each.
-
-    Args:
-        a, b: the runs.
-        names: the metrics that are compared.
-        common: ids of the queries that both have.
-        mask_a, mask_b: where each has a score, shape ``(n_metrics, n_common)``.
-    """
+    of them has, failures. One sentence each."""
     sentences = []
     counts = (mask_a != mask_b).sum(axis=1)
     if one_sided := int(counts.sum()):
@@ -187,11 +159,7 @@ def warnings_of(
 
 
 def incomplete_runs(*runs: Result) -> list[str]:
-    """A sentence for each run that is incomplete.
-
-    Args:
-        runs: of a comparison.
-    """
+    """A sentence for each run that is incomplete."""
     return [
         f"{run.name} is incomplete: {missing_by_accident(run.summary)}."
         for run in runs

@@ -12,12 +12,7 @@ from ragassay.stats.sign_flip import EXACT_UP_TO
 
 
 def with_notes(comparison: Comparison, brought: Iterable[Note] = ()) -> Comparison:
-    """The comparison with its notes.
-
-    Args:
-        comparison: of two runs.
-        brought: facts that its numbers do not give.
-    """
+    """The comparison with its notes."""
     standing = joined([d.why for d in comparison.differences if d.why is not None])
     beside = (*standing, *brought, *_beside(comparison))
     return replace(comparison, notes=(*_doubts(comparison), *beside, *_method(comparison)))

@@ -61,15 +61,8 @@ def metric_of(gate: GateResult) -> str | None:
 
 
 def figures(gate: GateResult) -> dict[str, float | None]:
-    """What a gate that `decide` decided rests on, as a drop: above 0 for the worse.
-
-    Args:
-        gate: the gate.
-
-    Returns:
-        ``value`` (the observed drop), ``limit`` (the largest that is allowed), and the one-sided
-        bounds ``low`` and ``high`` of the drop, in the metric's own unit.
-    """
+    """What a gate that `decide` decided rests on, as a drop: above 0 for the worse. By name: the
+    observed ``value``, the ``limit``, and the one-sided bounds ``low`` and ``high``."""
     low, high = gate.drop_bounds
     return {"value": gate.drop, "limit": gate.limit, "low": low, "high": high}
 
@@ -111,12 +104,8 @@ def resolve(
 
 
 def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
-    """What is missing, empty where nothing is; and what to do about queries that are.
-
-    Args:
-        n_owed: scores that should be there.
-        n_lacking: queries of B that A lacks.
-    """
+    """What is missing, empty where nothing is; and what to do about queries that are. ``n_owed``
+    counts scores that should be there, ``n_lacking`` queries of B that A lacks."""
     facts = []
     if n_owed:
         facts.append(
@@ -129,12 +118,7 @@ def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
 
 def ends(test: Difference | PairedResult, falls: bool) -> Bounds:
     """The one-sided bounds that decide a gate on a drop: on its side those that hold although
-    queries that differ were not among the common ones.
-
-    Args:
-        test: of the metric.
-        falls: whether lower is better, so that a rise is the drop.
-    """
+    queries that differ were not among the common ones."""
     return (test.least, test.safe_most) if falls else (test.safe_least, test.most)
 
 

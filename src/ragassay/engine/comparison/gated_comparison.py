@@ -33,12 +33,7 @@ class GatedComparison:
 
     @classmethod
     def of(cls, comparison: Comparison, *, fail_if_worse: bool) -> GatedComparison:
-        """A comparison with its gates.
-
-        Args:
-            comparison: of two runs.
-            fail_if_worse: whether no tested metric may be worse.
-        """
+        """A comparison with its gates."""
         worse = (_not_worse(comparison)[0],) if fail_if_worse else ()
         return cls(comparison, (*comparison.gates, *worse))
 
@@ -55,12 +50,7 @@ class GatedComparison:
         return [d for d in self.comparison.differences if d.name == metric]
 
     def worst(self, gate: GateResult, most: int) -> list[str]:
-        """The queries that fare worst against the old run in the metrics of a gate, a line each.
-
-        Args:
-            gate: one of the gates.
-            most: queries of each metric.
-        """
+        """The queries that fare worst against the old run in the metrics of a gate, a line each."""
         differences = self.on(gate)
         if self.comparison.runs is None:
             return []

@@ -231,14 +231,7 @@ def decide(
 def decide_run(
     gates: Sequence[Gate], result: Result, options: IntervalOptions, *, trust_offline: bool
 ) -> tuple[GateResult, ...]:
-    """Whether each gate passes, on the metrics of a run and on those of its consistency.
-
-    Args:
-        gates: resolved gates.
-        result: of the run.
-        options: method and level of the intervals.
-        trust_offline: let any offline judgment decide.
-    """
+    """Whether each gate passes, on the metrics of a run and on those of its consistency."""
     return tuple(
         one
         for step in result.steps
@@ -348,14 +341,9 @@ def _estimate(
 def settled(
     gate: Gate, observed: Estimate, possible: Sequence[Estimate], owed: str
 ) -> tuple[bool | None, str]:
-    """Whether a gate passes, fails or is undecided, and why it is.
-
-    Args:
-        gate: the condition.
-        observed: what was found.
-        possible: what may be true: with the worst and the best values for owed scores.
-        owed: says that scores are owed; empty where none are.
-    """
+    """Whether a gate passes, fails or is undecided, and why it is: by what was observed, and
+    by what may be true with the worst and the best values for owed scores (``owed`` says of them
+    that they are owed)."""
     verdicts = {_verdict(gate, estimate) for estimate in possible}
     passed = verdicts.pop() if len(verdicts) == 1 else None
     if passed is not None:

@@ -34,14 +34,7 @@ def compare_percentile(
 ) -> Difference:
     """The difference of a metric that is a percentile, over the queries that both runs scored.
 
-    Every repeat of a query counts by itself: a percentile of means would hide what is rare.
-
-    Args:
-        matched: the runs.
-        name: of the metric.
-        clusters: number of each query's cluster; each query is one where ``None``.
-        n_resamples, seed, level: see `compare`.
-    """
+    Every repeat of a query counts by itself: a percentile of means would hide what is rare."""
     metric = matched.a.summary.metrics[name]
     (means_a, in_a), (means_b, in_b) = matched.scores([name])
     both = in_a[0] & in_b[0]

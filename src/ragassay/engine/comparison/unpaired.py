@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ragassay.base.note import Note
 from ragassay.engine.comparison.compared_arrays import RAW_ALPHA
 from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
-from ragassay.engine.results.clustering import cluster_column
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
+from ragassay.engine.results.slicing import cluster_column
 from ragassay.stats.corrections import adjusted_p, decision_levels
 from ragassay.stats.intervals import alpha_of, one_sided
 from ragassay.stats.welch import MeanDifference, mean_difference
@@ -30,14 +30,7 @@ def compare_means(
     """Whether the means of two runs differ, by Welch's test (`ragassay.stats.welch`).
 
     Queries are not matched. Repeats of a query are averaged first; queries of one cluster (a
-    conversation) are tested together.
-
-    Args:
-        a, b: the new run and the old one, which show the metrics under the same names.
-        names: of the metrics, which are means.
-        standing_of: what may be concluded from a metric, and why.
-        level: confidence level before correction.
-        correction: ``holm``, ``bh`` or ``none``; ``maxt`` needs pairs and stands for ``holm``.
+    conversation) are tested together. The correction ``maxt`` needs pairs and stands for ``holm``.
     """
     correction = "holm" if correction == "maxt" else correction
     alpha = alpha_of(level)

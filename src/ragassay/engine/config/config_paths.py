@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.option import options_of
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
 from ragassay.formats.sources import standard_input
 from ragassay.models.weights.weight_files import is_path
 

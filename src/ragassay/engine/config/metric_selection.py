@@ -88,16 +88,8 @@ def make_plan(
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish.
 
-    Args:
-        config: names suites, metrics and their parameters.
-        data_format: name of the data's format; decides the suite when neither suites nor metrics
-            are named.
-        chosen: suites that take the place of those that the configuration names.
-        objects: metrics that come on top of those.
-
     Raises:
-        UsageError: an unknown suite or metric.
-    """
+        UsageError: an unknown suite or metric."""
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (_usual(config, data_format),)

@@ -15,8 +15,7 @@ from ragassay.base.note import Displayed
 from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
-from ragassay.engine.diagnosis.diagnosing import diagnose
-from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
 from ragassay.engine.results.result import Result
 from ragassay.stats.paired import compare_pairs
 

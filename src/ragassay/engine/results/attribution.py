@@ -22,12 +22,7 @@ ValuesByJudge = Mapping[str, int]
 
 def judges_of(outcome: Outcome, judge: str) -> str:
     """The label of the judges that an outcome rests on: those whom the record names, and the run's
-    judge where it was asked; empty for arithmetic.
-
-    Args:
-        outcome: of a metric on a sample.
-        judge: label of the run's judge.
-    """
+    judge where it was asked; empty for arithmetic."""
     by = outcome.by if isinstance(outcome, Score) else ()
     asked = (judge,) if outcome.evidence and judge else ()
     return AND.join(sorted({*by, *asked}))
@@ -56,14 +51,7 @@ class Given:
 
 def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> Given:
     """The share of given values among the scored ones, with the judges who gave them.
-
-    Args:
-        n_given: number of values that the records brought.
-        n_scored: number of all values.
-        judges: number of values by label of judges.
-        judge: label of the run's judge. It is left out of those who gave values, unless all values
-            are given.
-    """
+    The run's judge is one of these only where all values are given."""
     if not n_given:
         return Given()
     share = "all" if n_given == n_scored else "some"
@@ -96,12 +84,7 @@ def label_of(judges: ValuesByJudge) -> str:
 
 def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[str]:
     """Sentences about the metrics whose values are of different judges: one for all metrics that
-    mix the same judges in the same numbers.
-
-    Args:
-        judges_of_metrics: by metric.
-        judge: label of the run's.
-    """
+    mix the same judges in the same numbers."""
     alike = grouped((_ranked(n), name) for name, n in judges_of_metrics.items() if _mixes(n, judge))
     for how, metrics in alike.items():
         several = len(metrics) > 1

@@ -46,12 +46,7 @@ def of_run(asked: Iterable[int]) -> str:
 
 
 def differing(one: Sample, other: Sample) -> list[str]:
-    """The names of the facts (`FACTS`) in which two samples of one query differ.
-
-    Args:
-        one: a sample.
-        other: another of the same query.
-    """
+    """The names of the facts (`FACTS`) in which two samples of one query differ."""
     return [name for name in FACTS if getattr(one, name) != getattr(other, name)]
 
 

@@ -252,11 +252,7 @@ class Summary(Displayed):
 
 def is_incomplete(*summaries: Summary) -> bool:
     """Whether nothing could be scored, or something went unscored that should not have, or the
-    recorded answers named as the judge answer fewer than half of the questions.
-
-    Args:
-        summaries: of a run and, where there is one, of its consistency.
-    """
+    recorded answers named as the judge answer fewer than half of the questions."""
     metrics = [one for summary in summaries for one in summary.metrics.values()]
     judges = [one.judging for one in summaries if one.judging is not None]
     return (
@@ -291,12 +287,7 @@ def missing_by_accident(*summaries: Summary) -> str:
 
 def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
     """A sentence that says that the system failed for every sample, and what to do; empty where it
-    answered one.
-
-    Args:
-        failures: samples by what the system said when it failed.
-        n_samples: all samples.
-    """
+    answered one."""
     n = sum(failures.values())
     if not n or n < n_samples:
         return ""

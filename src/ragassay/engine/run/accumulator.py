@@ -13,10 +13,14 @@ from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given, given_of, mixed
-from ragassay.engine.results.clustering import IN_CLUSTER, cluster_column, cluster_of
-from ragassay.engine.results.data_language import DataLanguage
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.slicing import Slicer
+from ragassay.engine.results.slicing import (
+    IN_CLUSTER,
+    DataLanguage,
+    Slicer,
+    cluster_column,
+    cluster_of,
+)
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,

@@ -20,10 +20,14 @@ from ragassay.base.errors import InputError, OptionError, UsageError, did_you_me
 from ragassay.base.problem_words import mistakes
 from ragassay.base.yaml_files import Marked, Place, text_of
 from ragassay.engine.comparison import gates
-from ragassay.engine.config.config_file import SAMPLING, ConfigFile
+from ragassay.engine.config.config_file import (
+    SAMPLING,
+    ConfigFile,
+    is_for_a_key,
+    read_filled,
+    refuse_keys,
+)
 from ragassay.engine.config.config_paths import found_from, make_absolute
-from ragassay.engine.config.environment import is_for_a_key, read_filled, refuse_keys
-from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.metric_selection import (
     MetricSelection,
     make_plan,
@@ -32,7 +36,7 @@ from ragassay.engine.config.metric_selection import (
     templates,
     with_options,
 )
-from ragassay.engine.config.run_config import RunConfig, make_config
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, make_config
 from ragassay.engine.models.modelling import check_folders, check_names, models_used
 from ragassay.formats.records.chosen_columns import canonical
 from ragassay.formats.sources import encodings

@@ -25,11 +25,11 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import here
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given
-from ragassay.engine.results.clustering import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.folders.result_sink import ResultSink
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.slicing import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.engine.run.accumulator import Accumulator

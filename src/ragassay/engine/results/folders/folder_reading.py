@@ -15,7 +15,6 @@ from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import text_of, value_of
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.clustering import cluster_column, cluster_of
 from ragassay.engine.results.folders.run_folder import (
     CONTRACT,
     RUN,
@@ -29,7 +28,7 @@ from ragassay.engine.results.folders.run_folder import (
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.slicing import Slicer
+from ragassay.engine.results.slicing import Slicer, cluster_column, cluster_of
 from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
 from ragassay.engine.results.verdicts import VerdictFile, damaged, problem_of, read_lines
 

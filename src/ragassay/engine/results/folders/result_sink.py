@@ -38,12 +38,7 @@ class ResultSink:
         return self._windows is not None
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
-        """Takes in a window of scored samples.
-
-        Args:
-            samples: of the window.
-            outcomes: one list for each metric, in the order of the samples.
-        """
+        """Takes in a window of scored samples."""
         if self._writer is not None:
             for sample in samples:
                 self._writer.add_sample(sample)
