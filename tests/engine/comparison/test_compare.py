@@ -7,8 +7,8 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.comparison.differences import compare_arrays
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import ragassay
+from ragassay.base.note import Note
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison.compared_arrays import compare_arrays
+from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report
 from terminal_text import full_report, said, shown
@@ -117,7 +118,12 @@ def test_the_interval_of_a_difference_is_always_that_of_its_test(
 
 def test_at_most_four_notes_stand_below_a_comparison() -> None:
     rows = np.random.default_rng(3).normal(0.3, 0.1, (10, 40))
-    found = compare_arrays([f"m{at}" for at in range(10)], rows, 0 * rows, warnings=["A fact."] * 6)
+    found = compare_arrays(
+        [f"m{at}" for at in range(10)],
+        rows,
+        0 * rows,
+        brought=[Note("text", {"text": "A fact."}, severity="warning")] * 6,
+    )
     assert "more notes: --full" in said(found)[-1]
     assert len(said(found)) == 4 and said(found, full=True)[:6] == ["A fact."] * 6
     assert "random patterns" not in shown(comparison_report(found))

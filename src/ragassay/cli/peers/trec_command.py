@@ -218,7 +218,7 @@ def _compare(
     import numpy as np
 
     from ragassay.compat.trec_eval import trec_printing as shown
-    from ragassay.engine.comparison.compared_arrays import compare_arrays
+    from ragassay.engine.comparison.differences import compare_arrays
     from ragassay.reports.views.comparison_view import comparison_report
     from ragassay.texts.conversation_names import CONVERSATION_KEYS, conversations_of_ids
 

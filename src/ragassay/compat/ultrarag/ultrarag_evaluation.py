@@ -21,7 +21,7 @@ from ragassay.compat.trec_eval import trec_evaluation, trec_printing
 from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 from ragassay.compat.ultrarag.ultrarag_benchmark import warn_of_rows
 from ragassay.engine import evaluate as evaluate_samples
-from ragassay.engine.comparison.compared_arrays import compare_arrays
+from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.run import ranked_runs
 from ragassay.metrics.retrieval import trec_names
 from ragassay.metrics.retrieval.trec_names import TrecMeasure

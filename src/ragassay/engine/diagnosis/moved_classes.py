@@ -160,10 +160,9 @@ def moved(
     before = [second.classes[rows_old[key]] or FINE for key in decided]
     used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
     both = [name for name in dict.fromkeys(used) if name in old.summary.metrics]
-    not_alike = (
-        *dict.fromkeys(incomparable_metrics(new, old, both).values()),
-        *differing_queries(new, old, list(dict.fromkeys(query for query, _ in common))),
-    )
+    unlike_metrics = incomparable_metrics(new, old, both).values()
+    unlike_queries = differing_queries(new, old, list(dict.fromkeys(q for q, _ in common)))
+    not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries))))
     occurring = [one for one in (*CLASSES, UNEXPLAINED) if one.name in after or one.name in before]
     keys = new.columns.clusters
     labels = [key[0] if keys is None else keys[rows_new[key]] for key in decided]

@@ -12,10 +12,10 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from ragassay.base import files, printable
-from ragassay.engine.comparison import drops, gates
-from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.comparison import gates
+from ragassay.engine.comparison.comparison_gates import figures, metrics_of, worst_queries
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Difference
+from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import MetricSummary, Summary, missing_by_accident
@@ -93,7 +93,7 @@ def write_junit(result: Result, path: Path) -> None:
     _write(path, ", ".join(filter(None, (summary.title, summary.suite))), facts, cases)
 
 
-def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) -> None:
+def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
     """Writes the gates of comparisons as JUnit XML, as `write_junit` does.
 
     Args:
@@ -101,23 +101,22 @@ def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) 
         path: of the file.
     """
     cases = []
-    for one in compared:
-        comparison = one.comparison
+    for comparison in compared:
         class_name = f"ragassay.compare.{comparison.a} against {comparison.b}"
         cases += [
             _gate_case(
                 class_name,
                 gate,
-                _compared_figures(gate, one.on(gate)),
-                () if gate.passed else one.worst(gate, WORST),
+                _compared_figures(gate, metrics_of(comparison, gate)),
+                () if gate.passed else worst_queries(comparison, gate, WORST),
             )
-            for gate in one.gates
+            for gate in comparison.gates
         ]
         common = wording.compared_on(comparison)
-        missing = "" if one.decidable else f"No metric could be compared: {common}."
+        missing = "" if comparison.decidable else f"No metric could be compared: {common}."
         cases.append(_state_case(class_name, COMPARED, missing, comparison.warnings))
-    names = [f"{one.comparison.a} against {one.comparison.b}" for one in compared]
-    facts = {"correction": compared[0].comparison.correction, "level": compared[0].comparison.level}
+    names = [f"{one.a} against {one.b}" for one in compared]
+    facts = {"correction": compared[0].correction, "level": compared[0].level}
     _write(path, ", ".join(names), facts, cases)
 
 
@@ -190,7 +189,7 @@ def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> di
     if len(differences) != 1:
         return {}
     d = differences[0]
-    drop = drops.figures(gate) if drops.metric_of(gate) else {}
+    drop = figures(gate) if gate.limit is not None else {}
     return {
         **drop,
         "a_mean": d.a_mean,

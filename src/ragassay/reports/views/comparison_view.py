@@ -34,7 +34,7 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
 
 def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
     """Warnings and notes below a comparison: at most `MOST_NOTES`, where not all are asked for."""
-    warnings = [*all_said(comparison.notes, "warning"), *comparison.warnings]
+    warnings = list(comparison.warnings)
     notes = all_said(comparison.notes, "note")
     if full:
         notes += all_said(comparison.notes, "detail")
