@@ -299,7 +299,11 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 
 def test_data_is_neither_markup_nor_terminal_escapes() -> None:
     found = hostile()
-    summary = replace(found.summary, title="[bold red]x[/] \x1b[31mred", warnings=("\x1b]0;owned",))
+    summary = replace(
+        found.summary,
+        title="[bold red]x[/] \x1b[31mred",
+        notes=(Note("text", {"text": "\x1b]0;owned"}),),
+    )
     text = shown(summary_report(summary), 200) + shown(slices(summary), 200)
     assert "[bold red]x[/]" in text
     assert "\x1b" not in text

@@ -164,7 +164,7 @@ def result(
         averaged_over="all scored samples",
         metrics=metrics,
         slices=tuple(slices),
-        warnings=warnings,
+        notes=tuple(Note("text", {"text": one}, severity="warning") for one in warnings),
     )
     rows = [
         ScoreRow.of(sample.identity, name, column[i])

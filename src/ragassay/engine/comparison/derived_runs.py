@@ -90,7 +90,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
         slices=(),
         failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
         incomplete=count_incomplete(columns),
-        warnings=(),
+        notes=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
     rows = partial(_rows, result, chosen)

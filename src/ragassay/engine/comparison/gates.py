@@ -186,7 +186,11 @@ def results_of(
     if any(gate.which != "mean" for gate in resolved):
         check_one_sided(options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
-    return decide_run(resolved, result, options, trust_offline=trusted)
+    return tuple(
+        one
+        for step in result.steps
+        for one in decide(resolved, step.summary, step.columns, options, trust_offline=trusted)
+    )
 
 
 def _number(value: float) -> str:
@@ -226,17 +230,6 @@ def decide(
         for gate in gates
         if gate.metric in summary.metrics  # else it is a gate on the other summary
     ]
-
-
-def decide_run(
-    gates: Sequence[Gate], result: Result, options: IntervalOptions, *, trust_offline: bool
-) -> tuple[GateResult, ...]:
-    """Whether each gate passes, on the metrics of a run and on those of its consistency."""
-    return tuple(
-        one
-        for step in result.steps
-        for one in decide(gates, step.summary, step.columns, options, trust_offline=trust_offline)
-    )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ragassay.base.counts import few, grouped
+from ragassay.base.note import Note
 from ragassay.base.score import AND, RECORD, Outcome, Score
 
 MOST = 3
@@ -82,16 +83,12 @@ def label_of(judges: ValuesByJudge) -> str:
     return AND.join([*listed, *([f"others ({rest:,})"] if rest else [])])
 
 
-def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[str]:
-    """Sentences about the metrics whose values are of different judges: one for all metrics that
+def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:
+    """Notes on the metrics whose values are of different judges: one for all metrics that
     mix the same judges in the same numbers."""
     alike = grouped((_ranked(n), name) for name, n in judges_of_metrics.items() if _mixes(n, judge))
     for how, metrics in alike.items():
-        several = len(metrics) > 1
-        yield (
-            f"{', '.join(metrics)} {'are means' if several else 'is a mean'} over values of "
-            f"different judges ({how}). The parameter given=false has all of them judged here."
-        )
+        yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
 
 
 def _ranked(judges: ValuesByJudge) -> str:

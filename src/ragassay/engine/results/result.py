@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import polars
 
     from ragassay.engine.results.comparison_result import Comparison
-    from ragassay.engine.results.result import Result
     from ragassay.formats import NuggetBank
     from ragassay.reports.charts.chart import Chart
     from ragassay.reports.notebook import PlotKind

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.counts import either, plural, share
 from ragassay.base.errors import UsageError
-from ragassay.base.note import Displayed
+from ragassay.base.note import Displayed, Note
 from ragassay.base.score import Reason
 from ragassay.engine.results.shown_names import shown
 from ragassay.stats.components import Components
@@ -188,7 +188,7 @@ class Summary(Displayed):
     slices: tuple[Slice, ...] = ()
     failures: Mapping[str, int] = field(default_factory=dict)
     incomplete: int = 0
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     judging: Spending | None = None
     embedding: Spending | None = None
     fingerprint: str = ""
@@ -219,6 +219,11 @@ class Summary(Displayed):
         return iter(self.metrics)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences of its notes."""
+        return tuple(map(str, self.notes))
+
+    @property
     def all_failed(self) -> str:
         """See `all_failed`."""
         return all_failed(self.failures, self.n_samples)
@@ -240,14 +245,18 @@ class Summary(Displayed):
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values, ready for strict JSON."""
-        return asdict(self)
+        return asdict(self) | {"warnings": list(self.warnings)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Summary:
         """The summary that `to_json` wrote; fields that this version does not know are left out."""
         from pydantic import TypeAdapter
 
-        return TypeAdapter(cls).validate_python(data)
+        sentences, facts = data.get("warnings", ()), data.get("notes", ())
+        notes = [Note(**{**one, "names": tuple(one["names"])}) for one in facts]
+        if len(notes) != len(sentences):  # an older run
+            notes = [Note("text", {"text": one}, severity="warning") for one in sentences]
+        return TypeAdapter(cls).validate_python({**data, "notes": notes})
 
 
 def is_incomplete(*summaries: Summary) -> bool:

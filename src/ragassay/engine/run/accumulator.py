@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
@@ -159,7 +160,7 @@ class Accumulator:
         self,
         title: str,
         suite: str,
-        notes: Sequence[str],
+        notes: Sequence[Note],
         *,
         sign: Callable[[Metric, Given], str],
         judging: Spending | None = None,
@@ -172,7 +173,7 @@ class Accumulator:
         Args:
             title: of the data.
             suite: title of the suites.
-            notes: sentences for the reader.
+            notes: that stand first.
             sign: gives a metric's signature as it was computed (with judge and prompts), from the
                 metric and the share of its values that came with the records.
             judging: counts and cost of the judge's questions; ``None`` where no judge was asked.
@@ -219,7 +220,7 @@ class Accumulator:
             + self.missing.n_without_embedder
             + self.n_without_label
             + lost,
-            warnings=(
+            notes=(
                 *notes,
                 *mixed({name: m.judges for name, m in summary_of.items()}, self.judge),
                 *warnings_of(self, summary_of, judging, embedding),

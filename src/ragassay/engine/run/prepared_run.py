@@ -61,7 +61,7 @@ from ragassay.engine.run.judge_session import (
     spending,
 )
 from ragassay.engine.run.progress_bar import Progress
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.golden.golden_folder import check_output
@@ -155,7 +155,7 @@ def prepare(
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, plan, tuple(checks), session, rereads, address)
+    return PreparedRun(config, source, plan, session, rereads, address)
 
 
 def _warn_of_two_instructions(plan: MetricSelection) -> None:
@@ -182,7 +182,6 @@ class PreparedRun:
     config: RunConfig
     source: Source
     plan: MetricSelection
-    gates: tuple[gates.Gate, ...] = ()
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
@@ -256,7 +255,7 @@ class PreparedRun:
             summary = collected.summary(
                 source.title,
                 plan.title,
-                [*self.notes, *recorded(), *remarks, *models.remarks()],
+                [*map(as_note, (*self.notes, *recorded(), *remarks, *models.remarks()))],
                 sign=lambda metric, given: signature(metric, asker, bank, given, models),
                 judging=None if asker is None else spending(asker, begun),
                 embedding=spending_of(models.embedder_used),
@@ -288,9 +287,7 @@ class PreparedRun:
             verdicts=verdicts if folder is None else VerdictFile(folder / VERDICTS),
             _consistency=consistency,
         )
-        result.gates = gates.decide_run(
-            self.gates, result, collected.intervals, trust_offline=config.trust_offline
-        )
+        result.gates = gates.results_of(result)
         return result
 
     def _other_suites(self) -> list[str]:
