@@ -37,12 +37,6 @@ def test_one_note_says_for_how_many_metrics_it_is_corrected(correction: str) -> 
     assert notes[f"correction_{correction}"].severity == "detail"
 
 
-def test_one_metric_alone_and_no_correction_need_no_such_note() -> None:
-    new, old = arrays()
-    assert "corrected" not in kinds(["one"], new[:1], old[:1])
-    assert "corrected" not in kinds(NAMES, new, old, correction="none")
-
-
 def test_where_nothing_is_shown_a_note_says_what_would_have_been_found() -> None:
     """ "No difference shown" on few queries is easily read as "equal"."""
     new, old = arrays()

@@ -67,9 +67,9 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]
     example = different[0]
     first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
     facts = fingerprint.differing(first, second) if first and second else []
-    counts = {"n": len(different), "of": len(common), "example": example}
-    how = ", ".join(facts) or "its facts"
-    return [Note("differing_queries", {**counts, "how": how}, severity="warning")]
+    counts: dict[str, float | str] = {"n": len(different), "of": len(common)}
+    counts |= {"example": example, "how": ", ".join(facts) or "its facts"}
+    return [Note("differing_queries", counts, severity="warning")]
 
 
 def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
@@ -100,7 +100,7 @@ def only_in_one(
         yield Note(kind, {"n": n}, (names[int(np.argmax(alone))],), "warning")
     for run, other in ((a, b), (b, a)):
         if n := len(rows_by_query(run)) - len(common):
-            counts = {"n": n, "run": run.name, "other": other.name}
+            counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
             yield Note("queries_in_one", counts, severity="warning")
 
 

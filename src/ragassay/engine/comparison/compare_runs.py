@@ -125,8 +125,8 @@ def compare(
     if against and not force:
         others = any(nuggets_of(a, name) != nuggets_of(b, name) for name in names)
         advice = [Note("same_nuggets")] if others and not unpaired else []
-        why = " ".join(map(str, [*against, *advice]))
-        raise UsageError(f"{a.name} and {b.name} cannot be compared: {why} {FORCE}")
+        said = " ".join(map(str, [*against, *advice]))
+        raise UsageError(f"{a.name} and {b.name} cannot be compared: {said} {FORCE}")
     tested = () if primary is None else tuple(_named(primary, a, b, means))
     standing_of = partial(_standing, a, b, reasons, trust_offline)
     standings = [standing_of(name, not tested or name in tested) for name in means]

@@ -213,7 +213,9 @@ def compare_means(
         values = dict(_UNKNOWN)
         if one is not None:
             values |= {"a_mean": one.a, "b_mean": one.b, "diff": one.diff, "p_value": one.p_value}
-            values |= {"significant": one.p_value < RAW_ALPHA, "detectable": one.detectable(alpha)}
+            p = one.p_value
+            values |= {"significant": None if p is None else p < RAW_ALPHA}
+            values |= {"detectable": one.detectable(alpha)}
             values |= zip(("low", "high"), one.interval(tails[at]), strict=True)
             if level > 0.5:
                 bounds = one.interval(1.0 - one_sided(level))

@@ -164,7 +164,7 @@ def _place_of(error: UsageError, config: RunConfig, keys: Collection[str]) -> Pl
         for place, without in [*parts, ((key,), default)]:
             other = _mistake(config.model_copy(update={key: without}))
             if other is None:
-                return place
+                return first if first[:1] == place else place
             if str(other) != str(error):
                 first = first or place
     return first

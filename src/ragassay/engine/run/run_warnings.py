@@ -215,8 +215,9 @@ def _unanswered(judging: Spending | None, embedding: Spending | None) -> Iterato
     for kind, spent, found, suffix in rows:
         for reason, n in found.items():
             why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
-            counts = {"n": n, "total": spent.votes, "reason": reason.replace("_", " ")}
-            yield Note(kind, {**counts, "why": f": {why}" if why else ""})
+            counts: dict[str, float | str] = {"n": n, "total": spent.votes}
+            counts |= {"reason": reason.replace("_", " "), "why": f": {why}" if why else ""}
+            yield Note(kind, counts)
 
 
 def _of_clusters(run: Accumulator, metrics: Mapping[str, MetricSummary]) -> Iterator[Note]:
