@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
+from ragassay.engine.config.metric_selection import SuiteFit, SuiteFits
 from ragassay.engine.config.run_config import POOLED, RunConfig
-from ragassay.engine.config.suite_fit import SuiteFit, SuiteFits
 from ragassay.engine.models.modelling import model_options, weights_among
 from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, is_fresh, throughput_of
 from ragassay.engine.run.evaluation import dry_run

@@ -25,7 +25,7 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import here
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given
-from ragassay.engine.results.folders.result_sink import ResultSink
+from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns

@@ -20,13 +20,14 @@ from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
+    LOOKED_AT,
     MetricSelection,
+    SuiteFits,
     make_plan,
     own_metrics,
     published_names,
 )
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
-from ragassay.engine.config.suite_fit import LOOKED_AT, SuiteFits
 from ragassay.engine.models.modelling import (
     address_for,
     check_models,
@@ -34,7 +35,7 @@ from ragassay.engine.models.modelling import (
     models_for,
     spending_of,
 )
-from ragassay.engine.results.folders.result_sink import ResultSink
+from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import (
     NUGGETS,
     RUBRICS,
