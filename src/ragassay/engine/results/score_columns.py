@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.sample import Identity
+from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import Outcome, Reason, Unscored, label_of
+from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import judges_of
 
 Mask = NDArray[np.bool_]
@@ -78,6 +79,12 @@ class ScoreColumns:
     def systems(self) -> list[str]:
         """The systems, in order of first appearance."""
         return list(dict.fromkeys(system for _, system, _ in self.identities))
+
+    def add_sample(self, sample: Sample) -> None:
+        """Appends a sample; its outcomes are added with `add`."""
+        self.identities.append(sample.identity)
+        self.asked.append(fingerprint.of_sample(sample))
+        self.replies.append(fingerprint.of_reply(sample))
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column."""

@@ -16,7 +16,6 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.base.yaml_files import text_of, value_of
-from ragassay.engine.results import fingerprint
 from ragassay.engine.results.folders.run_folder import (
     CONTRACT,
     RUN,
@@ -147,9 +146,7 @@ def _columns(
     path, number = folder / SCORES, 0
     rows = read_lines(path, ScoreRow.from_record, "a score")
     for sample in read_samples(folder):
-        columns.identities.append(sample.identity)
-        columns.asked.append(fingerprint.of_sample(sample))
-        columns.replies.append(fingerprint.of_reply(sample))
+        columns.add_sample(sample)
         slicer.add(sample)
         clusters.append(cluster_of(sample, column))
         for metric in summary.metrics:
