@@ -108,7 +108,7 @@ def compare(
             systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     check_options(interval, level, n_resamples)
-    a, b = (_one_system(subset_of(_opened(run), where)) for run in (new, old))
+    a, b = (one_system(subset_of(_opened(run), where)) for run in (new, old))
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
     summaries = {name: a.summary.metrics[name] for name in names}
@@ -340,7 +340,8 @@ def _opened(run: Result | str | Path) -> Result:
     return run if isinstance(run, Result) else open_run(run)
 
 
-def _one_system(result: Result) -> Result:
+def one_system(result: Result) -> Result:
+    """The run itself; an error where it holds several systems."""
     systems = result.columns.systems
     if len(systems) > 1:
         raise UsageError(

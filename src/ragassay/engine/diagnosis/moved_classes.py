@@ -13,6 +13,7 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed
 from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
+from ragassay.engine.comparison.compare_runs import one_system
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
@@ -129,14 +130,7 @@ def moved(
     Raises:
         UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
     """
-    for run in (new, old):
-        systems = run.columns.systems
-        if len(systems) > 1:
-            raise UsageError(
-                f"{run.name} holds several systems ({', '.join(sorted(systems))}). Only runs "
-                "of one system each can be compared."
-            )
-    old = aligned(old, new)
+    old = aligned(one_system(old), one_system(new))
     alike = partial(
         diagnose, thresholds=thresholds, headline_only=headline_only, n_examples=n_examples
     )
