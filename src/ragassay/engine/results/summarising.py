@@ -17,6 +17,7 @@ from ragassay.engine.results.score_columns import Mask, ScoreColumns
 from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
 from ragassay.suites import Suite
@@ -40,6 +41,42 @@ class IntervalOptions:
         """Those that the configuration of a run (``run.yaml``) names."""
         keys = {"method": "interval"} | {key: key for key in ("level", "n_resamples", "seed")}
         return cls(**{ours: config[key] for ours, key in keys.items() if key in config})
+
+
+def describe(
+    name: str,
+    metric: Metric,
+    level: float,
+    signature: str = "",
+    judge: str = "",
+    group: str = "",
+    language: str = "",
+) -> MetricSummary:
+    """The summary of a metric that has no scores yet.
+
+    Args:
+        name: that the run shows.
+        metric: to be described.
+        level: confidence level of its interval, from 0 to 1.
+        signature: of the computation; the metric's own when left out.
+        judge: label of the run's judge, where it was asked.
+        group: heading that the suite puts it under.
+        language: code of the language of the judged samples.
+    """
+    return MetricSummary(
+        name=name,
+        title=metric.about,
+        family=metric.family,
+        level=level,
+        aggregate=metric.aggregation,
+        higher_is_better=metric.higher_is_better,
+        bounds=(metric.low, metric.high),
+        metric=str(metric),
+        signature=signature or metric.signature,
+        judge=judge,
+        group=group,
+        language=language,
+    )
 
 
 def summarise(

@@ -26,11 +26,12 @@ from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
     count_incomplete,
+    describe,
     slice_summaries,
     summarise,
     totals,
 )
-from ragassay.engine.results.summary import MetricSummary, Spending, Summary
+from ragassay.engine.results.summary import Spending, Summary
 from ragassay.engine.run.run_warnings import MissingScores, warnings_of
 from ragassay.metrics.answer.references import ReferenceMetric
 from ragassay.metrics.core.metric import Metric
@@ -188,19 +189,14 @@ class Accumulator:
             of_ids = CONVERSATION_KEYS[1:] if self._ids_hold_conversations else ()
             _demand(self.column, "--cluster-by", self.n_clustered > 0, {*self._metadata, *of_ids})
         described = [
-            MetricSummary(
-                name=name,
-                title=metric.about,
-                family=metric.family,
-                level=config.level,
-                aggregate=metric.aggregation,
-                higher_is_better=metric.higher_is_better,
-                bounds=(metric.low, metric.high),
-                metric=str(metric),
-                signature=sign(metric, self._given(name)),
-                judge=judging.judge if judging is not None and name in self._judged else "",
-                group=next((suite.groups[name] for suite in suites if name in suite.groups), ""),
-                language=self._language.code,
+            describe(
+                name,
+                metric,
+                config.level,
+                sign(metric, self._given(name)),
+                judging.judge if judging is not None and name in self._judged else "",
+                next((suite.groups[name] for suite in suites if name in suite.groups), ""),
+                self._language.code,
             )
             for name, metric in self.metrics.items()
         ]
