@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ragassay.base.counts import either, plural, share
-from ragassay.engine.comparison.comparison_notes import with_notes
 from reports_examples import pair
 from terminal_text import said as said_below
 
@@ -22,9 +21,7 @@ def test_one_metric_is_not_corrected_across_metrics() -> None:
     comparison = pair(12)[0]
     tested = [d for d in comparison.differences if d.p_adjusted is not None]
     assert len(tested) > 1
-    one = replace(comparison, differences=tuple(tested[:1]))
-    one = with_notes(replace(one, n_tested=1))
-    comparison = with_notes(comparison)
+    one = replace(comparison, differences=tuple(tested[:1]), n_tested=1)
     assert "are corrected for" in " ".join(said_below(comparison, full=True))
     said = " ".join(said_below(one, full=True))
     assert "are corrected for" not in said and "1 metric" not in said

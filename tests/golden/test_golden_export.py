@@ -12,7 +12,7 @@ from ragassay import formats
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
-from ragassay.engine.run.expected_answers import with_references
+from ragassay.engine.run.source import with_references
 from ragassay.golden.documents import Document
 from ragassay.golden.exchange.golden_export import (
     EXPORTS,

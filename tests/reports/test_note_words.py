@@ -30,7 +30,7 @@ def test_each_kind_reads_as_a_sentence(kind: str, n: int) -> None:
     counts = {name: n for name in re.findall(r"\{(\w+)", text) if name != "names"}
     said = note_sentences.said(Note(kind, counts, tuple("abc"[:n])))
     assert "{" not in said and "}" not in said and "  " not in said
-    if not kind.endswith("_short"):
+    if kind != "text" and not kind.endswith("_short"):
         assert said[-1] == "."
     for noun in filter(str.isalpha, placeholders(text).values()):
         assert plural(n, noun) in said

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.results.gate_result import GateResult
@@ -83,7 +84,9 @@ def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> Non
 def test_any_text_makes_a_file_that_parses(tmp_path_factory, text: str) -> None:
     place = tmp_path_factory.mktemp("any")
     result = ragassay.evaluate(records(), metrics="em")
-    summary = replace(result.summary, title=text, system=text, warnings=(text,), incomplete=1)
+    summary = replace(
+        result.summary, title=text, system=text, notes=(Note("text", {"text": text}),), incomplete=1
+    )
     gate = GateResult("em>=0.9", 0.5, False, why=text)
     hostile = replace(result, summary=summary, gates=(gate,))
     write_junit(hostile, place / "x.xml")

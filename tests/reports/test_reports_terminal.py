@@ -11,9 +11,9 @@ import pytest
 from rich.cells import cell_len
 
 import ragassay
+from ragassay.base.note import Note
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.engine.comparison.compared_arrays import compare_arrays
-from ragassay.engine.comparison.comparison_notes import with_notes
+from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice, Summary
@@ -112,7 +112,7 @@ def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
 
 def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
     plain, a, b = pair(20)
-    clustered = with_notes(replace(plain, clustered_by="conversation", n_clusters=7))
+    clustered = replace(plain, clustered_by="conversation", n_clusters=7)
     said = "The queries of one conversation are tested together (7 clusters)."
 
     def forms(found: Comparison) -> list[str]:
@@ -144,12 +144,13 @@ def test_each_pair_says_for_how_many_metrics_it_was_corrected() -> None:
         said = "Intervals and verdicts are corrected for 7 metrics."
         assert said in " ".join(shown(table(comparison), 200).split())
         for alone in (replace(comparison, n_tested=1), replace(comparison, correction="none")):
-            assert "are corrected" not in shown(table(with_notes(alone)), 200)
+            assert "are corrected" not in shown(table(alone), 200)
 
 
 def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
     warnings = tuple(f"warning {n}" for n in range(6))
-    comparison = replace(pair(20)[0], warnings=warnings)
+    brought = tuple(Note("text", {"text": one}, severity="warning") for one in warnings)
+    comparison = replace(pair(20)[0], brought=brought)
     assert said_below(comparison) == [*warnings[:3], "4 more notes: --full, or the HTML page."]
     everything = said_below(comparison, full=True)
     assert everything[: len(warnings)] == list(warnings)
@@ -238,7 +239,7 @@ def test_printed_text_is_as_wide_as_the_terminal_up_to_100_columns(
 def test_one_is_singular() -> None:
     found = Preview("x", "native", 1, 1, {}, {}, {"passages": 1}, {}, ())
     assert "1 sample of 1 query," in shown(preview_report(found))
-    one = with_notes(replace(pair(5)[0], n_clusters=1))
+    one = replace(pair(5)[0], n_clusters=1)
     assert "(1 cluster)" in " ".join(shown(full_report(one)).split())
 
 
@@ -262,7 +263,11 @@ def test_piped_output_has_no_ansi_and_no_color_has_no_colour(
 
 def test_data_is_neither_markup_nor_terminal_escapes() -> None:
     found = hostile()
-    summary = replace(found.summary, title="[bold red]x[/] \x1b[31mred", warnings=("\x1b]0;owned",))
+    summary = replace(
+        found.summary,
+        title="[bold red]x[/] \x1b[31mred",
+        notes=(Note("text", {"text": "\x1b]0;owned"}),),
+    )
     text = shown(summary_report(summary), 200) + shown(slices(summary), 200)
     assert "[bold red]x[/]" in text
     assert "\x1b" not in text

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.base.note import Note
 from ragassay.base.sample import (
     Answer,
     Answerability,
@@ -18,7 +19,6 @@ from ragassay.base.sample import (
     Turn,
 )
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
@@ -164,7 +164,7 @@ def result(
         averaged_over="all scored samples",
         metrics=metrics,
         slices=tuple(slices),
-        warnings=warnings,
+        notes=tuple(Note("text", {"text": one}, severity="warning") for one in warnings),
     )
     rows = [
         ScoreRow.of(sample.identity, name, column[i])
@@ -258,7 +258,7 @@ def comparison(a: Result, b: Result, *, warnings: tuple[str, ...] = ()) -> Compa
                 higher_is_better=metric.higher_is_better,
             )
         )
-    compared = Comparison(
+    return Comparison(
         a=a.summary.system,
         b=b.summary.system,
         differences=tuple(differences),
@@ -270,9 +270,8 @@ def comparison(a: Result, b: Result, *, warnings: tuple[str, ...] = ()) -> Compa
         level=0.95,
         correction="holm",
         n_tested=len(differences),
-        warnings=warnings,
+        brought=tuple(Note("text", {"text": one}, severity="warning") for one in warnings),
     )
-    return with_notes(compared)
 
 
 def pair(n: int = 45) -> tuple[Comparison, Result, Result]:

@@ -13,7 +13,7 @@ import pytest
 
 from ragassay import examples, load
 from ragassay.cli.command_line import call
-from ragassay.engine.config.judging import Judging
+from ragassay.engine.config.run_config import Judging
 from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, nearly

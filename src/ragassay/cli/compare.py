@@ -35,7 +35,7 @@ def compare(given: Given) -> int:
     ```
     """
     from ragassay.engine.comparison.compare_runs import compare as carry_out
-    from ragassay.engine.comparison.gated_comparison import GatedComparison
+    from ragassay.engine.comparison.comparison_gates import with_not_worse
     from ragassay.reports.ci import junit_xml
     from ragassay.reports.ci.badge import write_badge_of_comparison
     from ragassay.reports.run_reports import write_comparison
@@ -52,29 +52,30 @@ def compare(given: Given) -> int:
         )
         for new, old in pairs
     ]
+    if given.fail_if_worse:
+        comparisons = [*map(with_not_worse, comparisons)]
     if given.json:
         show.json({"comparisons": [comparison.to_json() for comparison in comparisons]})
     else:
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=given.full))
-    gated = [GatedComparison.of(one, fail_if_worse=given.fail_if_worse) for one in comparisons]
     written: list[tuple[str, Path]] = []
-    for at, (one, (new, old)) in enumerate(zip(gated, pairs, strict=True), start=1):
+    for at, (one, (new, old)) in enumerate(zip(comparisons, pairs, strict=True), start=1):
         if given.output is not None:
-            target = show.numbered(given.output, at, len(gated))
+            target = show.numbered(given.output, at, len(comparisons))
             with show.status("writing the comparison"):
-                write_comparison(one.comparison, new, old, target)
+                write_comparison(one, new, old, target)
             written.append(("comparison", target))
         if given.badge is not None:
-            target = show.numbered(given.badge, at, len(gated))
+            target = show.numbered(given.badge, at, len(comparisons))
             write_badge_of_comparison(one, target)
             written.append(("badge", target))
         if given.json:
-            show.warn(one.comparison.warnings)
+            show.warn(one.warnings)
     if given.junit is not None:
-        junit_xml.write_junit_of_comparisons(gated, given.junit)
+        junit_xml.write_junit_of_comparisons(comparisons, given.junit)
         written.append(("junit", given.junit))
-    gates = [gate for one in gated for gate in one.gates]
+    gates = [gate for one in comparisons for gate in one.gates]
     if given.json:
         show.warn([gate.sentence for gate in gates if not gate.passed])
     else:
@@ -84,7 +85,7 @@ def compare(given: Given) -> int:
         show.github(
             [comparison_report(one, full=True) for one in comparisons], gates, as_json=given.json
         )
-    return show.exit_code(gates, lacking=not all(one.decidable for one in gated))
+    return show.exit_code(gates, lacking=not all(one.decidable for one in comparisons))
 
 
 def _pairs(

@@ -36,7 +36,7 @@ def validate(given: Given) -> int:
     ```
     """
     from ragassay import formats
-    from ragassay.engine.config.saved_mapping import save_mapping as saved
+    from ragassay.engine.config.config_paths import save_mapping as saved
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.judges.python_judge import named_judges
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results import Result

@@ -8,8 +8,7 @@ from typing import Any
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.engine.config.judging import OWN, POOLED
-from ragassay.engine.config.run_config import make_config
+from ragassay.engine.config.run_config import OWN, POOLED, make_config
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import prepare

@@ -18,7 +18,7 @@ import orjson
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import write_bytes
-from ragassay.engine.config.judging import Judging
+from ragassay.engine.config.run_config import Judging
 from ragassay.engine.run.judge_session import options_of
 from ragassay.golden import QUERIES
 from ragassay.golden.documents import Document, readable_documents

@@ -16,8 +16,7 @@ import yaml
 
 from ragassay import examples, load
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison.agreement import rows, rows_of
-from ragassay.engine.comparison.standing import agreements
+from ragassay.engine.comparison.standing import agreements, rows, rows_of
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
@@ -55,14 +54,6 @@ def test_what_was_not_measured_has_no_rows() -> None:
     assert all(agreements(f"factual_correctness.{part}") == unmeasured for part in ("recall", "f1"))
     found = agreements("rl_f_idk")
     assert found["says_idk"] and found["claim_support"] and not found["says_underspecified"]
-
-
-def test_a_label_by_a_model_or_a_low_bound_is_not_sufficient() -> None:
-    row = replace(rows()[0], people=True, measure="AUC", value=0.9, low=0.8, high=0.95)
-    assert row.sufficient
-    assert not replace(row, people=False).sufficient
-    assert not replace(row, low=0.799).sufficient
-    assert replace(row, measure="Spearman", low=0.6).sufficient
 
 
 def test_explain_tells_the_rows_of_each_metric(tmp_path: Path, capsys: Any) -> None:

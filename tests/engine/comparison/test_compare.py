@@ -2,12 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import by_system
 
 
@@ -72,14 +70,6 @@ def test_metrics_are_found_by_any_of_their_names() -> None:
         ragassay.compare(run, run, metrics=["bleu"])
 
 
-def test_a_label_that_changed_is_said() -> None:
-    changed = records([True], answerability="unanswerable")
-    same = records([True], answerability="answerable")
-    new, old = ragassay.evaluate(changed, ["em"]), ragassay.evaluate(same, ["em"])
-    with pytest.raises(UsageError, match="answerability"):
-        ragassay.compare(new, old)
-
-
 def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     new = ragassay.evaluate(records([True] * 6), ["em"])
     old = ragassay.evaluate(records([True] * 4), ["em"])
@@ -122,17 +112,6 @@ def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
     assert any("exists in one run only" in warning for warning in found.warnings)
 
 
-def test_a_metric_of_another_version_or_meaning_is_said() -> None:
-    run = ragassay.evaluate(records([True]), ["em"])
-    other = ragassay.evaluate(records([True]), ["em"])
-    entry = other.summary.metrics["em"]
-    object.__setattr__(entry, "signature", "em|v99")
-    with pytest.raises(UsageError, match=r"em was not computed alike \(v1 against v99\)"):
-        ragassay.compare(run, other)
-    forced = ragassay.compare(run, other, force=True)
-    assert any("v99" in warning for warning in forced.warnings)
-
-
 def test_systems_in_one_run_can_be_taken_apart() -> None:
     mixed = records([True] * 8, system="new") + records([False] * 8, system="old")
     new, old = by_system(ragassay.evaluate(mixed, ["em"]))
@@ -140,15 +119,6 @@ def test_systems_in_one_run_can_be_taken_apart() -> None:
     assert (old.name, old.summary.metrics["em"].mean, len(list(old.samples))) == ("old", 0.0, 8)
     assert old.summary.averaged_over == "the scored among all 8 queries"
     assert ragassay.compare(new, old).differences[0].verdict == "better"
-
-
-def test_false_alarms_stay_at_the_level() -> None:
-    rng = np.random.default_rng(1)
-    alarms = 0
-    for _ in range(200):
-        a, b = rng.normal(size=(2, 1, 30))
-        alarms += bool(compare_arrays(["m"], a, b, n_resamples=999).differences[0].significant)
-    assert alarms <= 20
 
 
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:

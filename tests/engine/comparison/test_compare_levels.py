@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import ragassay
+from ragassay.base.note import Note
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison.compared_arrays import compare_arrays
+from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report
 from terminal_text import full_report, said, shown
@@ -34,12 +35,6 @@ def test_one_note_says_for_how_many_metrics_it_is_corrected(correction: str) -> 
     notes = kinds(NAMES, *arrays(), correction=correction)
     assert notes["corrected"].counts == {"n": 2}
     assert notes[f"correction_{correction}"].severity == "detail"
-
-
-def test_one_metric_alone_and_no_correction_need_no_such_note() -> None:
-    new, old = arrays()
-    assert "corrected" not in kinds(["one"], new[:1], old[:1])
-    assert "corrected" not in kinds(NAMES, new, old, correction="none")
 
 
 def test_where_nothing_is_shown_a_note_says_what_would_have_been_found() -> None:
@@ -117,7 +112,12 @@ def test_the_interval_of_a_difference_is_always_that_of_its_test(
 
 def test_at_most_four_notes_stand_below_a_comparison() -> None:
     rows = np.random.default_rng(3).normal(0.3, 0.1, (10, 40))
-    found = compare_arrays([f"m{at}" for at in range(10)], rows, 0 * rows, warnings=["A fact."] * 6)
+    found = compare_arrays(
+        [f"m{at}" for at in range(10)],
+        rows,
+        0 * rows,
+        brought=[Note("text", {"text": "A fact."}, severity="warning")] * 6,
+    )
     assert "more notes: --full" in said(found)[-1]
     assert len(said(found)) == 4 and said(found, full=True)[:6] == ["A fact."] * 6
     assert "random patterns" not in shown(comparison_report(found))

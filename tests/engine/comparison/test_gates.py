@@ -10,8 +10,8 @@ import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.output.show import exit_code
-from ragassay.engine.comparison import drops, gates
-from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.comparison import comparison_gates, gates
+from ragassay.engine.comparison.comparison_gates import metrics_of, with_not_worse
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise
@@ -56,8 +56,8 @@ def test_a_misspelt_operator_is_told_as_it_is_spelt(text: str, right: str) -> No
     with pytest.raises(UsageError, match="is no condition"):
         gates.parse("=>0.2")
     with pytest.raises(UsageError, match="Write METRIC>SIZE"):
-        drops.parse("em=>0.2")
-    assert drops.parse("P@5 > 0.2") == drops.Margin("P@5", 0.2)
+        comparison_gates.parse("em=>0.2")
+    assert comparison_gates.parse("P@5 > 0.2") == comparison_gates.Margin("P@5", 0.2)
 
 
 def test_an_undecided_gate_says_why_there_is_no_interval_and_the_way_out() -> None:
@@ -291,11 +291,9 @@ def system(answers: list[str | None]) -> ragassay.Result:
 
 
 def not_worse(new: list[str | None], old: list[str | None]) -> GateResult:
-    compared = GatedComparison.of(
-        ragassay.compare(system(new), system(old), n_resamples=500), fail_if_worse=True
-    )
+    compared = with_not_worse(ragassay.compare(system(new), system(old), n_resamples=500))
     (gate,) = compared.gates
-    assert gate.passed or compared.on(gate)
+    assert gate.passed or metrics_of(compared, gate)
     return gate
 
 
@@ -383,7 +381,7 @@ def test_queries_that_are_left_out_belong_to_their_clusters(clustered: tuple[str
         return ragassay.evaluate(data, ["em"], cluster_by="doc" if name in clustered else None)
 
     compared = ragassay.compare(run("new", 8), run("old", 40), fail_if_drop="em>0.2")
-    drop, worse = GatedComparison.of(compared, fail_if_worse=True).gates
+    drop, worse = with_not_worse(compared).gates
     assert (drop.passed, worse.passed) == (None, None)
 
 
@@ -395,5 +393,5 @@ def test_a_metric_without_a_worst_value_may_be_worse_by_one_missing_score() -> N
     data = [{"id": str(n), "query": "q?", "answer": "a b"} for n in range(30)]
     new = ragassay.evaluate([*data[:29], {"id": "29", "query": "q?"}], [words_said])
     compared = ragassay.compare(new, ragassay.evaluate(data, [words_said]))
-    (gate,) = GatedComparison.of(compared, fail_if_worse=True).gates
+    (gate,) = with_not_worse(compared).gates
     assert gate.passed is None and "1 score that should be there is missing" in gate.sentence

@@ -12,7 +12,7 @@ import ragassay
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.comparison.comparison_gates import with_not_worse
 from ragassay.engine.results import open_run
 from ragassay.engine.results.gate_result import GateResult
 from terminal_text import said
@@ -121,7 +121,7 @@ def run(kinds: str) -> ragassay.Result:
 
 def compared(new: str, old: str) -> tuple[ragassay.Comparison, GateResult, GateResult]:
     found = ragassay.compare(run(new), run(old), fail_if_drop="borne_out_here>0.3")
-    drop, worse = GatedComparison.of(found, fail_if_worse=True).gates
+    drop, worse = with_not_worse(found).gates
     return found, drop, worse
 
 

@@ -17,9 +17,8 @@ from ragassay import examples
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates, standing
-from ragassay.engine.comparison.agreement import Agreement
-from ragassay.engine.comparison.compared_arrays import compare_arrays
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.differences import compare_arrays
+from ragassay.engine.comparison.standing import Agreement, judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.reports.views.summary_notes import summary_notes
@@ -326,7 +325,7 @@ def test_a_drop_is_excluded_shown_or_neither(
 
 
 def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
-    from ragassay.engine.comparison import drops
+    from ragassay.engine.comparison import comparison_gates
 
     rows = np.array([[0.5] * 40]), np.array([[0.1] * 40])
     found = compare_arrays(["m"], *rows, higher_is_better=[False], spans=[(0.0, 1.0)])
@@ -334,10 +333,10 @@ def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
     lower = replace(entry, name="m", higher_is_better=False)
 
     def judged(size: float) -> bool | None:
-        margin = drops.Margin("m", size)
+        margin = comparison_gates.Margin("m", size)
         none = (None, None)
         bounds = (lambda *_: none, 0, 0)
-        return drops.decide(margin, lower, found.differences[0], *bounds, 0.95).passed
+        return comparison_gates.decide(margin, lower, found.differences[0], *bounds, 0.95).passed
 
     assert (judged(0.1), judged(0.8)) == (False, True)
 

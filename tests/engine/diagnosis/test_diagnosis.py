@@ -352,7 +352,7 @@ def test_runs_without_a_common_query_or_of_several_systems_are_refused() -> None
     with pytest.raises(UsageError, match="no query in common"):
         moved(one, ragassay.evaluate([record("else", GOLD)], METRICS))
     two = ragassay.evaluate([{**x, "system": s} for x in RUN for s in "xy"], METRICS)
-    with pytest.raises(UsageError, match="several systems"):
+    with pytest.raises(UsageError, match="holds 2 systems"):
         moved(two, one)
 
 

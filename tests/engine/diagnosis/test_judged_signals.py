@@ -11,11 +11,11 @@ import ragassay
 from ragassay import Sample, diagnose
 from ragassay.base.note import Note
 from ragassay.engine.comparison.standing import JudgeAgreement
-from ragassay.engine.diagnosis import judged_signals
+from ragassay.engine.diagnosis import signal_checks
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds
-from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
-from ragassay.engine.diagnosis.judged_signals import JudgedSignals, NotTelling
+from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import moved
+from ragassay.engine.diagnosis.signal_checks import JudgedSignals
 from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.html import pages
@@ -71,7 +71,7 @@ def test_grades_that_call_right_samples_not_retrieved_too_decide_no_class() -> N
     assert list(found().classes) == [expected.get(one, one) for one in PLANTED]
     (left_out,) = found().not_telling
     assert left_out.fault is NOT_RETRIEVED
-    assert (left_out.judged.metric, left_out.judged.n_right, left_out.judged.of_right) == (
+    assert (left_out.metric, left_out.n_right, left_out.of_right) == (
         "umbrela_MRR", 4, 4,
     )  # fmt: skip
     assert not any("rank" in one.signals for group in found().found for one in group.examples)
@@ -148,7 +148,7 @@ def test_half_of_the_right_samples_is_too_many(n_right: int, left_out: bool, jud
     assert signals.telling(good, sample, limits) == good
     judged = signals.judged(RANKED_LOW, "grades")
     assert (judged.n_right, judged.of_right) == (n_right, 4)
-    expected = [NotTelling(RANKED_LOW, judged)] if left_out else []
+    expected = [judged] if left_out else []
     assert list(signals.not_telling()) == expected
 
 
@@ -168,7 +168,7 @@ def test_an_agreement_that_is_sufficient_is_not_checked_against_right_samples(
 ) -> None:
     note = Note("offline_unmeasured", {}, ("RL_F",))
     known = lambda metric: JudgeAgreement(note, sufficient=True)  # noqa: E731
-    monkeypatch.setattr(judged_signals, "judge_agreement", known)
+    monkeypatch.setattr(signal_checks, "judge_agreement", known)
     signals = JudgedSignals({"RL_F": MetricSummary("RL_F", "", "", metric="rl_f")})
     assert not signals.are_checked({"rl_f": ["RL_F"]})
     invented = next(one for one in CLASSES if one.name == "invented")

@@ -145,12 +145,6 @@ def test_the_values_are_those_of_the_vectors_worked_out_by_hand(server: LLMServe
     assert [ours for ours, _ in values] == pytest.approx([theirs for _, theirs in values])
 
 
-def test_a_run_folder_runs_again_with_its_embedder(server: LLMServer) -> None:
-    assert call(words(server, "one", BY_COSINE)) == 0
-    assert call(["run", "one/run.yaml", "-o", "two"]) == 0
-    assert rows("one") == rows("two")
-
-
 def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(
     server: LLMServer, capsys: pytest.CaptureFixture
 ) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import pytest
@@ -18,8 +16,7 @@ from planned import plan_calls
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Outcome, Reason
 from ragassay.base.strict_json import dumps
-from ragassay.engine.plan.cost_estimate import CallPlan, Range, Throughput, fit
-from ragassay.engine.plan.planning import Planner
+from ragassay.engine.plan.cost_estimate import Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
@@ -406,33 +403,9 @@ def test_a_metric_that_does_not_say_what_follows_is_told() -> None:
     assert not plan_calls(make(4), ALL, Oracle()).notes
 
 
-def test_samples_stream_by_and_nothing_is_kept_of_them() -> None:
-    """An endless source shows it: the planner asks for no more than a window at a time."""
-    taken = count()
-
-    def endless() -> Iterator[Sample]:
-        for sample in make(600):
-            next(taken)
-            yield sample
-
-    with Planner({"grades": Grades()}, Oracle()) as planner:
-        stream = endless()
-        for _ in range(3):
-            planner.add([next(stream) for _ in range(100)])
-            assert not planner._known.demands
-    assert next(taken) == 300
-
-
 def test_the_plan_is_strict_json() -> None:
     plan = plan_calls(make(4), ALL, Oracle(name="https://api.example.com/v1#m"))
     body = json.loads(dumps(plan.to_json()))
     assert body["total"]["calls"] == {"low": plan.total.calls.low, "high": plan.total.calls.high}
     assert body["total"]["cost"] is None
     assert {name for line in body["metrics"] for name in line["metrics"]} == set(ALL)
-
-
-def test_planning_works_inside_a_running_loop() -> None:
-    async def inside() -> CallPlan:
-        return plan_calls(make(2), {"grades": Grades()}, Oracle())
-
-    assert asyncio.run(inside()).total.calls == Range(6, 6)

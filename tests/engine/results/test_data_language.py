@@ -10,7 +10,7 @@ import pytest
 import ragassay
 from ragassay import Passage, Sample
 from ragassay.base.sample import Answer
-from ragassay.engine.results.data_language import DataLanguage
+from ragassay.engine.results.slicing import DataLanguage
 
 ENGLISH = {"query": "How tall is the tower?", "answer": "The tower is 314 metres tall."}
 CHINESE = {"query": "西湖隧道什么时候开通？", "answer": "西湖隧道于2019年开通。"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import random
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,11 @@ import ragassay
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.base.sample import Sample
 from ragassay.cli.command_line import call
-from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
-from ragassay.engine.run.config_reading import checked
 from ragassay.engine.run.rescoring import explain, rescore
-from ragassay.reports.model import Table
 from ragassay.reports.run_reports import write_reports
-from ragassay.reports.text import wording
 from ragassay.reports.views import consistency_view
 from terminal_text import shown
 from unpacked_pages import page_text
@@ -226,7 +221,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
     assert {run.system for sample in found.samples for run in sample.runs} == {"s", "t"}
     parts = found.summary.variances["f1"]
     assert parts.system is not None and parts.query_system is not None
-    from ragassay.reports.tables.published_csv import write_consistency as write_csv
+    from ragassay.reports.tables.consistency_csv import write_csv
 
     write_csv(result, tmp_path / "consistency.csv")
     rows = list(csv.DictReader((tmp_path / "consistency.csv").open()))
@@ -266,18 +261,6 @@ def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path:
     assert again.read_bytes() == (tmp_path / "run" / "consistency.csv").read_bytes()
 
 
-def test_two_runs_have_one_pair_and_its_mean(tmp_path: Path) -> None:
-    two = [line for line in records() if line["repeat"] < 2]
-    data = written(tmp_path / "two.jsonl", two)
-    assert call(["run", str(data), "-s", "consistency", "-o", str(tmp_path / "run")]) == 0
-    row = next(csv.DictReader((tmp_path / "run" / "consistency.csv").open()))
-    found = json.loads(row["consistency_rouge_score"])
-    assert found["values"] == [pytest.approx(0.5)]  # "Paris" against "It is Paris"
-    assert found["stats"].pop("mean") == found["stats"].pop("median") == 0.5
-    assert len(found["stats"]) == 6 and not any(found["stats"].values())
-    assert None in found["stats"].values() and 0 not in found["stats"].values()
-
-
 @pytest.mark.parametrize("base", [1, 20240101])
 def test_run_columns_count_the_runs_whatever_repeat_says(base: int, tmp_path: Path) -> None:
     lines = [line | {"repeat": base + 2 * line["repeat"]} for line in records()]
@@ -301,7 +284,7 @@ def test_run_columns_count_the_runs_whatever_repeat_says(base: int, tmp_path: Pa
 def test_a_run_without_consistency_has_no_table(data: Path, tmp_path: Path) -> None:
     result = ragassay.evaluate(data, "em", save=tmp_path / "run")
     assert result.consistency is None
-    from ragassay.reports.tables.published_csv import write_consistency as write_csv
+    from ragassay.reports.tables.consistency_csv import write_csv
 
     with pytest.raises(UsageError, match="--suite consistency"):
         write_csv(result, tmp_path / "x.csv")
@@ -480,17 +463,6 @@ def test_options_reach_the_metrics_over_runs_and_show_in_their_names() -> None:
     assert "runs_rbo(p=0.5)" in plan.consistency.metrics
 
 
-def test_a_configuration_file_names_both_keys(data: Path, tmp_path: Path) -> None:
-    path = tmp_path / "config.yaml"
-    path.write_text(
-        "data: data.jsonl\nsuite: [qa, consistency]\nconsistency_of: em\n"
-        "consistency_metrics: [runs_cv, bert_score]\n"
-    )
-    config = checked(read_config(path))
-    assert config.consistency_of == ["em"]
-    assert call(["run", str(path)]) == 0
-
-
 def test_a_dry_run_counts_the_queries_with_repeats(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -591,72 +563,6 @@ def half_right(systems: tuple[str, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def blocks(text: str) -> list[tuple[str, list[tuple[str, list[str]]]]]:
-    """The tables of a terminal: the heads, and of each row its name, lines joined, and numbers."""
-    found: list[tuple[str, list[tuple[str, list[str]]]]] = []
-    before: list[str] = []
-    rows: list[tuple[str, list[str]]] | None = None
-    for drawn in text.splitlines():
-        line = re.sub(r"^ \||\+-+\+ *$", "  ", drawn).replace("|", "  ")  # an ASCII table has edges
-        if line.strip() and set(line) <= set("─-+ "):
-            rows = []
-            found.append((" ".join(before), rows))
-        elif not line.strip():
-            before, rows = [], None
-        elif rows is None:
-            before.append(line.strip())
-        else:
-            name, *cells = re.split(r"\s{2,}", line.strip())
-            if cells:
-                rows.append((name, cells))
-            elif line.startswith("   "):
-                continue  # the column of words goes on
-            else:
-                rows[-1] = (rows[-1][0] + name, rows[-1][1])
-    return found
-
-
-@pytest.mark.parametrize("systems", [("",), ("bm25-small", "dense-large")])
-@pytest.mark.parametrize("width", [50, 60, 80, 100, 120, 200])
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_no_width_cuts_a_number_or_a_name(
-    systems: tuple[str, ...], width: int, encoding: str
-) -> None:
-    found = inner(ragassay.evaluate(half_right(systems), ["trecrag", "qa", "consistency"]))
-    text = shown(consistency_view.consistency_report(found.summary), width, encoding)
-    assert max(map(len, text.splitlines())) <= width and "…" not in text
-    assert text.isascii() or encoding != "ascii"
-    report = consistency_view.consistency_report(found.summary)
-    printed = blocks(text)
-    tables = [one for one in report.blocks if isinstance(one, Table)]
-    assert len(printed) == len(tables) == 2
-    spaceless = re.compile(r"\s")
-    for (_, lines), table in zip(printed, tables, strict=True):
-        heads = [column.head for column in table.columns]
-        cells = [[cell.text + cell.tail for cell in row.cells] for row in table.rows]
-        assert [spaceless.sub("", name) for name, _ in lines] == [
-            spaceless.sub("", row[0]) for row in cells
-        ]
-        for (_, numbers), row in zip(lines, cells, strict=True):
-            whole = ["-" if encoding == "ascii" else wording.NOTHING]
-            whole += [cell for cell in row[1:] if cell != wording.NOTHING]
-            words = row[-1].split() if "unscored" in heads else []
-            for number in numbers:
-                assert number in whole or set(number.split()) <= set(words), number
-            always = [
-                row[heads.index(h)] for h in ("mean", "CV", "F1/value", "scored") if h in heads
-            ]
-            assert {cell for cell in always if cell != wording.NOTHING} <= set(numbers)
-    said = " ".join(text.split())
-    if width == 200:
-        assert "No room for" not in said
-    for head in {"variance", "ICC", "flips", "P", "R"}:
-        is_shown = any(head in heads.split() for heads, _ in printed)
-        told = re.search(rf"No room for: [^.]*\b{head}\b", said) is not None
-        assert is_shown is not told, head
-    assert "needs extra" in said, "why nothing was scored is told at every width"
-
-
 def test_a_cv_says_how_many_queries_it_runs_over(tmp_path: Path) -> None:
     result = ragassay.evaluate(half_right(("",)), ["f1", "consistency"], save=tmp_path / "run")
     write_reports(result, tmp_path / "run")
@@ -683,15 +589,6 @@ def test_a_page_of_consistency_says_who_judged_what_it_looks_at(data: Path, tmp_
     words = ragassay.evaluate(data, ["em", "consistency"], save=tmp_path / "words")
     write_reports(words, tmp_path / "words")
     assert "Judged by" not in (tmp_path / "words" / "consistency" / "report.html").read_text()
-
-
-@pytest.mark.parametrize(
-    ("n", "said"),
-    [(1, "the one query, where it is scored"), (2, "the scored among all 2 queries")],
-)
-def test_one_query_is_not_all_of_them(n: int, said: str) -> None:
-    asked = [{"id": str(at), "answer": "a", "references": ["a"]} for at in range(n)]
-    assert ragassay.evaluate(asked, "em").summary.averaged_over == said
 
 
 def test_percentiles_have_no_consistency_of_their_own() -> None:

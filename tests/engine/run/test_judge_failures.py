@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import ragassay
 from llm_faults import Faults
 from llm_judging import KEY
 from llm_server import LLMServer
@@ -84,17 +83,6 @@ def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
         assert call(words) == 3
     shown = " ".join(capsys.readouterr().out.split())
     assert "Nothing was scored. ⚠ 1 question without an answer (auth)" in shown
-    assert shown.count("does not know the model 'm2'") == 1
-
-
-def test_a_reason_within_that_of_the_sample_is_named_once(tmp_path: Path, capsys) -> None:
-    passages = [{"text": "Herbert wrote Dune."}, {"text": "Dune is a book."}]
-    path = tmp_path / "passages.jsonl"
-    path.write_text(json.dumps({**RECORD, "passages": passages}))
-    with LLMServer(models=["good-model"]) as server:
-        assert call(["run", str(path), "--metrics", "umbrela", "--judge", f"{server.url}#m2"]) == 3
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "Nothing was scored. ⚠ 2 questions without an answer (auth)" in shown
     assert shown.count("does not know the model 'm2'") == 1
 
 
@@ -188,29 +176,3 @@ def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) ->
     assert advice in said
     assert (AGAIN in said) == (advice == AGAIN)
     assert ("--retry-failed) asks" in said) == ("unparsable" in failures)
-
-
-def test_the_next_run_asks_what_the_advice_says(tmp_path: Path, capsys, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    asked = []
-
-    def half(prompt: str) -> str | None:
-        asked.append(prompt)
-        return None if "Rain" in prompt else "banana"
-
-    half.version = "1"  # type: ignore[attr-defined]
-    rows = [
-        {"id": text, "query": f"Is {text} wet?", "passages": [f"{text} is wet."]}
-        for text in ("Rain", "Snow", "Sand")
-    ]
-    options = {"judge": half, "ledger": str(tmp_path / "ledger.sqlite")}
-    told = summary_notes.summary_notes(ragassay.evaluate(rows, "umbrela", **options).summary)
-    assert "these (1 judge error)" in " ".join(told) and "kept (2 unparsable)" in " ".join(told)
-    asked.clear()
-    ragassay.evaluate(rows, "umbrela", **options)
-    assert asked and all("Rain" in prompt for prompt in asked)
-    asked.clear()
-    ragassay.evaluate(rows, "umbrela", retry_failed=True, **options)
-    assert {word for word in ("Rain", "Snow", "Sand") if word in " ".join(asked)} == {
-        "Rain", "Snow", "Sand",
-    }  # fmt: skip

@@ -28,7 +28,6 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.metric import register, scored
 from ragassay.reports.text import wording
 from ragassay.reports.views import summary_notes
-from unpacked_pages import page_text
 
 
 @register
@@ -165,34 +164,6 @@ def test_explain_leads_from_a_score_to_prompt_and_reply(tmp_path: Path, capsys) 
     assert call(["explain", str(run), "q1", "tried"]) == 2
 
 
-def test_the_html_report_carries_the_evidence(tmp_path: Path) -> None:
-    from ragassay.reports.html.pages import write_report
-
-    result = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
-    write_report(result, tmp_path / "report.html")
-    page = page_text(tmp_path / "report.html")
-    assert "judged by rule" in page and '"question":"answer_attempted"' in page
-    assert "timeout: no reply within 1 s" in page
-
-
-def test_evaluating_inside_a_running_loop_works() -> None:
-    async def main() -> int:
-        return ragassay.evaluate(records(4), ["test_tried"], judge=Rule()).summary.n_samples
-
-    assert asyncio.run(main()) == 4
-
-
-def test_a_broken_judged_metric_costs_its_sample_only() -> None:
-    class Broken(Rule):
-        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
-            if "what 2?" in question.query:
-                raise RuntimeError("boom")
-            return await super().answer(question, repeat)
-
-    result = ragassay.evaluate(records(5), ["test_tried"], judge=Broken())
-    assert result.summary.metrics["test_tried"].unscored == {"failed": 1}
-
-
 def test_an_asker_can_be_used_again_after_it_was_closed() -> None:
     asker = Asker(Rule())
     question = AnswerAttempted("q", "an answer")
@@ -202,7 +173,8 @@ def test_an_asker_can_be_used_again_after_it_was_closed() -> None:
             assert isinstance(found, Verdict)
 
 
-def test_an_interrupt_lets_what_is_in_flight_arrive(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, ValueError], ids=["interrupt", "bad data"])
+def test_what_is_in_flight_arrives_however_a_run_ends(ending: type[BaseException]) -> None:
     class Slow(Rule):
         drained = False
         arrived = 0
@@ -218,10 +190,10 @@ def test_an_interrupt_lets_what_is_in_flight_arrive(tmp_path: Path) -> None:
 
     def samples():
         yield from records(600)
-        raise KeyboardInterrupt
+        raise ending
 
     judge = Slow()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(ending):
         ragassay.evaluate(samples(), ["test_tried"], judge=judge)
     assert Slow.drained and judge.arrived > 0
 
@@ -254,11 +226,6 @@ def test_a_judges_options_need_a_judge_that_takes_them() -> None:
         ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")
 
 
-def test_an_empty_judge_is_refused() -> None:
-    with pytest.raises(UsageError, match="empty"):
-        ragassay.evaluate(records(4), ["test_tried"], judge="")
-
-
 def test_run_again_does_not_pay_again(tmp_path: Path, monkeypatch) -> None:
     from llm_server import LLMServer
 
@@ -271,28 +238,6 @@ def test_run_again_does_not_pay_again(tmp_path: Path, monkeypatch) -> None:
         asked = server.stats()["answered"]
         assert call(["run", "run/run.yaml"]) == 0
         assert server.stats()["answered"] == asked
-
-
-def test_an_error_in_the_data_keeps_what_is_in_flight() -> None:
-    class Slow(Rule):
-        arrived = 0
-
-        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
-            await asyncio.sleep(0.05)
-            self.arrived += 1
-            return await super().answer(question, repeat)
-
-        async def drain(self) -> None:
-            await asyncio.sleep(0.1)
-
-    def samples():
-        yield from records(600)
-        raise ValueError("bad line")
-
-    judge = Slow()
-    with pytest.raises(ValueError, match="bad line"):
-        ragassay.evaluate(samples(), ["test_tried"], judge=judge)
-    assert judge.arrived > 0
 
 
 def test_a_value_beyond_the_metrics_range_is_no_score() -> None:

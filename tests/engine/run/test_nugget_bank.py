@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
@@ -254,36 +253,6 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: object, field: str | None, 
     error = caught.value
     assert error.line == 2 and str(path) in str(error) and says in str(error)
     assert error.field == field
-
-
-@given(
-    st.dictionaries(
-        st.text(min_size=1, max_size=5),
-        st.lists(
-            st.text("abc ä", min_size=1, max_size=9),
-            max_size=4,
-            unique_by=lambda t: tuple(t.split()),
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_every_bank_survives_its_file(
-    tmp_path_factory: pytest.TempPathFactory, made: dict[str, list[str]]
-) -> None:
-    bank = NuggetBank(
-        QueryNuggets(
-            name,
-            "?",
-            tuple(Nugget(" ".join(text.split()), "okay") for text in texts if text.strip()),
-        )
-        for name, texts in made.items()
-        if name.isprintable()
-    )
-    path = tmp_path_factory.getbasetemp() / "any.jsonl"
-    bank.write(path)
-    if bank:
-        assert NuggetBank.read(path).hash == bank.hash
 
 
 # --- a bank for other queries

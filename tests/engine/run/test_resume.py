@@ -160,15 +160,6 @@ def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
     assert scores(project / "run") == scores(project / "again")
 
 
-def test_a_finished_run_is_repeated_without_a_single_request(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
-    assert commands.run(*words(server, "first")) == 0
-    assert commands.run(*words(server, "second")) == 0
-    assert server.stats()["requests"] == QUESTIONS
-    assert scores(project / "first") == scores(project / "second")
-
-
 def test_refresh_asks_everything_once_more(
     project: Path, server: LLMServer, commands: Commands
 ) -> None:
@@ -217,19 +208,6 @@ def test_failures_that_may_pass_are_not_kept(
     assert commands.run(*words(server, "run")) == 0
     assert server.stats()["answered"] == QUESTIONS
     assert server.stats()["requests"] == asked + QUESTIONS - 40
-
-
-def test_samples_that_ask_the_same_are_one_request(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
-    server.settings.latency = 0.02
-    same = samples(5)
-    with (project / "samples.jsonl").open("wb") as stream:
-        for at in range(60):
-            record = {**same[at % 5], "id": f"r{at}"}
-            stream.write(orjson.dumps(record) + b"\n")
-    assert commands.run(*words(server, "run")) == 0
-    assert server.stats()["requests"] == 5 * PER_SAMPLE
 
 
 def test_an_exported_ledger_replays_the_run_without_an_endpoint(

@@ -34,7 +34,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.judge_session import signature, spending
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.formats import Mapper
 from ragassay.formats.native import packed
@@ -223,7 +223,7 @@ def run_steps(
     return collected.summary(
         options.input.name,
         SUITE,
-        notes,
+        [*map(as_note, notes)],
         sign=lambda metric, given: signature(metric, asked, given=given, models=models),
         judging=None if asked is None else spending(asked, begun),
         suites=[suites.get(SUITE)],

@@ -29,7 +29,7 @@ class RAGResultsLoader:
             InputError: a file cannot be read; with its line.
         """
         from ragassay import formats
-        from ragassay.engine.run.expected_answers import with_references
+        from ragassay.engine.run.source import with_references
 
         samples = formats.read(Path(self.csv_path))
         if self.queries_path is not None:

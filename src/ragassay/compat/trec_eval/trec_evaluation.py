@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.engine.comparison.compared_arrays import compare_arrays
+from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
 from ragassay.formats.trec.trec_preferences import Moments

@@ -1,4 +1,4 @@
-"""Differences between two runs in what they asked and how it was scored, each as a sentence."""
+"""Differences between two runs in what they asked and how it was scored, as notes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ragassay.base.counts import either, grouped, plural, share
+from ragassay.base.counts import grouped, share
+from ragassay.base.note import Note
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import missing_by_accident
-
-SAME_NUGGETS = (
-    "Measure both by the same nuggets: --nuggets pooled on one file with both systems, or "
-    "--nuggets FILE for each."
-)
-"""What to do where two runs were measured by different nuggets."""
 
 _NUGGETS = "nuggets="
 """How the part of a signature begins that names the nuggets."""
@@ -26,80 +21,43 @@ OWN_NUGGETS = f"{_NUGGETS}own"
 """That part where each run has nuggets of its own."""
 
 
-def differ_in_nuggets(a: Result, b: Result, names: Sequence[str]) -> bool:
-    """Whether the two runs measured one of these metrics by different nuggets.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        names: metrics that both have.
-    """
-    return any(len({_nuggets(run, name) for run in (a, b)}) > 1 for name in names)
-
-
-def _nuggets(run: Result, name: str) -> str:
+def nuggets_of(run: Result, name: str) -> str:
     """The nuggets that a metric was measured by; empty for a metric without any."""
     parts = run.summary.metrics[name].signature.split("|")
     return next((part for part in parts if part.startswith(_NUGGETS)), "")
 
 
-def own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
-    """The metrics that measure each run by nuggets of its own.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        names: metrics that both have.
-    """
-    return [name for name in names if any(_nuggets(run, name) == OWN_NUGGETS for run in (a, b))]
-
-
-def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]:
-    """The metrics that the two runs did not compute alike.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        names: metrics that both have.
-
-    Returns:
-        By metric, a sentence about all metrics that differ in the same way.
-    """
+def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, Note]:
+    """The metrics that the two runs did not compute alike; those that differ in the same way have
+    one note."""
+    alike = grouped((how, name) for name in names if (how := _difference(a, b, name)))
     return {
-        name: f"{', '.join(which)} {either(len(which), 'was', 'were')} not computed alike {how}."
-        for how, which in grouped(_metric_differences(a, b, names)).items()
+        name: Note("not_alike", {"how": how}, tuple(which), "warning")
+        for how, which in alike.items()
         for name in which
     }
 
 
-def _metric_differences(a: Result, b: Result, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """How a metric differs, and its name; of those that differ."""
-    for name in names:
-        if not (a.summary.metrics[name].n_scored and b.summary.metrics[name].n_scored):
-            continue  # there is nothing to compare; a model that was not there has no identity
-        first, second = a.summary.metrics[name].signature, b.summary.metrics[name].signature
-        judges_a, judges_b = (names_in(run.summary.metrics[name].judges) for run in (a, b))
-        if first == second and judges_a and judges_b and judges_a != judges_b:
-            # Two systems of one run have its signature, whoever judged the one and the other.
-            yield f"(judge={'+'.join(judges_a)} against judge={'+'.join(judges_b)})", name
-        if first != second:
-            ours, theirs = first.split("|"), second.split("|")
-            only_a = [part for part in ours if part not in theirs]
-            only_b = [part for part in theirs if part not in ours]
-            yield f"({' '.join(only_a)} against {' '.join(only_b)})", name
+def _difference(a: Result, b: Result, name: str) -> str:
+    """How the computation of a metric differs; empty where it does not."""
+    first, second = (run.summary.metrics[name] for run in (a, b))
+    if not (first.n_scored and second.n_scored):
+        return ""  # there is nothing to compare; a model that was not there has no identity
+    ours, theirs = first.signature.split("|"), second.signature.split("|")
+    if ours != theirs:
+        only_a = " ".join(part for part in ours if part not in theirs)
+        only_b = " ".join(part for part in theirs if part not in ours)
+        return f"({only_a} against {only_b})"
+    # Two systems of one run have its signature, whoever judged the one and the other.
+    judges = [names_in(one.judges) for one in (first, second)]
+    if all(judges) and judges[0] != judges[1]:
+        of_a, of_b = (f"judge={'+'.join(of_run)}" for of_run in judges)
+        return f"({of_a} against {of_b})"
+    return ""
 
 
-def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
-    """Compares what common queries ask and expect in both runs.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        common: ids of the queries that both have.
-
-    Returns:
-        One sentence where they differ, else nothing.
-    """
+def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
+    """Compares what common queries ask and expect in both runs: a note where they differ."""
     if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
         return []
     asked_a, asked_b = (_by_query(run, run.columns.asked) for run in (a, b))
@@ -109,37 +67,19 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
     example = different[0]
     first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
     facts = fingerprint.differing(first, second) if first and second else []
-    return [
-        f"{len(different)} of {len(common)} common queries do not ask or expect the same "
-        f"(for example {example!r}: {', '.join(facts) or 'its facts'})."
-    ]
+    counts: dict[str, float | str] = {"n": len(different), "of": len(common)}
+    counts |= {"example": example, "how": ", ".join(facts) or "its facts"}
+    return [Note("differing_queries", counts, severity="warning")]
 
 
-def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[str]:
-    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold.
-
-    Args:
-        a: the new run.
-        b: the old run.
-        common: ids of the queries that both have.
-
-    Returns:
-        One sentence where there are such replies, else nothing.
-    """
+def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
+    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
     of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
-    same = [
-        query
-        for query in common
-        if (of_a.get(query, set()) & of_b.get(query, set())) - {fingerprint.NO_REPLY}
-    ]
-    if not same:
-        return []
+    none = {fingerprint.NO_REPLY}
+    same = [one for one in common if (of_a.get(one, none) & of_b.get(one, none)) - none]
     n = share(len(same), len(common), "common query")
-    return [
-        f"The two runs hold the same recorded replies to {n} (for example {same[0]!r}). "
-        "'ragassay ask' takes from the ledger what a system of the same name was asked before: ask "
-        "the new system with --refresh, or with another name (-t NAME=TARGET)."
-    ]
+    counts = {"n": n, "example": same[0] if same else ""}
+    return [Note("same_replies", counts, severity="warning")] if same else []
 
 
 def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
@@ -149,51 +89,24 @@ def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
     return {query: set(of_query) for query, of_query in found.items()}
 
 
-def warnings_of(
-    a: Result,
-    b: Result,
-    names: Sequence[str],
-    common: Sequence[str],
-    mask_a: Mask,
-    mask_b: Mask,
-) -> list[str]:
-    """What a reader should know of two runs: nuggets of their own, scores and queries that only one
-    of them has, failures. One sentence each.
-
-    Args:
-        a, b: the runs.
-        names: the metrics that are compared.
-        common: ids of the queries that both have.
-        mask_a, mask_b: where each has a score, shape ``(n_metrics, n_common)``.
-    """
-    sentences = []
-    counts = (mask_a != mask_b).sum(axis=1)
-    if one_sided := int(counts.sum()):
-        worst = int(np.argmax(counts))
-        of = "most of them:" if (counts > 0).sum() > 1 else "of"
-        sentences.append(
-            f"{plural(one_sided, 'score')} {either(one_sided, 'exists', 'exist')} in one run only "
-            f"and {either(one_sided, 'was', 'were')} left out "
-            f"({of} {names[worst]})."
-        )
+def only_in_one(
+    a: Result, b: Result, names: Sequence[str], common: Sequence[str], mask_a: Mask, mask_b: Mask
+) -> Iterator[Note]:
+    """The scores of common queries (``mask_a``, ``mask_b``: where each run has one, shape
+    ``(n_metrics, n_common)``) and the queries that one run has alone."""
+    alone = (mask_a != mask_b).sum(axis=1)
+    if n := int(alone.sum()):
+        kind = "scores_in_one_of_most" if (alone > 0).sum() > 1 else "scores_in_one"
+        yield Note(kind, {"n": n}, (names[int(np.argmax(alone))],), "warning")
     for run, other in ((a, b), (b, a)):
-        lacking = len(rows_by_query(run)) - len(common)
-        if lacking:
-            sentences.append(
-                f"{plural(lacking, 'query')} {either(lacking, 'is', 'are')} in {run.name} only; "
-                f"{other.name} lacks {either(lacking, 'it', 'them')}."
-            )
-    return [*sentences, *incomplete_runs(a, b)]
+        if n := len(rows_by_query(run)) - len(common):
+            counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
+            yield Note("queries_in_one", counts, severity="warning")
 
 
-def incomplete_runs(*runs: Result) -> list[str]:
-    """A sentence for each run that is incomplete.
-
-    Args:
-        runs: of a comparison.
-    """
-    return [
-        f"{run.name} is incomplete: {missing_by_accident(run.summary)}."
-        for run in runs
-        if run.summary.incomplete
-    ]
+def incomplete_runs(*runs: Result) -> Iterator[Note]:
+    """The runs that are incomplete."""
+    for run in runs:
+        if run.summary.incomplete:
+            what = missing_by_accident(run.summary)
+            yield Note("incomplete_run", {"what": what}, (run.name,), "warning")

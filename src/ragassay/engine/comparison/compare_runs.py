@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.counts import either, grouped, plural
+from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.comparability import (
-    SAME_NUGGETS,
-    differ_in_nuggets,
+    OWN_NUGGETS,
     differing_queries,
     incomparable_metrics,
     incomplete_runs,
-    own_nuggets,
+    nuggets_of,
+    only_in_one,
     same_replies,
-    warnings_of,
 )
-from ragassay.engine.comparison.compared_arrays import compare_arrays
-from ragassay.engine.comparison.comparison_notes import with_notes
+from ragassay.engine.comparison.comparison_gates import Margin, decide, ends, resolve
 from ragassay.engine.comparison.derived_runs import aligned, subset_of
-from ragassay.engine.comparison.pairs import MatchedRuns, rows_by_query
-from ragassay.engine.comparison.percentile_pairs import compare_percentile
+from ragassay.engine.comparison.differences import (
+    compare_arrays,
+    compare_means,
+    compare_percentile,
+)
+from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.standing import judge_agreement, trusted
-from ragassay.engine.comparison.unpaired import compare_means
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.gate_result import GateResult
@@ -85,7 +85,7 @@ def compare(
         primary: the metrics that are tested; the others are shown as exploratory and weaken
             nothing. All that may have a verdict when left out.
         fail_if_drop: the largest drops allowed, such as ``nDCG@10>0.03`` (see
-            `ragassay.engine.comparison.drops`); what was found is in `Comparison.gates`.
+            `ragassay.engine.comparison.comparison_gates`); what was found is in `Comparison.gates`.
         n_resamples: sign patterns of the test (all of them up to 16 clusters).
         seed: seed of the sign patterns and the bootstrap.
         level: confidence level of the intervals before correction; the rest to 1 is the level of
@@ -108,23 +108,35 @@ def compare(
             systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     check_options(interval, level, n_resamples)
-    a, b = (_one_system(subset_of(_opened(run), where)) for run in (new, old))
+    a, b = (one_system(subset_of(_opened(run), where)) for run in (new, old))
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
-    if unpaired:
-        if fail_if_drop:
-            raise UsageError("--fail-if-drop needs runs on the same queries, without --unpaired.")
-        return _compare_means(a, b, names, primary, trust_offline, force, level, correction)
+    summaries = {name: a.summary.metrics[name] for name in names}
+    means = [name for name in names if summaries[name].percentile is None]
     matched = MatchedRuns.of(a, b)
-    if not matched.queries:
+    if unpaired and fail_if_drop:
+        raise UsageError("--fail-if-drop needs runs on the same queries, without --unpaired.")
+    if not (matched.queries or unpaired):
         raise UsageError(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared "
             f"query by query. {UNPAIRED}"
         )
-    not_comparable, reasons_against = _refusals(matched, names, force)
-    summaries = {name: a.summary.metrics[name] for name in names}
-    means = [name for name in names if summaries[name].percentile is None]
+    reasons, against = _unlike(matched, means if unpaired else names, unpaired)
+    if against and not force:
+        others = any(nuggets_of(a, name) != nuggets_of(b, name) for name in names)
+        advice = [Note("same_nuggets")] if others and not unpaired else []
+        said = " ".join(map(str, [*against, *advice]))
+        raise UsageError(f"{a.name} and {b.name} cannot be compared: {said} {FORCE}")
     tested = () if primary is None else tuple(_named(primary, a, b, means))
+    standing_of = partial(_standing, a, b, reasons, trust_offline)
+    standings = [standing_of(name, not tested or name in tested) for name in means]
+    if unpaired:
+        comparison = compare_means(a, b, means, standings, level=level, correction=correction)
+        brought = (*against, *incomplete_runs(a, b))
+        judged_by = _judged_by(a, b, means)
+        return replace(
+            comparison, brought=brought, judged_by=judged_by, primary=tested, runs=(a, b)
+        )
     (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
         if failure := run.summary.all_failed:
@@ -136,7 +148,6 @@ def compare(
         "seed": seed,
         "level": level,
     }
-    standing_of = partial(_standing, a, b, not_comparable, trust_offline)
     comparison = compare_arrays(
         means,
         values_a,
@@ -147,8 +158,14 @@ def compare(
         higher_is_better=[summaries[name].higher_is_better for name in means],
         spans=[summaries[name].bounds for name in means],
         correction=correction,
-        standings=[standing_of(name, not tested or name in tested) for name in means],
-        warnings=[*reasons_against, *warnings_of(a, b, means, matched.queries, mask_a, mask_b)],
+        standings=standings,
+        brought=[
+            *([Note("interval_ignored")] if interval != "auto" else []),
+            *_inapplicable(matched, names),
+            *against,
+            *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
+            *incomplete_runs(a, b),
+        ],
         clustered_by=clustered_by,
         **draws,
     )
@@ -159,7 +176,7 @@ def compare(
     if fail_if_drop:
         check_one_sided(level)
     gates = []
-    margins = drops.resolve(
+    margins = resolve(
         fail_if_drop, lambda name: _named(name, a, b, names), list(summaries.values())
     )
     for margin in margins:
@@ -169,8 +186,7 @@ def compare(
             standing, why = standing_of(margin.metric, True)
             difference = replace(difference, standing=standing, why=why)
         gates.append(_drop_gate(margin, difference, matched, draws))
-    brought = [Note("interval_ignored")] if interval != "auto" else []
-    comparison = replace(
+    return replace(
         comparison,
         differences=tuple(differences[name] for name in names),
         only_a=len(matched.rows_a) - len(matched.queries),
@@ -182,78 +198,34 @@ def compare(
         gates=tuple(gates),
         runs=(a, b),
     )
-    return with_notes(comparison, [*brought, *_inapplicable(matched, names)])
 
 
-def _compare_means(
-    a: Result,
-    b: Result,
-    names: Sequence[str],
-    primary: str | Sequence[str] | None,
-    trust_offline: bool,
-    force: bool,
-    level: float,
-    correction: str,
-) -> Comparison:
-    """The comparison of two runs over different queries."""
-    means = [name for name in names if a.summary.metrics[name].percentile is None]
-    tested = () if primary is None else tuple(_named(primary, a, b, means))
-    not_comparable = incomparable_metrics(a, b, means)
-    if shared := rows_by_query(a).keys() & rows_by_query(b).keys():
-        n = len(shared)
-        reason = (
-            f"{plural(n, 'query')} {either(n, 'is', 'are')} in both. Compare them query by query, "
-            "or choose runs that share none."
-        )
-        not_comparable = dict.fromkeys(means, reason)
-    _refuse(a, b, list(dict.fromkeys(not_comparable.values())), force)
-    comparison = compare_means(
-        a,
-        b,
-        means,
-        lambda name: _standing(
-            a, b, not_comparable, trust_offline, name, not tested or name in tested
-        ),
-        level=level,
-        correction=correction,
-    )
-    warnings = [*dict.fromkeys(not_comparable.values()), *incomplete_runs(a, b)]
-    judged_by = _judged_by(a, b, means)
-    return with_notes(
-        replace(comparison, judged_by=judged_by, primary=tested, warnings=tuple(warnings))
-    )
+def _unlike(
+    matched: MatchedRuns, names: Sequence[str], unpaired: bool
+) -> tuple[dict[str, Note], list[Note]]:
+    """The metrics that are not comparable, each with the reason, and a note for each way in which
+    the runs differ: without ``force`` they are not compared."""
+    a, b, shared = matched.a, matched.b, matched.queries
+    reasons = incomparable_metrics(a, b, names)
+    if unpaired:
+        if shared:
+            note = Note("in_both", {"n": len(shared)}, severity="warning")
+            reasons = dict.fromkeys(names, note)
+        return reasons, _distinct(reasons.values())
+    by_query = [*differing_queries(a, b, shared), *same_replies(a, b, shared)]
+    against = [*_distinct(reasons.values()), *by_query]
+    own = [name for name in names if OWN_NUGGETS in (nuggets_of(a, name), nuggets_of(b, name))]
+    others = dict.fromkeys(names, by_query[0]) if by_query else {}
+    return others | dict.fromkeys(own, Note("own_nuggets")) | reasons, against
 
 
-def _refuse(a: Result, b: Result, reasons: Sequence[str], force: bool, advice: str = "") -> None:
-    """Refuses a comparison for reasons, unless it is forced."""
-    if reasons and not force:
-        raise UsageError(
-            f"{a.name} and {b.name} cannot be compared: {' '.join(reasons)} {advice}{FORCE}"
-        )
-
-
-def _refusals(
-    matched: MatchedRuns, names: Sequence[str], force: bool
-) -> tuple[dict[str, str], list[str]]:
-    """The metrics that are not comparable, each with the reason, and a warning for each way in
-    which the runs differ.
-
-    Raises:
-        UsageError: there is such a way, and the comparison is not forced.
-    """
-    a, b = matched.a, matched.b
-    by_metric = incomparable_metrics(a, b, names)
-    by_query = [
-        *differing_queries(a, b, matched.queries),
-        *same_replies(a, b, matched.queries),
-    ]
-    reasons_against = [*dict.fromkeys(by_metric.values()), *by_query]
-    advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""
-    _refuse(a, b, reasons_against, force, advice)
-    reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
-    own = f"each run has nuggets of its own. {SAME_NUGGETS}"
-    reasons |= dict.fromkeys(own_nuggets(a, b, names), own)
-    return reasons | by_metric, reasons_against
+def _distinct(notes: Iterable[Note]) -> list[Note]:
+    """The notes, each once."""
+    found: list[Note] = []
+    for note in notes:
+        if note not in found:
+            found.append(note)
+    return found
 
 
 def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
@@ -282,7 +254,10 @@ def _with_left_out(d: Difference, matched: MatchedRuns, draws: Mapping[str, Any]
 
 
 def _drop_gate(
-    margin: drops.Margin, difference: Difference, matched: MatchedRuns, options: dict[str, Any]
+    margin: Margin,
+    difference: Difference,
+    matched: MatchedRuns,
+    options: dict[str, Any],
 ) -> GateResult:
     """The result of a gate on the largest drop allowed of one metric."""
     metric = matched.a.summary.metrics[margin.metric]
@@ -300,12 +275,10 @@ def _drop_gate(
             spans=[metric.bounds],
             **options | {"clusters": runs.clusters[0]},
         )
-        return drops.ends(test, metric.higher_is_better is False)
+        return ends(test, metric.higher_is_better is False)
 
     n_owed = sum(int(matched.owed(run, margin.metric).sum()) for run in (matched.a, matched.b))
-    return drops.decide(
-        margin, metric, difference, bounds_with, n_owed, len(lacking), options["level"]
-    )
+    return decide(margin, metric, difference, bounds_with, n_owed, len(lacking), options["level"])
 
 
 def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[str]) -> list[str]:
@@ -321,7 +294,7 @@ def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[st
 def _standing(
     a: Result,
     b: Result,
-    not_comparable: Mapping[str, str],
+    not_comparable: Mapping[str, Note],
     trust_offline: bool,
     name: str,
     is_primary: bool,
@@ -330,7 +303,7 @@ def _standing(
     why nothing may.
     """
     if name in not_comparable:
-        reason = not_comparable[name].rstrip(".")
+        reason = str(not_comparable[name]).rstrip(".")
         return "not comparable", Note("not_comparable", {"reason": reason}, (name,))
     sides = [judge_agreement(run.summary.metrics[name]) for run in (a, b)]
     judged = [one for one in sides if one is not None]
@@ -367,7 +340,8 @@ def _opened(run: Result | str | Path) -> Result:
     return run if isinstance(run, Result) else open_run(run)
 
 
-def _one_system(result: Result) -> Result:
+def one_system(result: Result) -> Result:
+    """The run itself; an error where it holds several systems."""
     systems = result.columns.systems
     if len(systems) > 1:
         raise UsageError(

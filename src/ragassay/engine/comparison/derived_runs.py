@@ -18,9 +18,9 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.clustering import cluster_column
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.slicing import cluster_column
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
@@ -45,12 +45,7 @@ def _of_system(result: Result, system: str) -> Result:
 
 
 def of_queries(result: Result, queries: Collection[str]) -> Result:
-    """The result of some of the queries alone. Slices and warnings are left out.
-
-    Args:
-        result: of a run.
-        queries: their ids.
-    """
+    """The result of some of the queries alone. Slices and warnings are left out."""
     chosen = frozenset(queries)
     return _only(result, frozenset(one for one in result.columns.identities if one[0] in chosen))
 
@@ -95,7 +90,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
         slices=(),
         failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
         incomplete=count_incomplete(columns),
-        warnings=(),
+        notes=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
     rows = partial(_rows, result, chosen)

@@ -186,7 +186,11 @@ def results_of(
     if any(gate.which != "mean" for gate in resolved):
         check_one_sided(options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
-    return decide_run(resolved, result, options, trust_offline=trusted)
+    return tuple(
+        one
+        for step in result.steps
+        for one in decide(resolved, step.summary, step.columns, options, trust_offline=trusted)
+    )
 
 
 def _number(value: float) -> str:
@@ -226,24 +230,6 @@ def decide(
         for gate in gates
         if gate.metric in summary.metrics  # else it is a gate on the other summary
     ]
-
-
-def decide_run(
-    gates: Sequence[Gate], result: Result, options: IntervalOptions, *, trust_offline: bool
-) -> tuple[GateResult, ...]:
-    """Whether each gate passes, on the metrics of a run and on those of its consistency.
-
-    Args:
-        gates: resolved gates.
-        result: of the run.
-        options: method and level of the intervals.
-        trust_offline: let any offline judgment decide.
-    """
-    return tuple(
-        one
-        for step in result.steps
-        for one in decide(gates, step.summary, step.columns, options, trust_offline=trust_offline)
-    )
 
 
 @dataclass(frozen=True)
@@ -348,14 +334,9 @@ def _estimate(
 def settled(
     gate: Gate, observed: Estimate, possible: Sequence[Estimate], owed: str
 ) -> tuple[bool | None, str]:
-    """Whether a gate passes, fails or is undecided, and why it is.
-
-    Args:
-        gate: the condition.
-        observed: what was found.
-        possible: what may be true: with the worst and the best values for owed scores.
-        owed: says that scores are owed; empty where none are.
-    """
+    """Whether a gate passes, fails or is undecided, and why it is: by what was observed, and
+    by what may be true with the worst and the best values for owed scores (``owed`` says of them
+    that they are owed)."""
     verdicts = {_verdict(gate, estimate) for estimate in possible}
     passed = verdicts.pop() if len(verdicts) == 1 else None
     if passed is not None:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ragassay.base.counts import grouped
 from ragassay.base.score import Reason
-from ragassay.engine.results.clustering import cluster_column
 from ragassay.engine.results.result import Result
+from ragassay.engine.results.slicing import cluster_column
 from ragassay.stats.paired import rounded_differences
 
 Matrix = NDArray[np.float64]
@@ -39,22 +39,13 @@ class MatchedRuns:
 
     @classmethod
     def of(cls, a: Result, b: Result) -> MatchedRuns:
-        """Matches the queries of two runs by id.
-
-        Args:
-            a: the new run.
-            b: the old run.
-        """
+        """Matches the queries of two runs by id."""
         rows_a, rows_b = rows_by_query(a), rows_by_query(b)
         # Sorted, because the random sign patterns belong to positions.
         return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
 
     def lacking(self, names: Sequence[str]) -> list[str]:
-        """Ids of the queries that A lacks and of which B has a score of any of these metrics.
-
-        Args:
-            names: of the metrics.
-        """
+        """Ids of the queries that A lacks and of which B has a score of any of these metrics."""
         scored = np.zeros(len(self.b.columns), dtype=np.bool_)
         for name in names:
             scored |= self.b.columns.scored(name)
@@ -66,11 +57,7 @@ class MatchedRuns:
 
     def with_queries(self, lacking: Sequence[str]) -> MatchedRuns:
         """The same runs, with queries that A lacks beside those that both have.
-
-        Args:
-            lacking: ids of these queries. Where `scores` gets a value for what A owes, it is A's
-                value for them; else A has none.
-        """
+        Where `scores` gets a value for what A owes, it is A's value for them; else A has none."""
         return replace(self, queries=sorted([*self.queries, *lacking]))
 
     def scores(
@@ -113,11 +100,7 @@ class MatchedRuns:
 
     def left_by_both(self, name: str) -> Mask:
         """The queries for which both systems left a metric nothing to measure, for different
-        reasons, so that each counts at its worst and best, shape ``(n_queries,)``.
-
-        Args:
-            name: of the metric.
-        """
+        reasons, so that each counts at its worst and best, shape ``(n_queries,)``."""
         reasons = [self._reasons(run, name) for run in (self.a, self.b)]
         return np.array(
             [bool(a and b) and a != b for a, b in zip(*reasons, strict=True)], dtype=np.bool_
@@ -125,11 +108,7 @@ class MatchedRuns:
 
     def left_out_by_one(self, name: str) -> bool:
         """Whether one system left a metric nothing to measure where the other one did not, or for
-        another reason.
-
-        Args:
-            name: of the metric.
-        """
+        another reason."""
         of_a, of_b = (self._reasons(run, name) for run in (self.a, self.b))
         return any(a != b for a, b in zip(of_a, of_b, strict=True))
 

@@ -1,24 +1,27 @@
 """The metrics that will be computed, under the names that they are shown by: those of single
-samples, and those over the runs of a query."""
+samples, and those over the runs of a query; and which suites data suits."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ragassay import suites
 from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.judges.own_rubrics import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, missing
 from ragassay.metrics.core.metric_parameters import choices_of
+from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {
@@ -88,16 +91,8 @@ def make_plan(
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish.
 
-    Args:
-        config: names suites, metrics and their parameters.
-        data_format: name of the data's format; decides the suite when neither suites nor metrics
-            are named.
-        chosen: suites that take the place of those that the configuration names.
-        objects: metrics that come on top of those.
-
     Raises:
-        UsageError: an unknown suite or metric.
-    """
+        UsageError: an unknown suite or metric."""
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (_usual(config, data_format),)
@@ -343,3 +338,61 @@ def _named_in(path: str | Path) -> Iterator[None]:
         yield
     except UsageError as error:
         raise InputError(str(error), path=path, field="name") from error
+
+
+LOOKED_AT = 2_000
+"""Most samples that are looked at."""
+
+
+@dataclass(frozen=True)
+class SuiteFit:
+    """How a suite suits data: how many metrics it has, how many of them could score a sample, how
+    many samples one of them could score, and how many samples were looked at."""
+
+    n_metrics: int
+    n_applicable: int
+    n_samples: int
+    n_seen: int
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Smaller for a suite that suits more of the data, or that more of its metrics suit."""
+        return -self.n_samples, -self.n_applicable / max(1, self.n_metrics)
+
+
+class SuiteFits:
+    """Counts, for every suite, what its metrics could score of the first samples."""
+
+    def __init__(self) -> None:
+        self._metrics = {name: one.resolve() for name, one in suites.all_suites().items()}
+        self._looked_at: list[Sample] = []
+
+    def add(self, window: Iterable[Sample]) -> None:
+        """Takes samples into account, up to `LOOKED_AT`."""
+        self._looked_at += islice(window, LOOKED_AT - len(self._looked_at))
+
+    def by_suite(self) -> dict[str, SuiteFit]:
+        """The fit of each suite, by its name; the suites that suit most of the data come first."""
+        failed = any(sample.failure is not None for sample in self._looked_at)
+        every = {one for listed in self._metrics.values() for one in listed}
+        fitting = [
+            {
+                one
+                for one in every
+                # Some metrics publish a lowest value where a part is missing: that is no fit.
+                if missing(sample, one.needs) is None
+                and (lacks_beside_failures(one, sample) if failed else one.lacks(sample)) is None
+            }
+            for sample in self._looked_at
+        ]
+        scored = set[Metric]().union(*fitting)
+        fits = {
+            name: SuiteFit(
+                len(metrics),
+                sum(metric in scored for metric in metrics),
+                sum(not one.isdisjoint(metrics) for one in fitting),
+                len(self._looked_at),
+            )
+            for name, metrics in self._metrics.items()
+        }
+        return dict(sorted(fits.items(), key=lambda item: item[1].rank))

@@ -102,65 +102,24 @@ def _should_refuse(sample: Sample) -> bool:
 def refuses_rightly(values: Values, sample: Sample) -> bool:
     """Whether a query without an answer was refused: such a sample is right, whatever a comparison
     of its words with a reference says."""
-    return _should_refuse(sample) and values.get(REFUSED.name) == 1.0
+    return _should_refuse(sample) and values.get("refused") == 1.0
 
 
-def _no_reply(_: Values, sample: Sample, __: Thresholds) -> bool:
-    return sample.failure is not None and not sample.answer_text.strip()
-
-
-def _answered_though_not(values: Values, sample: Sample, _: Thresholds) -> bool:
-    return _should_refuse(sample) and values.get(REFUSED.name) == 0.0
-
-
-def _not_retrieved(values: Values, sample: Sample, _: Thresholds) -> bool:
-    return not _should_refuse(sample) and values.get(RANK.name, FOUND_SOMEWHERE) == inf
-
-
-def _too_low(values: Values, sample: Sample, limits: Thresholds) -> bool:
-    rank = values.get(RANK.name, FOUND_SOMEWHERE)
-    return not _should_refuse(sample) and limits.low_rank < rank < inf
-
-
-def _refused(values: Values, sample: Sample, _: Thresholds) -> bool:
-    labels = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
-    return sample.answerability in labels and values.get(REFUSED.name) == 1.0
-
-
-def _contradicted(values: Values, _: Sample, limits: Thresholds) -> bool:
-    return values.get(CONTRADICTED.name, 0.0) > limits.max_contradicted
-
-
-def _invented(values: Values, sample: Sample, limits: Thresholds) -> bool:
-    if sample.answerability is Answerability.CONVERSATIONAL:
-        return False  # small talk needs no passage
-    return values.get(SUPPORTED.name, 1.0) < limits.min_supported
-
-
-def _cited_wrongly(values: Values, _: Sample, limits: Thresholds) -> bool:
-    if values.get(REFUSED.name) == 1.0:
-        return False  # what a refusal cites is not what its query is about
-    return values.get(CITED.name, 1.0) < limits.min_cited
+_MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
 
 
 def _incomplete(values: Values, _: Sample, limits: Thresholds) -> bool:
     if _says_everything(values):
         return False
-    if RIGHT.name in values:
-        return values[RIGHT.name] >= limits.min_right
-    return values.get(COMPLETE.name, 0.0) >= limits.min_complete
-
-
-def _ignored(values: Values, _: Sample, __: Thresholds) -> bool:
-    if _says_everything(values):
-        return False
-    return values.get(RANK.name, inf) < inf and (RIGHT.name in values or COMPLETE.name in values)
+    if "right" in values:
+        return values["right"] >= limits.min_right
+    return values.get("complete", 0.0) >= limits.min_complete
 
 
 def _says_everything(values: Values) -> bool:
     """Whether the answer is known to say all that should be said: then nothing is missing in it,
     and what was retrieved was not ignored."""
-    return values.get(COMPLETE.name, 0.0) >= 1.0 - ROUNDING
+    return values.get("complete", 0.0) >= 1.0 - ROUNDING
 
 
 _WORDS: Mapping[str, Any] = package_files.table("ragassay.engine.diagnosis", "decision_table.yaml")
@@ -171,18 +130,61 @@ def _row(name: str, holds: Rule, *needs: tuple[Signal, ...]) -> FaultClass:
 
 
 CLASSES = (
-    _row("no_reply", _no_reply),
-    _row("answered_unanswerable", _answered_though_not, (REFUSED,)),
-    _row("not_retrieved", _not_retrieved, (RANK,)),
-    _row("ranked_low", _too_low, (RANK,)),
-    _row("refused_answerable", _refused, (REFUSED,)),
-    _row("contradicted", _contradicted, (CONTRADICTED,)),
-    _row("invented", _invented, (SUPPORTED,)),
-    _row("cited_wrongly", _cited_wrongly, (CITED,)),
+    _row("no_reply", lambda v, s, at: s.failure is not None and not s.answer_text.strip()),
+    _row(
+        "answered_unanswerable",
+        lambda v, s, at: _should_refuse(s) and v.get("refused") == 0.0,
+        (REFUSED,),
+    ),
+    _row(
+        "not_retrieved",
+        lambda v, s, at: not _should_refuse(s) and v.get("rank", FOUND_SOMEWHERE) == inf,
+        (RANK,),
+    ),
+    _row(
+        "ranked_low",
+        lambda v, s, at: (
+            not _should_refuse(s) and at.low_rank < v.get("rank", FOUND_SOMEWHERE) < inf
+        ),
+        (RANK,),
+    ),
+    _row(
+        "refused_answerable",
+        lambda v, s, at: s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0,
+        (REFUSED,),
+    ),
+    _row(
+        "contradicted",
+        lambda v, s, at: v.get("contradicted", 0.0) > at.max_contradicted,
+        (CONTRADICTED,),
+    ),
+    _row(  # small talk needs no passage
+        "invented",
+        lambda v, s, at: (
+            s.answerability is not Answerability.CONVERSATIONAL
+            and v.get("supported", 1.0) < at.min_supported
+        ),
+        (SUPPORTED,),
+    ),
+    _row(  # what a refusal cites is not what its query is about
+        "cited_wrongly",
+        lambda v, s, at: v.get("refused") != 1.0 and v.get("cited", 1.0) < at.min_cited,
+        (CITED,),
+    ),
     _row("incomplete", _incomplete, (RIGHT, COMPLETE)),
-    _row("ignored", _ignored, (RANK,), (RIGHT, COMPLETE)),
+    _row(
+        "ignored",
+        lambda v, s, at: (
+            not _says_everything(v)
+            and v.get("rank", inf) < inf
+            and ("right" in v or "complete" in v)
+        ),
+        (RANK,),
+        (RIGHT, COMPLETE),
+    ),
 )
-"""The rows of the decision table, in order."""
+"""The rows of the table, in order: a class, whether it holds by a sample's signals (v), the
+sample (s) and the thresholds (at), and which signals it asks for."""
 
 UNEXPLAINED = _row("unexplained", lambda *_: True)
 NOTHING_LACKING = replace(
@@ -196,15 +198,7 @@ NOTHING_LACKING = replace(
 def class_of(
     values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool
 ) -> FaultClass | None:
-    """The class of a sample; ``None`` where it does not fail.
-
-    Args:
-        values: its signals.
-        sample: the sample itself.
-        below: whether its headline value lies below the threshold.
-        limits: the numbers of the table.
-        headline_only: whether samples fail by the headline metric alone.
-    """
+    """The class of a sample; ``None`` where it does not fail."""
     if refuses_rightly(values, sample):
         return None
     for row in CLASSES:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.note import Displayed
 from ragassay.base.printable import excerpt
-from ragassay.base.sample import Sample
+from ragassay.base.sample import Identity, Sample
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
@@ -23,9 +25,13 @@ from ragassay.engine.diagnosis.decision_table import (
     class_of,
     refuses_rightly,
 )
-from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis, Example
-from ragassay.engine.diagnosis.judged_signals import JudgedSignals
-from ragassay.engine.diagnosis.missing_signals import Facts, not_looked_at
+from ragassay.engine.diagnosis.signal_checks import (
+    Judged,
+    JudgedSignals,
+    NotLookedAt,
+    not_looked_at,
+    parts_of,
+)
 from ragassay.engine.diagnosis.signals import (
     FOUND_SOMEWHERE,
     RANK,
@@ -40,6 +46,149 @@ from ragassay.engine.results.summarising import sample_clusters
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.units import ROUNDING
+
+
+@dataclass(frozen=True)
+class Example:
+    """A failing sample.
+
+    Attributes:
+        identity: query id, system and repeat.
+        query, answer: their first words.
+        headline: its headline value; ``None`` where it is unscored.
+        signals: the signals that are known, by name; the rank is infinite where nothing relevant
+            was retrieved, and left out where it is known only that something was.
+    """
+
+    identity: Identity
+    query: str
+    answer: str
+    headline: float | None
+    signals: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """The example as JSON; an infinite rank is null."""
+        sample, system, repeat = self.identity
+        rest = {key: value for key, value in vars(self).items() if key != "identity"}
+        signals = {k: None if v == inf else v for k, v in self.signals.items()}
+        return {"sample": sample, "system": system, "repeat": repeat, **rest, "signals": signals}
+
+
+@dataclass(frozen=True)
+class ClassFound:
+    """A class of failing samples in a run.
+
+    Attributes:
+        fault: the class.
+        n: samples in it.
+        share: of all samples, 0 to 1.
+        low, high: interval of the share; ``None`` with fewer than two clusters.
+        cost: how much the mean of the headline would rise if those of its samples that lie below
+            the threshold had the mean of the samples that do not fail; ``None`` where there are
+            none of these, or no sample of the class has a headline value.
+        examples: some of its samples, those with the lowest headline values first.
+        samples: all of them.
+        judged: the metrics among those that put samples into it which a judge gave.
+    """
+
+    fault: FaultClass
+    n: int
+    share: float
+    low: float | None
+    high: float | None
+    cost: float | None
+    examples: tuple[Example, ...]
+    samples: tuple[Identity, ...]
+    judged: tuple[Judged, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The class as JSON."""
+        return {
+            "class": self.fault.name,
+            "title": self.fault.title,
+            **{key: getattr(self, key) for key in ("n", "share", "low", "high", "cost")},
+            "says": self.fault.says,
+            "advice": self.fault.advice,
+            "judged": [one.to_json() for one in self.judged],
+            "samples": [list(one) for one in self.samples],
+            "examples": [one.to_json() for one in self.examples],
+        }
+
+
+@dataclass(frozen=True)
+class Diagnosis(Displayed):
+    """Why the samples of a run fail.
+
+    Attributes:
+        name: of the run.
+        headline: the metric that says which samples fail.
+        judged: how far the judge of the headline is known to agree with people, a sentence; empty
+            where nobody judged it.
+        below: a sample fails where it lies below this.
+        headline_only: whether samples fail by the headline alone.
+        thresholds: the numbers of the decision table.
+        n: all samples.
+        n_scored: those with a headline value.
+        n_failing: those that fail.
+        mean: of the headline, over those that are scored.
+        fine_mean: of the headline, over those that do not fail.
+        level: confidence level of the intervals.
+        found: the classes that occur, most samples first.
+        not_looked_at: the classes that could not be told, in the order of the table.
+        not_telling: the judges' signals that were left out, because they say the same of many
+            samples that are right.
+        sources: by signal, the metrics that gave it and for how many samples.
+        command: a command that computes what is missing; empty where nothing is.
+        classes: each sample's class by name, in the order of the run; ``None`` where it does not
+            fail.
+        unknown: for each sample whether nothing says that it fails or does not: its headline is
+            unscored, and it shows no other fault.
+    """
+
+    name: str
+    headline: str
+    judged: str
+    below: float
+    headline_only: bool
+    thresholds: Thresholds
+    n: int
+    n_scored: int
+    n_failing: int
+    mean: float | None
+    fine_mean: float | None
+    level: float
+    found: tuple[ClassFound, ...]
+    not_looked_at: tuple[NotLookedAt, ...]
+    not_telling: tuple[Judged, ...]
+    sources: Mapping[str, Mapping[str, int]]
+    command: str
+    classes: Sequence[str | None] = field(repr=False)
+    unknown: Sequence[bool] = field(repr=False)
+
+    def __repr__(self) -> str:
+        failing = f"failing={self.n_failing} samples={self.n}"
+        return f"<Diagnosis {self.name!r}: {failing} headline={self.headline}>"
+
+    @property
+    def counts(self) -> list[tuple[str, str, int]]:
+        """Name, title and number of samples of each class that occurs."""
+        return [(one.fault.name, one.fault.title, one.n) for one in self.found]
+
+    def to_json(self) -> dict[str, Any]:
+        """The diagnosis as JSON."""
+        body = {one.name: getattr(self, one.name) for one in fields(self) if one.repr} | {
+            "thresholds": dict(vars(self.thresholds)),
+            "found": [one.to_json() for one in self.found],
+            "not_looked_at": [
+                {"class": one.fault.name, "why": one.why, "metrics": list(one.metrics)}
+                for one in self.not_looked_at
+            ],
+            "not_telling": [one.to_json() for one in self.not_telling],
+            "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
+        }
+        called = {"name": "run", "found": "classes"}
+        return {called.get(name, name): value for name, value in body.items()}
+
 
 HEADLINES = (
     *("answer_match", "factual_correctness", "rb_llm", "rb_llm_idk", "contains_answer"),
@@ -57,11 +206,7 @@ EXCERPT = 160
 def headline_of(result: Result) -> str | None:
     """The metric that a diagnosis takes as its headline: the first of `HEADLINES` that has a value
     for at least half of the samples; ``None`` where the run has none. One by the offline judge
-    whose agreement with people is not known or not sufficient is taken where there is no other.
-
-    Args:
-        result: of a run.
-    """
+    whose agreement with people is not known or not sufficient is taken where there is no other."""
     metrics = result.summary.metrics
     names = names_by_metric(metrics)
     fit = [
@@ -132,14 +277,14 @@ def diagnose(
     sources: dict[str, Counter[str]] = {signal.name: Counter() for signal in SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    facts = Facts()
+    parts: set[str] = set()
     judgments = JudgedSignals(result.summary.metrics)
     if judgments.are_checked(names):
         for row, (sample, rows) in enumerate(_samples(result)):
             if scored[row] and not low[row]:
                 judgments.add_right(_signals(rows, names, sample), sample, limits)
     for row, (sample, rows) in enumerate(_samples(result)):
-        facts.add(sample)
+        parts |= parts_of(sample)
         signals = _signals(rows, names, sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
@@ -179,7 +324,7 @@ def diagnose(
         )  # fmt: skip
     classes.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
     judged = judge_agreement(metric)
-    missing = tuple(not_looked_at(result.summary.metrics, names, sources, facts))
+    missing = tuple(not_looked_at(result.summary.metrics, names, sources, parts))
     command = _command(
         result, metric.name, sources, [name for one in missing for name in one.metrics]
     )

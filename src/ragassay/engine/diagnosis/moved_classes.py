@@ -13,10 +13,10 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed
 from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
+from ragassay.engine.comparison.compare_runs import one_system
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
-from ragassay.engine.diagnosis.diagnosing import diagnose
-from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
 from ragassay.engine.results.result import Result
 from ragassay.stats.paired import compare_pairs
 
@@ -130,14 +130,7 @@ def moved(
     Raises:
         UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
     """
-    for run in (new, old):
-        systems = run.columns.systems
-        if len(systems) > 1:
-            raise UsageError(
-                f"{run.name} holds several systems ({', '.join(sorted(systems))}). Only runs "
-                "of one system each can be compared."
-            )
-    old = aligned(old, new)
+    old = aligned(one_system(old), one_system(new))
     alike = partial(
         diagnose, thresholds=thresholds, headline_only=headline_only, n_examples=n_examples
     )
@@ -161,10 +154,9 @@ def moved(
     before = [second.classes[rows_old[key]] or FINE for key in decided]
     used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
     both = [name for name in dict.fromkeys(used) if name in old.summary.metrics]
-    not_alike = (
-        *dict.fromkeys(incomparable_metrics(new, old, both).values()),
-        *differing_queries(new, old, list(dict.fromkeys(query for query, _ in common))),
-    )
+    unlike_metrics = incomparable_metrics(new, old, both).values()
+    unlike_queries = differing_queries(new, old, list(dict.fromkeys(q for q, _ in common)))
+    not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries))))
     occurring = [one for one in (*CLASSES, UNEXPLAINED) if one.name in after or one.name in before]
     keys = new.columns.clusters
     labels = [key[0] if keys is None else keys[rows_new[key]] for key in decided]

@@ -50,13 +50,7 @@ class Signal:
     def read(
         self, rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample
     ) -> SignalValue | None:
-        """The signal of a sample, and which metric gave it; ``None`` where none did.
-
-        Args:
-            rows: the sample's scores.
-            names: the names that the run shows, by canonical name (`names_by_metric`).
-            sample: the sample.
-        """
+        """The signal of a sample, and which metric gave it; ``None`` where none did."""
         for metric, read in self.sources:
             for shown in names.get(metric, ()):
                 row = rows.get(shown)
@@ -80,11 +74,7 @@ class SignalValue:
 
 def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]]:
     """The names that a run shows, by canonical name without parameters, part and cut-off; those
-    with the deepest cut-off come first.
-
-    Args:
-        metrics: of the run's summary, by shown name.
-    """
+    with the deepest cut-off come first."""
     deepest_first = sorted(metrics.items(), key=lambda one: -_depth(one[1].metric))
     names = ((canonical_name(metric.metric or shown), shown) for shown, metric in deepest_first)
     return grouped((name, shown) for name, shown in names if name)
@@ -103,12 +93,7 @@ def _depth(metric: str) -> float:
 
 
 def _value(made: Callable[[float], float] = float, *, measured: bool = False) -> Reading:
-    """Reads the score where it is a number.
-
-    Args:
-        made: gives the signal's value for it.
-        measured: whether a value that is published for a missing part gives nothing.
-    """
+    """Reads the score where it is a number."""
 
     def read(row: ScoreRow, _: Sample) -> float | None:
         if row.value is None or isinstance(row.value, str | list):

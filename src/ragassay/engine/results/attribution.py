@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ragassay.base.counts import few, grouped
+from ragassay.base.note import Note
 from ragassay.base.score import AND, RECORD, Outcome, Score
 
 MOST = 3
@@ -22,12 +23,7 @@ ValuesByJudge = Mapping[str, int]
 
 def judges_of(outcome: Outcome, judge: str) -> str:
     """The label of the judges that an outcome rests on: those whom the record names, and the run's
-    judge where it was asked; empty for arithmetic.
-
-    Args:
-        outcome: of a metric on a sample.
-        judge: label of the run's judge.
-    """
+    judge where it was asked; empty for arithmetic."""
     by = outcome.by if isinstance(outcome, Score) else ()
     asked = (judge,) if outcome.evidence and judge else ()
     return AND.join(sorted({*by, *asked}))
@@ -56,14 +52,7 @@ class Given:
 
 def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> Given:
     """The share of given values among the scored ones, with the judges who gave them.
-
-    Args:
-        n_given: number of values that the records brought.
-        n_scored: number of all values.
-        judges: number of values by label of judges.
-        judge: label of the run's judge. It is left out of those who gave values, unless all values
-            are given.
-    """
+    The run's judge is one of these only where all values are given."""
     if not n_given:
         return Given()
     share = "all" if n_given == n_scored else "some"
@@ -94,21 +83,12 @@ def label_of(judges: ValuesByJudge) -> str:
     return AND.join([*listed, *([f"others ({rest:,})"] if rest else [])])
 
 
-def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[str]:
-    """Sentences about the metrics whose values are of different judges: one for all metrics that
-    mix the same judges in the same numbers.
-
-    Args:
-        judges_of_metrics: by metric.
-        judge: label of the run's.
-    """
+def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:
+    """Notes on the metrics whose values are of different judges: one for all metrics that
+    mix the same judges in the same numbers."""
     alike = grouped((_ranked(n), name) for name, n in judges_of_metrics.items() if _mixes(n, judge))
     for how, metrics in alike.items():
-        several = len(metrics) > 1
-        yield (
-            f"{', '.join(metrics)} {'are means' if several else 'is a mean'} over values of "
-            f"different judges ({how}). The parameter given=false has all of them judged here."
-        )
+        yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
 
 
 def _ranked(judges: ValuesByJudge) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.base.note import Displayed, Note, drawing
+from ragassay.base.note import Displayed, Note, drawing, joined
 from ragassay.engine.results.gate_result import GateResult
-from ragassay.stats.paired import Doubt
+from ragassay.stats.paired import FEW_DIFFER, Doubt
+from ragassay.stats.sign_flip import EXACT_UP_TO
 
 if TYPE_CHECKING:
-    from ragassay.base.note import Note
     from ragassay.engine.results.result import Result
     from ragassay.reports.charts.chart import Chart
 
@@ -145,9 +146,9 @@ class Comparison(Displayed):
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``n_tested`` metrics were tested together, at the level ``1 - level``.
     ``unpaired`` says that the means of different queries were compared; none are in common then.
-    ``notes`` are facts beside the numbers. ``primary`` are the metrics that were named as the ones
-    to test, ``gates`` what was found of the largest drops allowed. ``runs`` are both results, for
-    plots.
+    ``brought`` are facts that the numbers do not give. ``primary`` are the metrics that were named
+    as the ones to test, ``gates`` what was found of the largest drops allowed. ``runs`` are both
+    results, for plots.
     """
 
     a: str
@@ -161,14 +162,13 @@ class Comparison(Displayed):
     level: float
     correction: str
     n_tested: int
-    warnings: tuple[str, ...] = ()
+    brought: tuple[Note, ...] = ()
     clustered_by: str | None = None
     n_clusters: int | None = None
     judged_by: str = ""
     metrics_only_a: tuple[str, ...] = ()
     metrics_only_b: tuple[str, ...] = ()
     primary: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
     gates: tuple[GateResult, ...] = ()
     unpaired: bool = False
     runs: tuple[Result, Result] | None = field(default=None, compare=False)
@@ -177,6 +177,22 @@ class Comparison(Displayed):
     def with_scores(self) -> tuple[Difference, ...]:
         """The metrics with at least one query that both runs scored: the rows of a table."""
         return tuple(d for d in self.differences if d.a_mean is not None or d.b_mean is not None)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The facts beside the numbers: doubts, what is needed to read the verdicts, the method."""
+        standing = joined(d.why for d in self.differences if d.why is not None)
+        return (*_doubts(self), *standing, *self.brought, *_beside(self), *_method(self))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences of the notes that are warnings."""
+        return tuple(str(note) for note in self.notes if note.severity == "warning")
+
+    @property
+    def decidable(self) -> bool:
+        """Whether any metric is scored in both runs for a common query."""
+        return any(d.n for d in self.differences)
 
     def plot(self) -> Chart:
         """A picture of the differences with their intervals, and of those of each query; a notebook
@@ -191,7 +207,8 @@ class Comparison(Displayed):
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""
         body = asdict(replace(self, runs=None))
-        del body["runs"]
+        del body["runs"], body["brought"]
+        body["warnings"] = list(self.warnings)
         body["notes"] = [{**asdict(note), "text": str(note)} for note in self.notes]
         body["differences"] = [
             {
@@ -206,3 +223,78 @@ class Comparison(Displayed):
             for d in self.differences
         ]
         return body
+
+
+def _doubts(comparison: Comparison) -> Iterator[Note]:
+    """Findings whose test rests on an assumption that is doubtful here."""
+    unit = "queries" if comparison.n_clusters is None else "clusters"
+    kinds = {"few differ": "few_differ", "skewed": "skewed_differences", "left out": "left_out"}
+    for doubt, kind in kinds.items():
+        names = _names([d for d in comparison.differences if d.doubtful and d.doubt == doubt])
+        if names:
+            yield Note(kind, {"most": FEW_DIFFER, "unit": unit}, names, "warning")
+
+
+def _beside(comparison: Comparison) -> Iterator[Note]:
+    """What a reader needs to read the verdicts."""
+    if comparison.unpaired:
+        counts = {"new": comparison.only_a, "old": comparison.only_b}
+        yield Note("unpaired", counts, severity="warning")
+    shown = comparison.with_scores
+    if too_few := [d for d in shown if d.p_adjusted is not None and d.too_few]:
+        yield Note("too_few", {"n": max(d.n for d in too_few)}, _names(too_few))
+    unshown = [d for d in shown if d.verdict == "no difference shown" and not d.too_few]
+    found = [d for d in shown if d.verdict in ("better", "worse", "different")]
+    sizes = sorted(abs(d.detectable) for d in unshown if d.detectable is not None)
+    if unshown and not found and sizes:
+        kind = "would_find" if sizes[0] < sizes[-1] else "would_find_one"
+        yield Note(kind, {"least": sizes[0], "most": sizes[-1]})
+    if comparison.n_tested > 1 and comparison.correction != "none":
+        yield Note("corrected", {"n": comparison.n_tested})
+    empty = [d for d in comparison.differences if d not in shown]
+    if empty:
+        yield Note("without_common_scores", names=_names(empty))
+    exploratory = [
+        d for d in shown
+        if d.standing == "exploratory" and (d.why is None or d.why.kind != "percentile")
+    ]  # fmt: skip
+    if exploratory and comparison.primary:
+        yield Note("exploratory", names=_names(exploratory))
+
+
+def _method(comparison: Comparison) -> Iterator[Note]:
+    """How the numbers were made."""
+    counts: dict[str, float | str] = {
+        "common": comparison.n_common,
+        "patterns": comparison.n_resamples,
+        "seed": comparison.seed,
+        "exact": EXACT_UP_TO,
+        "level": comparison.level,
+        "alpha": round(1 - comparison.level, 12),
+    }
+    if comparison.unpaired:
+        yield Note("welch_test", counts, severity="detail")
+    else:
+        yield Note("compared_means", counts, severity="detail")
+        yield Note("sign_flip_test", counts, severity="detail")
+    counts["n"] = comparison.n_tested
+    kind = comparison.correction if comparison.n_tested > 1 else "none"
+    yield Note(f"correction_{kind}", counts, severity="detail")
+    if halved := [d for d in comparison.with_scores if d.halves and d.p_adjusted is not None]:
+        yield Note("mid_p", names=_names(halved), severity="detail")
+    yield Note("interval_of_test", counts, severity="detail")
+    yield Note("detectable", counts, severity="detail")
+    if comparison.n_clusters is not None:
+        by = comparison.clustered_by or "cluster"
+        yield Note("clustered", {"n": comparison.n_clusters, "by": by}, severity="detail")
+    if comparison.judged_by:
+        yield Note("judged_by", {"judge": comparison.judged_by}, severity="detail")
+    if without := [d for d in comparison.with_scores if d.low is None and d.n > 1]:
+        yield Note("without_interval", names=_names(without), severity="detail")
+    for run in ("a", "b"):
+        if names := getattr(comparison, f"metrics_only_{run}"):
+            yield Note(f"metrics_only_in_{run}", names=names, severity="detail")
+
+
+def _names(differences: Sequence[Difference]) -> tuple[str, ...]:
+    return tuple(d.name for d in differences)

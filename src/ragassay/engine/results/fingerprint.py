@@ -26,7 +26,9 @@ FACTS = (
 def of_sample(sample: Sample) -> int:
     """64 bits of the hash of a sample's query id and facts, the same in every process."""
     facts = [sample.id, *(getattr(sample, name) for name in FACTS)]
-    return int.from_bytes(_digest(repr(facts).encode("utf-8", "surrogatepass"))[:8], "big")
+    return int.from_bytes(
+        hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()[:8], "big"
+    )
 
 
 def of_reply(sample: Sample) -> int:
@@ -36,24 +38,17 @@ def of_reply(sample: Sample) -> int:
     if not isinstance(asked, Mapping):
         return NO_REPLY
     reply = [asked.get(name) for name in ("fingerprint", "at", "latency")]
-    return NO_REPLY if None in reply else int.from_bytes(_digest(repr(reply).encode())[:8], "big")
+    if None in reply:
+        return NO_REPLY
+    return int.from_bytes(hashlib.sha256(repr(reply).encode()).digest()[:8], "big")
 
 
 def of_run(asked: Iterable[int]) -> str:
     """16 digits for a set of queries, whatever their order and however often each was asked."""
     body = b"".join(number.to_bytes(8, "big") for number in sorted(set(asked)))
-    return _digest(body).hex()[:16]
+    return hashlib.sha256(body).hexdigest()[:16]
 
 
 def differing(one: Sample, other: Sample) -> list[str]:
-    """The names of the facts (`FACTS`) in which two samples of one query differ.
-
-    Args:
-        one: a sample.
-        other: another of the same query.
-    """
+    """The names of the facts (`FACTS`) in which two samples of one query differ."""
     return [name for name in FACTS if getattr(one, name) != getattr(other, name)]
-
-
-def _digest(body: bytes) -> bytes:
-    return hashlib.sha256(body).digest()

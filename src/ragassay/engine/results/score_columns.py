@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.sample import Identity
+from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import Outcome, Reason, Unscored, label_of
+from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import judges_of
 
 Mask = NDArray[np.bool_]
@@ -37,6 +38,9 @@ class _Kind(NamedTuple):
 
 class ScoreColumns:
     """The numbers of all scores: a float and the number of its kind for each sample and metric.
+
+    Methods take the shown name of a metric; some also a mask of the samples that count, shape
+    ``(n_samples,)``, and count all without one.
 
     Attributes:
         identities: query id, system and repeat of each sample, in the order of evaluation.
@@ -76,14 +80,14 @@ class ScoreColumns:
         """The systems, in order of first appearance."""
         return list(dict.fromkeys(system for _, system, _ in self.identities))
 
-    def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
-        """Appends a sample's outcome to a metric's column.
+    def add_sample(self, sample: Sample) -> None:
+        """Appends a sample; its outcomes are added with `add`."""
+        self.identities.append(sample.identity)
+        self.asked.append(fingerprint.of_sample(sample))
+        self.replies.append(fingerprint.of_reply(sample))
 
-        Args:
-            metric: name of the column.
-            outcome: of the next sample.
-            judge: label of the run's judge.
-        """
+    def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
+        """Appends a sample's outcome to a metric's column."""
         number, judges = 0.0, judges_of(outcome, judge)
         if isinstance(outcome, Unscored):
             kind = _Kind(judges, reason=outcome.reason)
@@ -128,12 +132,7 @@ class ScoreColumns:
         return self.unscored(metric, OWED) | without_mean
 
     def unscored(self, metric: str, reasons: Iterable[Reason]) -> Mask:
-        """Where a score is missing for one of these reasons, shape ``(n_samples,)``.
-
-        Args:
-            metric: name of the column.
-            reasons: that are looked for.
-        """
+        """Where a score is missing for one of these reasons, shape ``(n_samples,)``."""
         chosen = set(reasons)
         return self._where(metric, lambda kind: kind.reason in chosen)
 
@@ -143,12 +142,7 @@ class ScoreColumns:
 
     def averaged(self, metric: str, mask: Mask | None = None) -> Mask:
         """Which samples a mean runs over, shape ``(n_samples,)``: those with a number, none where
-        all of their numbers stand for missing parts.
-
-        Args:
-            metric: name of the column.
-            mask: the samples that count, shape ``(n_samples,)``; all when left out.
-        """
+        all of their numbers stand for missing parts."""
         scored = self.scored(metric) if mask is None else self.scored(metric) & mask
         return scored & bool((scored & ~self.assumed(metric)).any())
 
@@ -161,12 +155,7 @@ class ScoreColumns:
         return np.frombuffer(self._values[metric], dtype=np.float64)
 
     def reasons(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """The number of unscored samples by reason, most frequent first.
-
-        Args:
-            metric: name of the column.
-            mask: the samples that count, shape ``(n_samples,)``; all when left out.
-        """
+        """The number of unscored samples by reason, most frequent first."""
         counts = Counter(dict.fromkeys(Reason, 0))
         for kind, n in self._counted(metric, mask):
             if kind.reason is not None:
@@ -174,34 +163,19 @@ class ScoreColumns:
         return {str(reason): n for reason, n in counts.most_common() if n}
 
     def labels(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """The number of samples by label, most frequent first.
-
-        Args:
-            metric: name of the column.
-            mask: the samples that count, shape ``(n_samples,)``; all when left out.
-        """
+        """The number of samples by label, most frequent first."""
         labelled = self._where(metric, lambda kind: kind.label is not None)
         codes = self._code_array(metric)[labelled if mask is None else labelled & mask]
         labels = Counter(self._kinds[code].label or "" for code in codes.tolist())
         return dict(labels.most_common())
 
     def n_given(self, metric: str, mask: Mask | None = None) -> int:
-        """The number of values that the records brought.
-
-        Args:
-            metric: name of the column.
-            mask: the samples that count, shape ``(n_samples,)``; all when left out.
-        """
+        """The number of values that the records brought."""
         return sum(n for kind, n in self._counted(metric, mask) if kind.given)
 
     def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
         """The number of values by label of judges (`ragassay.engine.results.attribution`), most
-        frequent first. Values by arithmetic alone are left out.
-
-        Args:
-            metric: name of the column.
-            mask: the samples that count, shape ``(n_samples,)``; all when left out.
-        """
+        frequent first. Values by arithmetic alone are left out."""
         counts: Counter[str] = Counter()
         for kind, n in self._counted(metric, mask):
             counts[kind.judges] += n if kind.reason is None else 0
@@ -218,24 +192,14 @@ class ScoreColumns:
         return np.array([holds(kind) for kind in self._kinds], np.bool_)[self._code_array(metric)]
 
     def value(self, metric: str, row: int) -> float | str | None:
-        """A sample's number or label; ``None`` where it is unscored.
-
-        Args:
-            metric: name of the column.
-            row: number of the sample.
-        """
+        """A sample's number or label; ``None`` where it is unscored."""
         kind = self._kinds[self._codes[metric][row]]
         if kind.label is not None:
             return kind.label
         return self._values[metric][row] if kind.reason is None else None
 
     def reason(self, metric: str, row: int) -> Reason | None:
-        """Why a sample is unscored; ``None`` where it is not.
-
-        Args:
-            metric: name of the column.
-            row: number of the sample.
-        """
+        """Why a sample is unscored; ``None`` where it is not."""
         return self._kinds[self._codes[metric][row]].reason
 
     def _code_array(self, metric: str) -> NDArray[np.uint32]:

@@ -42,14 +42,7 @@ class ScoreRow:
 
     @classmethod
     def of(cls, identity: Identity, metric: str, outcome: Outcome, judge: str = "") -> ScoreRow:
-        """The row for an outcome.
-
-        Args:
-            identity: query id, system and repeat of the sample.
-            metric: name that the run shows.
-            outcome: a score, or why there is none.
-            judge: label of the run's judge.
-        """
+        """The row for an outcome."""
         judge = judges_of(outcome, judge)
         if isinstance(outcome, Score):
             status = "assumed" if outcome.assumed else "given" if outcome.given else "ok"

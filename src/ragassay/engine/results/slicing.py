@@ -1,19 +1,25 @@
-"""The columns that a report is sliced by, collected while the samples stream past."""
+"""What a run keeps of each sample beside its scores: the columns that a report is sliced by, its
+cluster, and the language of what a judge read."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ragassay.base.sample import Sample
 from ragassay.formats import folded
 from ragassay.formats.records.aliases import FIELD_OF
-from ragassay.texts.conversation_names import CONVERSATION_KEYS
-from ragassay.texts.languages import language_of
+from ragassay.texts.conversation_names import (
+    CONVERSATION_KEYS,
+    conversation_of_id,
+    named_conversation,
+)
+from ragassay.texts.languages import language_in, language_of
 
 _LANGUAGE = "language"
 _READ = 600
-"""Characters of a query that are read to find its language."""
+"""Characters of a text that are read to find its language."""
 _SHARE = 0.1
 """Least share of the samples in a language that their words tell, for a slice unasked for."""
 MAX_VALUES = 20
@@ -145,3 +151,78 @@ def _label(value: object) -> str | None:
         if labels and all(labels):
             return Labels([label for label in labels if label])
     return None
+
+
+IN_CLUSTER = "in "
+"""Begins the cluster of a sample that has one by its data, not only by its id."""
+
+NO_CLUSTERS = "none"
+"""Value of ``cluster_by`` by which only samples of one query belong together."""
+
+
+def cluster_column(asked: str | None) -> str | None:
+    """The column that a run is clustered by; ``None`` where none was asked for."""
+    return None if asked in (None, "", NO_CLUSTERS) else str(asked)
+
+
+def cluster_of(sample: Sample, column: str | None) -> str:
+    """The cluster that a sample belongs to; its own id where it has none."""
+    if column in CONVERSATION_KEYS:
+        name = conversation(sample)
+    else:
+        value = sample.metadata.get(column or "")
+        name = None if value is None else str(value)
+    return f"id {sample.id}" if name is None else f"{IN_CLUSTER}{name}"
+
+
+def conversation(sample: Sample) -> str | None:
+    """The conversation that a sample belongs to, where its metadata or its id says so."""
+    return named_conversation(sample) or conversation_of_id(sample.id)
+
+
+_LEAST = 0.9
+"""Share of the samples with a known language that are in the language of the data."""
+_WORD = re.compile(r"[^\W\d_]+")
+_OTHER = "?"
+"""Another language than those that are known, or several."""
+
+
+class DataLanguage:
+    """Counts the languages of samples."""
+
+    def __init__(self) -> None:
+        self._samples: Counter[str] = Counter()
+
+    def add(self, sample: Sample) -> None:
+        """Counts a sample: its query, answer and passages have to be in one language, where they
+        are long enough to tell.
+        """
+        if sample.language:
+            told = {language_in(sample)}
+        else:
+            told = {_told(text[:_READ]) for text in _texts(sample)} - {""}
+        self._samples[(told.pop() if len(told) == 1 else _OTHER) if told else ""] += 1
+
+    @property
+    def code(self) -> str:
+        """The language of at least nine tenths of the samples that tell one, and of half of all;
+        empty where there is none.
+        """
+        told = Counter({code: n for code, n in self._samples.items() if code})
+        (most, n), *_ = told.most_common(1) or [(_OTHER, 0)]
+        is_known = n >= _LEAST * told.total() and 2 * n >= self._samples.total()
+        return most if most != _OTHER and is_known else ""
+
+
+def _texts(sample: Sample) -> Iterator[str]:
+    yield sample.query or ""
+    answers = [run.answer for run in sample.runs] or [sample.answer]
+    yield " ".join(one.text[:_READ] for one in answers if one is not None)
+    yield " ".join((one.text or "")[:_READ] for one in sample.passages or ())
+
+
+def _told(text: str) -> str:
+    """The language of a text; empty where its words do not tell, as in a list of names."""
+    words = _WORD.findall(text)
+    letters = 2 * sum(not word.isascii() for word in words) > len(words)
+    return language_of(text) or (_OTHER if letters else "")

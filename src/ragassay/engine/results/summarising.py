@@ -82,13 +82,7 @@ def describe(
 def summarise(
     columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
 ) -> dict[str, MetricSummary]:
-    """The metrics with their numbers over all samples, by name.
-
-    Args:
-        columns: the scores.
-        metrics: as `describe` makes them.
-        options: of the intervals.
-    """
+    """The metrics with their numbers over all samples, by name."""
     all_samples = np.ones(len(columns), dtype=np.bool_)
     clusters = sample_clusters(columns)
     return {m.name: _over(columns, m, all_samples, clusters, options) for m in metrics}
@@ -106,7 +100,7 @@ def slice_summaries(
 
     Args:
         columns: the scores, with slicing columns.
-        metrics: as `describe` makes them.
+        metrics: with their names, ranges and signatures.
         options: of the intervals. No bootstrap is used here, because slices are many and small.
         queries: that count; all where left out.
     """
@@ -256,14 +250,7 @@ def interval_of(
 
     A sum has no interval. That of a percentile lies between two of the ordered values, whatever
     method is chosen for means. The interval of a geometric mean is computed on logarithms. Bounds
-    are cut at the metric's range, because the true mean lies inside it.
-
-    Args:
-        metric: says the aggregate and the range.
-        values: scores, shape ``(n,)``.
-        clusters: number of each value's cluster, shape ``(n,)``; ``None`` for none.
-        options: of the interval.
-    """
+    are cut at the metric's range, because the true mean lies inside it."""
     floor, ceiling = metric.bounds
     if metric.aggregate == "sum" or not values.size:
         total = float(values.sum()) if values.size else None
@@ -293,12 +280,7 @@ def interval_of(
 
 
 def cut(low: float | None, high: float | None, span: Span) -> Bounds:
-    """The bounds, cut at the ends of a metric's range, where there are any.
-
-    Args:
-        low, high: of an interval.
-        span: the range.
-    """
+    """The bounds, cut at the ends of a metric's range, where there are any."""
     floor, ceiling = span
     return (
         low if low is None or floor is None else max(low, floor),
@@ -318,12 +300,7 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
     """The totals of the suites, by name.
 
     A total is left out where one of its metrics was not computed, or lacks samples for a reason
-    other than the data: the total would describe other samples than it says.
-
-    Args:
-        suites: of the run.
-        metrics: summaries of its metrics.
-    """
+    other than the data: the total would describe other samples than it says."""
     means = {plain(metric.metric): metric.mean for metric in metrics if lacks_no_sample(metric)}
     return {
         name: total.compute(**{role: means[metric] for role, metric in total.means.items()})

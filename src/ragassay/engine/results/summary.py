@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.counts import either, plural, share
 from ragassay.base.errors import UsageError
-from ragassay.base.note import Displayed
+from ragassay.base.note import Displayed, Note
 from ragassay.base.score import Reason
 from ragassay.engine.results.shown_names import shown
 from ragassay.stats.components import Components
@@ -188,7 +188,7 @@ class Summary(Displayed):
     slices: tuple[Slice, ...] = ()
     failures: Mapping[str, int] = field(default_factory=dict)
     incomplete: int = 0
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     judging: Spending | None = None
     embedding: Spending | None = None
     fingerprint: str = ""
@@ -219,6 +219,11 @@ class Summary(Displayed):
         return iter(self.metrics)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences of its notes."""
+        return tuple(map(str, self.notes))
+
+    @property
     def all_failed(self) -> str:
         """See `all_failed`."""
         return all_failed(self.failures, self.n_samples)
@@ -240,23 +245,23 @@ class Summary(Displayed):
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values, ready for strict JSON."""
-        return asdict(self)
+        return asdict(self) | {"warnings": list(self.warnings)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Summary:
         """The summary that `to_json` wrote; fields that this version does not know are left out."""
         from pydantic import TypeAdapter
 
-        return TypeAdapter(cls).validate_python(data)
+        sentences, facts = data.get("warnings", ()), data.get("notes", ())
+        notes = [Note(**{**one, "names": tuple(one["names"])}) for one in facts]
+        if len(notes) != len(sentences):  # an older run
+            notes = [Note("text", {"text": one}, severity="warning") for one in sentences]
+        return TypeAdapter(cls).validate_python({**data, "notes": notes})
 
 
 def is_incomplete(*summaries: Summary) -> bool:
     """Whether nothing could be scored, or something went unscored that should not have, or the
-    recorded answers named as the judge answer fewer than half of the questions.
-
-    Args:
-        summaries: of a run and, where there is one, of its consistency.
-    """
+    recorded answers named as the judge answer fewer than half of the questions."""
     metrics = [one for summary in summaries for one in summary.metrics.values()]
     judges = [one.judging for one in summaries if one.judging is not None]
     return (
@@ -291,12 +296,7 @@ def missing_by_accident(*summaries: Summary) -> str:
 
 def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
     """A sentence that says that the system failed for every sample, and what to do; empty where it
-    answered one.
-
-    Args:
-        failures: samples by what the system said when it failed.
-        n_samples: all samples.
-    """
+    answered one."""
     n = sum(failures.values())
     if not n or n < n_samples:
         return ""

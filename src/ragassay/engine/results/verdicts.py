@@ -127,15 +127,8 @@ def read_lines(
 ) -> Iterator[tuple[int, int, T]]:
     """The lines of a file of strict JSON: number from 1, place in bytes, and what it holds.
 
-    Args:
-        path: of the file.
-        parse: makes an object of a line's JSON; a `ValueError` refuses it.
-        noun: names a line in errors: ``a score``.
-        hint: what to do about a wrong line.
-
     Raises:
-        InputError: a line is no JSON, or is refused.
-    """
+        InputError: a line is no JSON, or is refused."""
     place = 0
     with path.open("rb") as stream:
         for number, line in enumerate(opening.raw_lines(stream, path), start=1):

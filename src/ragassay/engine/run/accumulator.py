@@ -8,15 +8,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given, given_of, mixed
-from ragassay.engine.results.clustering import IN_CLUSTER, cluster_column, cluster_of
-from ragassay.engine.results.data_language import DataLanguage
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.slicing import Slicer
+from ragassay.engine.results.slicing import (
+    IN_CLUSTER,
+    DataLanguage,
+    Slicer,
+    cluster_column,
+    cluster_of,
+)
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
@@ -114,9 +119,7 @@ class Accumulator:
         """Takes in a window of scored samples, with a list of outcomes for each metric."""
         column = self.column or CONVERSATION_KEYS[0]
         for sample in samples:
-            self.columns.identities.append(sample.identity)
-            self.columns.asked.append(fingerprint.of_sample(sample))
-            self.columns.replies.append(fingerprint.of_reply(sample))
+            self.columns.add_sample(sample)
             self.systems[sample.system] += 1
             if sample.failure:
                 self.failures[" ".join(sample.failure.split())] += 1
@@ -155,7 +158,7 @@ class Accumulator:
         self,
         title: str,
         suite: str,
-        notes: Sequence[str],
+        notes: Sequence[Note],
         *,
         sign: Callable[[Metric, Given], str],
         judging: Spending | None = None,
@@ -168,7 +171,7 @@ class Accumulator:
         Args:
             title: of the data.
             suite: title of the suites.
-            notes: sentences for the reader.
+            notes: that stand first.
             sign: gives a metric's signature as it was computed (with judge and prompts), from the
                 metric and the share of its values that came with the records.
             judging: counts and cost of the judge's questions; ``None`` where no judge was asked.
@@ -215,7 +218,7 @@ class Accumulator:
             + self.missing.n_without_embedder
             + self.n_without_label
             + lost,
-            warnings=(
+            notes=(
                 *notes,
                 *mixed({name: m.judges for name, m in summary_of.items()}, self.judge),
                 *warnings_of(self, summary_of, judging, embedding),

@@ -8,35 +8,33 @@ the values mean.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from ragassay import formats, suites
+from ragassay import formats
 from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, warn_user
 from ragassay.base.problem_words import mistakes
 from ragassay.base.yaml_files import Marked, Place, text_of
 from ragassay.engine.comparison import gates
-from ragassay.engine.config.config_file import SAMPLING, ConfigFile
+from ragassay.engine.config.config_file import (
+    SAMPLING,
+    ConfigFile,
+    is_for_a_key,
+    read_filled,
+    refuse_keys,
+)
 from ragassay.engine.config.config_paths import found_from, make_absolute
-from ragassay.engine.config.environment import is_for_a_key, read_filled, refuse_keys
-from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.metric_selection import (
-    MetricSelection,
     make_plan,
     own_metrics,
-    published_names,
-    templates,
-    with_options,
 )
-from ragassay.engine.config.run_config import RunConfig, make_config
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, make_config
 from ragassay.engine.models.modelling import check_folders, check_names, models_used
 from ragassay.formats.records.chosen_columns import canonical
 from ragassay.formats.sources import encodings
-from ragassay.metrics.core.metric import Metric
 from ragassay.user_code.object_loading import has_module
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
@@ -140,82 +138,83 @@ def checked(file: ConfigFile, flags: Mapping[str, Any] | None = None) -> RunConf
     """
     given = {key: value for key, value in (flags or {}).items() if value is not None}
     config = make_config(**(file.values | given))
-    for place, attempt in _attempts(config, [key for key in file.values if key not in given]):
-        if error := _failure(attempt):
-            problem = error.problem if isinstance(error, OptionError) else str(error)
-            raise file.wrong_key(place, problem) from error
+    if error := _mistake(config):
+        place = _place_of(error, config, [*file.values, *given])
+        if not place or place[0] in given:
+            raise error
+        problem = error.problem if isinstance(error, OptionError) else str(error)
+        raise file.wrong_key(place, problem) from error
     for note in file.notes:
         warn_user(note)
     return config
 
 
-Attempt = Callable[[], object]
-"""Raises `UsageError` where a value is impossible."""
+def _place_of(error: UsageError, config: RunConfig, keys: Collection[str]) -> Place:
+    """The place that a mistake is at: the first key, or item of its list or mapping, without which
+    no mistake is found, or else another one. Keys that depend on others are tried before these."""
+    first: Place = ()
+    for key in sorted(keys, key=lambda one: _TRIED.index(one) if one in _TRIED else len(_TRIED)):
+        value = getattr(config, key)
+        parts: list[tuple[Place, Any]] = []
+        if isinstance(value, Mapping):
+            parts = [((key, n), {o: v for o, v in value.items() if o != n}) for n in value]
+        elif isinstance(value, list):
+            parts = [((key, f"{n}"), value[:n] + value[n + 1 :]) for n in range(len(value))]
+        default = RunConfig.model_fields[key].get_default(call_default_factory=True)
+        for place, without in [*parts, ((key,), default)]:
+            other = _mistake(config.model_copy(update={key: without}))
+            if other is None:
+                return first if first[:1] == place else place
+            if str(other) != str(error):
+                first = first or place
+    return first
 
-Check = Callable[[RunConfig, Any], object]
-"""The same for the value of a key, an item of its list, or a mapping with one of its items."""
+
+_TRIED = (
+    *("fail_under", "models", "options", "consistency_of", "judge", "columns", "encoding"),
+    *("format", "ks", "consistency_metrics", "metrics", "suite"),
+)
+"""The keys in the order in which they are tried, from those that depend on others."""
 
 
-def _failure(attempt: Attempt) -> UsageError | None:
+def _mistake(config: RunConfig) -> UsageError | None:
     try:
-        attempt()
+        _check(config)
     except UsageError as error:
         return error
     return None
 
 
-def _attempts(config: RunConfig, keys: Collection[str]) -> Iterator[tuple[Place, Attempt]]:
-    """What is tried of the values of some keys, each with the place that an error is about."""
-    yield from _of_items(config, keys, _FILES)
-    own = own_metrics(config.model_dump())  # makes their names known
-    yield from _of_items(config, keys, _CHECKS)
-    if {"options", "fail_under", "consistency_of", "models"} & set(keys):
-        yield from _of_metrics(config, keys, own)
+def _check(config: RunConfig) -> None:
+    """Looks for all that a configuration names; the data is not read."""
+    nuggets = [] if config.nuggets in (OWN, POOLED) else [config.nuggets]
+    named = (config.references, config.golden, config.qrels, config.judge_prompt)
+    data = () if config.data is None else formats.files_of(config.data)
+    for name in (*named, *nuggets, *config.rubric, *data, *config.prompts.values()):
+        if name is not None and not Path(name).exists():
+            raise UsageError(f"there is no file or folder {name}")
+    own = own_metrics(config.model_dump())
+    if low := [k for k in config.ks or () if k < 1]:
+        raise UsageError(f"a cut-off is at least 1, not {low[0]}")
+    if config.format is not None:
+        formats.get(config.format)
+    encodings.checked(config.encoding)
+    canonical(config.columns)
+    for word in config.judge:
+        _check_judge(word)
+    check_folders(config.models)
+    for text in config.fail_under:
+        gates.parse(text)
+    data_format = _format(config)
+    if data_format is None and not (config.suite or config.metrics):
+        return  # the metrics depend on the data
+    plan = make_plan(config, data_format or "", (), own)
+    check_names(config.models, models_used(config, plan.every.values()))
+    shown = {name: str(metric) for name, metric in plan.metrics.items()}
+    gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
 
 
-def _of_items(
-    config: RunConfig, keys: Collection[str], checks: Mapping[str, Check]
-) -> Iterator[tuple[Place, Attempt]]:
-    for key in keys:
-        value, check = getattr(config, key), checks.get(key)
-        if check is None or value is None:
-            continue
-        items: list[tuple[Place, Any]]
-        if isinstance(value, Mapping):
-            items = [((key, name), {name: one}) for name, one in value.items()]
-        elif isinstance(value, list):
-            items = [((key, str(at)), one) for at, one in enumerate(value)]
-        else:
-            items = [((key,), value)]
-        yield from ((place, partial(check, config, one)) for place, one in items)
-
-
-def _there(_: RunConfig, name: str) -> None:
-    if not Path(name).exists():
-        raise UsageError(f"there is no file or folder {name}")
-
-
-def _data(config: RunConfig, name: str) -> None:
-    for path in formats.files_of(name):
-        _there(config, str(path))
-
-
-def _prompts(config: RunConfig, files: Mapping[str, str]) -> None:
-    for name in files.values():
-        _there(config, name)
-
-
-def _nuggets(config: RunConfig, name: str) -> None:
-    if name not in (OWN, POOLED):
-        _there(config, name)
-
-
-def _cutoff(config: RunConfig, k: int) -> None:
-    if k < 1:
-        raise UsageError(f"a cut-off is at least 1, not {k}")
-
-
-def _judge(config: RunConfig, word: str) -> None:
+def _check_judge(word: str) -> None:
     from ragassay.judges.judge_factory import address_of, kinds
     from ragassay.judges.python_judge import names_object
     from ragassay.transport.secrets import NO_KEY
@@ -224,77 +223,6 @@ def _judge(config: RunConfig, word: str) -> None:
         return  # the run imports it when it begins
     if word.strip().partition(":")[0].casefold() not in kinds():
         address_of(word.strip(), "model", os.environ, NO_KEY)
-
-
-_FILES: Mapping[str, Check] = {
-    **dict.fromkeys(("references", "golden", "qrels", "judge_prompt", "rubric"), _there),
-    "nuggets": _nuggets,
-    "data": _data,
-    "prompts": _prompts,
-}
-"""The checks that files are there; they come first, because others read files."""
-
-_CHECKS: Mapping[str, Check] = {
-    "suite": lambda config, name: suites.get(name),
-    "metrics": lambda config, name: suites.metrics_by_name(
-        name, ks=config.ks, local=published_names(config, _format(config))
-    ),
-    "consistency_metrics": lambda config, name: templates(
-        config.model_copy(update={"consistency_metrics": [name]}), []
-    ),
-    "ks": _cutoff,
-    "format": lambda config, name: formats.get(name),
-    "encoding": lambda config, name: encodings.checked(name),
-    "columns": lambda config, mapping: canonical(mapping),
-    "fail_under": lambda config, text: gates.parse(text),
-    "judge": _judge,
-    "models": lambda config, folders: check_folders(folders),
-}
-
-
-def _of_metrics(
-    config: RunConfig, keys: Collection[str], own: Sequence[Metric]
-) -> Iterator[tuple[Place, Attempt]]:
-    """The keys whose values depend on the metrics: parameters, gates, models, and the metrics whose
-    spread is reported."""
-    data_format = _format(config)
-    if data_format is None and not (config.suite or config.metrics):
-        return  # the metrics depend on the data
-
-    def plan(**changed: Any) -> MetricSelection:
-        return make_plan(config.model_copy(update=changed), data_format or "", (), own)
-
-    for at, name in enumerate(config.consistency_of) if "consistency_of" in keys else ():
-        yield ("consistency_of", str(at)), partial(plan, options={}, consistency_of=[name])
-    without_options = plan(options={})
-    if "options" in keys:
-        yield from _of_options(list(without_options.every.values()), config.options)
-    full = plan()
-    if "models" in keys:
-        models = models_used(config, full.every.values())
-        yield from ((("models", n), partial(check_names, [n], models)) for n in config.models)
-    if "fail_under" in keys:
-        shown = {name: str(metric) for name, metric in full.metrics.items()}
-        used = [suite.name for suite in full.suites]
-        for at, text in enumerate(config.fail_under):
-            yield ("fail_under", str(at)), partial(gates.resolve, [text], shown, used)
-
-
-def _of_options(
-    metrics: Sequence[Metric], options: Mapping[str, Any]
-) -> Iterator[tuple[Place, Attempt]]:
-    """All parameters together, because one may need another. The place is that of the parameter
-    without which the others fit, or else of the first that does not fit those before it."""
-
-    def setting(names: Collection[str]) -> Attempt:
-        return partial(with_options, metrics, {name: options[name] for name in names})
-
-    names = list(options)
-    together = setting(names)
-    if _failure(together):
-        alone = [one for one in names if not _failure(setting([n for n in names if n != one]))]
-        yield from ((("options", name), together) for name in alone[:1])
-        yield from ((("options", one), setting(names[: n + 1])) for n, one in enumerate(names))
 
 
 def _format(config: RunConfig) -> str | None:

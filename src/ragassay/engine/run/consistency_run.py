@@ -25,16 +25,16 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import here
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given
-from ragassay.engine.results.clustering import IN_CLUSTER, NO_CLUSTERS
-from ragassay.engine.results.folders.result_sink import ResultSink
+from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.slicing import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.judge_session import signature
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
 from ragassay.formats import Mapper, to_record
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED, AnswersMetric, answer_text
@@ -193,10 +193,10 @@ class ConsistencyRun:
                 counts.add(samples)
                 if progress is not None:
                     progress(len(collected.columns), n_groups)
-            notes = [*warned(), *self.models.remarks(), *counts.notes(metrics)]
+            told = [*map(as_note, (*warned(), *self.models.remarks())), *counts.notes(metrics)]
             suite = self.plan.suite
             undirected = collected.summary(
-                self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
+                self.summary.title, CONSISTENCY, told, sign=self._signature, suites=[suite]
             )
             slices = tuple(map(self._directed, undirected.slices))
             summary = replace(
@@ -312,9 +312,9 @@ class _RunCounts:
             self.runs += len(group.runs)
             self.empty += sum(run.answer is not None and not answer_text(run) for run in group.runs)
 
-    def notes(self, metrics: Iterable[Metric]) -> Iterator[str]:
-        """A sentence for what is worth one."""
+    def notes(self, metrics: Iterable[Metric]) -> Iterator[Note]:
+        """Those that are worth one."""
         if 0 < self.singles < self.queries:
-            yield str(Note("run_once", {"n": self.singles, "total": self.queries}))
+            yield Note("run_once", {"n": self.singles, "total": self.queries})
         if self.empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
-            yield str(Note("empty_answers", {"n": self.empty, "total": self.runs}))
+            yield Note("empty_answers", {"n": self.empty, "total": self.runs})

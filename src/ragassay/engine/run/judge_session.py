@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
-from ragassay.engine.config.judging import Judging
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config.run_config import Judging, RunConfig
 from ragassay.engine.models.modelling import cosine_of, identities
 from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.summary import Spending

@@ -41,13 +41,8 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
     """Passes samples on after checking that each has the query text that the bank has for its id.
     Warns at the end where the bank has no nugget for any of them.
 
-    Args:
-        samples: of the run.
-        bank: its nuggets.
-
     Raises:
-        InputError: the bank's entry of a sample's id is about another query.
-    """
+        InputError: the bank's entry of a sample's id is about another query."""
     has_nuggets, first = False, None
     for sample in samples:
         bank.check(sample.id, sample.query)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,25 +13,39 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay import formats
+from ragassay import __version__, formats
+from ragassay.base import files
 from ragassay.base.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
-from ragassay.engine.config.judging import OWN, POOLED
-from ragassay.engine.config.metric_selection import MetricSelection, make_plan, own_metrics
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.config.suite_fit import LOOKED_AT, SuiteFits
-from ragassay.engine.models.modelling import check_models, here
-from ragassay.engine.models.run_embedder import address_for, models_for, spending_of
-from ragassay.engine.results.folders.result_sink import ResultSink
+from ragassay.engine.config.config_paths import make_relative
+from ragassay.engine.config.metric_selection import (
+    LOOKED_AT,
+    MetricSelection,
+    SuiteFits,
+    make_plan,
+    own_metrics,
+    published_names,
+)
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
+from ragassay.engine.models.modelling import (
+    address_for,
+    check_models,
+    here,
+    models_for,
+    spending_of,
+)
+from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import (
     NUGGETS,
+    RUBRICS,
     SAMPLES,
     VERDICTS,
     FolderWriter,
     check_consistency,
 )
 from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import (
@@ -47,8 +62,7 @@ from ragassay.engine.run.judge_session import (
     spending,
 )
 from ragassay.engine.run.progress_bar import Progress
-from ragassay.engine.run.resolved_config import resolved_config
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.golden.golden_folder import check_output
@@ -57,6 +71,8 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.metrics.answer.answer_match import AnswerMatches
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.function_metrics import FunctionMetric
 from ragassay.metrics.core.judged import uses_of
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples
@@ -140,7 +156,7 @@ def prepare(
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, plan, tuple(checks), session, rereads, address)
+    return PreparedRun(config, source, plan, session, rereads, address)
 
 
 def _warn_of_two_instructions(plan: MetricSelection) -> None:
@@ -167,7 +183,6 @@ class PreparedRun:
     config: RunConfig
     source: Source
     plan: MetricSelection
-    gates: tuple[gates.Gate, ...] = ()
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
@@ -241,7 +256,7 @@ class PreparedRun:
             summary = collected.summary(
                 source.title,
                 plan.title,
-                [*self.notes, *recorded(), *remarks, *models.remarks()],
+                [*map(as_note, (*self.notes, *recorded(), *remarks, *models.remarks()))],
                 sign=lambda metric, given: signature(metric, asker, bank, given, models),
                 judging=None if asker is None else spending(asker, begun),
                 embedding=spending_of(models.embedder_used),
@@ -273,9 +288,7 @@ class PreparedRun:
             verdicts=verdicts if folder is None else VerdictFile(folder / VERDICTS),
             _consistency=consistency,
         )
-        result.gates = gates.decide_run(
-            self.gates, result, collected.intervals, trust_offline=config.trust_offline
-        )
+        result.gates = gates.results_of(result)
         return result
 
     def _other_suites(self) -> list[str]:
@@ -306,3 +319,78 @@ class PreparedRun:
             bank = pooled(self.rereads(), asker, self.plan.metrics.values())
         asker.context["nuggets"] = bank
         return bank
+
+
+def resolved_config(
+    config: RunConfig,
+    plan: MetricSelection,
+    source: Source,
+    clustered_by: str | None,
+    summary: Summary,
+) -> dict[str, Any]:
+    """The content of ``run.yaml``. Copies the user's own files into the run folder."""
+    import numpy as np
+
+    body = config.model_dump(exclude_none=True)
+    for key in ("refresh", "retry_failed"):
+        body.pop(key, None)  # who runs run.yaml again wants the same answers, not to pay again
+    if "://" in body.get("ledger", ""):
+        del body["ledger"]  # the address of a database may hold a password
+    if config.output is not None:
+        # Paths in a configuration are relative to it, so that run.yaml can be run again.
+        make_relative(body, config.output)
+        body |= _copied(config, Path(config.output))
+    body["suite"] = [suite.name for suite in plan.suites]
+    local = published_names(config, source.format, plan.suites)
+    body["metrics"] = [_loadable_name(metric, name, local) for name, metric in plan.metrics.items()]
+    if plan.consistency is not None:
+        body["consistency_of"] = list(plan.consistency.of)
+        body["consistency_metrics"] = list(plan.consistency.asked)
+    body["cluster_by"] = clustered_by or config.cluster_by
+    judged_by = {} if summary.judging is None else {"judged_by": summary.judging.signature}
+    return {
+        "ragassay": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        **body,
+        "format": source.format,
+        "fingerprint": source.fingerprint,
+        "signatures": {name: metric.signature for name, metric in summary.metrics.items()},
+        **judged_by,
+    }
+
+
+def _loadable_name(metric: Metric, name: str, local: Mapping[str, str]) -> str:
+    """The name by which a metric is found when the run is run again: the place of a user's
+    function, or the shown name where it means this metric, or else the canonical name."""
+    if isinstance(metric, FunctionMetric) and metric.place:
+        return f"{metric.place}{str(metric).removeprefix(metric.name)}"
+    means_it = naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
+    return name if means_it else str(metric)
+
+
+def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
+    """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
+    from ragassay.judges.own_rubrics import read_rubric
+
+    keys: dict[str, Any] = {}
+    if config.rubric:
+        # A rubric's name is unique in a run, that of its file need not be.
+        keys["rubric"] = [
+            _copy(Path(name), folder, f"{read_rubric(name).name}.yaml") for name in config.rubric
+        ]
+    if config.judge_prompt is not None:
+        prompt = Path(config.judge_prompt)
+        keys["judge_prompt"] = _copy(prompt, folder, prompt.name)
+    if config.prompts:
+        keys["prompts"] = {
+            kind: _copy(Path(name), folder, f"{kind}.txt") for kind, name in config.prompts.items()
+        }
+    return keys
+
+
+def _copy(source: Path, folder: Path, file_name: str) -> str:
+    name = f"{RUBRICS}/{file_name}"
+    if source.resolve() != (folder / name).resolve():
+        files.write_bytes(folder / name, source.read_bytes())
+    return name

@@ -14,8 +14,7 @@ from ragassay.base.score import Reason
 from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.standing import OFFLINE
 from ragassay.engine.config.metric_selection import own_metrics
-from ragassay.engine.models.modelling import weights_among
-from ragassay.engine.models.run_embedder import models_again
+from ragassay.engine.models.modelling import models_again, weights_among
 from ragassay.engine.results.folders.run_folder import NUGGETS
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples

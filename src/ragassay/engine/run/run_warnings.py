@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import grouped, plural, share
+from ragassay.base.counts import grouped
 from ragassay.base.errors import CountedFact, RagassayWarning
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
@@ -141,47 +141,51 @@ def warnings_of(
     metrics: Mapping[str, MetricSummary],
     judging: Spending | None,
     embedding: Spending | None,
-) -> Iterator[str]:
-    """The sentences about a run whose samples are all taken in."""
+) -> Iterator[Note]:
+    """What is to be said of a run whose samples are all taken in."""
     asked = [spent for spent in (judging, embedding) if spent is not None]
     details = [detail for spent in asked for detail in spent.details.values() if detail]
     has_scores = any(metric.n_scored for metric in metrics.values())
     failure = all_failed(run.failures, len(run.columns))
     if failure:
-        yield failure
+        yield as_note(failure)
     elif metrics and not has_scores:
         yield _nothing_scored(run, metrics, details)
     elif run.cause:
-        yield run.cause
+        yield as_note(run.cause)
     if has_scores:
-        yield from map(str, run.missing.of_models_and_parts(metrics, derived=not run.cause))
-    yield from map(str, _of_scripts(run))
+        yield from run.missing.of_models_and_parts(metrics, derived=not run.cause)
+    yield from _of_scripts(run)
     first_reason = [] if has_scores else [run.missing.first_reason]  # another sentence has it
-    yield from map(str, run.missing.of_failures([*details, *first_reason]))
+    yield from run.missing.of_failures([*details, *first_reason])
     yield from _unanswered(judging, embedding)
-    yield from map(str, _of_clusters(run, metrics))
-    yield from map(str, _of_parts(run, failed=bool(failure)))
+    yield from _of_clusters(run, metrics)
+    yield from _of_parts(run, failed=bool(failure))
+
+
+def as_note(sentence: str) -> Note:
+    """A sentence that comes as it is: a warning of a reader, or what a system says of itself."""
+    return Note("text", {"text": sentence}, severity="warning")
 
 
 def _nothing_scored(
     run: Accumulator, metrics: Mapping[str, MetricSummary], details: Iterable[str]
-) -> str:
+) -> Note:
     """Says that no metric has a score, why, and which suites could score the data."""
-    why, hint = run.missing.first_reason or "no metric applies", ""
-    failed = any(Reason(one).incomplete for m in metrics.values() for one in m.unscored)
-    if run.cause:
-        why = run.cause
-    elif not failed and not run.missing.without_model:
-        data = run.config.data
-        hint = "" if data is None else " 'ragassay validate' shows what the data holds."
-        if others := run.other_suites():
-            command = ["ragassay", "run", str(data), "--suite", others[0]]
-            run_it = f" Run: {shlex.join(command)}." if isinstance(data, str) else ""
-            hint = f" Suites that can score this data: {', '.join(others[:4])}.{run_it}{hint}"
+    why = run.cause or run.missing.first_reason or "no metric applies"
     # A reason that the judge gave has a warning of its own.
     is_repeated = any(one in why or why.rstrip(". ") in one for one in details)
-    cause = "" if is_repeated else f": {why.rstrip('.')}"
-    return f"Nothing was scored{cause}.{hint}"
+    counts = {"cause": "" if is_repeated else f": {why.rstrip('.')}"}
+    failed = any(Reason(one).incomplete for m in metrics.values() for one in m.unscored)
+    data = run.config.data
+    if run.cause or failed or run.missing.without_model:
+        return Note("nothing_scored", counts)
+    if others := run.other_suites():
+        command = shlex.join(["ragassay", "run", str(data), "--suite", others[0]])
+        counts["run"] = f" Run: {command}." if isinstance(data, str) else ""
+        kind = "nothing_scored_in_memory" if data is None else "nothing_scored_other_suites"
+        return Note(kind, counts, tuple(others[:4]))
+    return Note("nothing_scored" if data is None else "nothing_scored_look", counts)
 
 
 def _of_scripts(run: Accumulator) -> Iterator[Note]:
@@ -196,24 +200,24 @@ def _of_scripts(run: Accumulator) -> Iterator[Note]:
         )
 
 
-def _unanswered(judging: Spending | None, embedding: Spending | None) -> Iterator[str]:
-    """A sentence for each reason why answers are missing: how many, of how many (where that is
-    known), and the detail of the first."""
-    rows: list[tuple[Spending, str, str, Mapping[str, int], int, str]] = []
+def _unanswered(judging: Spending | None, embedding: Spending | None) -> Iterator[Note]:
+    """A note for each reason why answers are missing: how many, and the detail of the first."""
+    rows: list[tuple[str, Spending, Mapping[str, int], str]] = []
     if judging is not None:
+        votes = "votes_lost" if judging.votes else "votes_lost_of_unknown"
         rows = [
-            (judging, "question", "without an answer", judging.failures, 0, ""),
-            (judging, "vote", "lost", judging.lost_votes, judging.votes, ""),
-            (judging, "answer", "without a part", judging.in_part, 0, IN_PART),
+            ("questions_unanswered", judging, judging.failures, ""),
+            (votes, judging, judging.lost_votes, ""),
+            ("answers_in_part", judging, judging.in_part, IN_PART),
         ]
     if embedding is not None:
-        rows.append((embedding, "text", "without a vector", embedding.failures, 0, ""))
-    for spent, noun, what, counts, total, suffix in rows:
-        for reason, n in counts.items():
-            why = spent.details.get(f"{reason}{suffix}", "").strip()
-            count = share(n, total, noun) if total else plural(n, noun)
-            sentence = f"{count} {what} ({reason.replace('_', ' ')})" + (f": {why}" if why else "")
-            yield sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
+        rows.append(("texts_without_vector", embedding, embedding.failures, ""))
+    for kind, spent, found, suffix in rows:
+        for reason, n in found.items():
+            why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
+            counts: dict[str, float | str] = {"n": n, "total": spent.votes}
+            counts |= {"reason": reason.replace("_", " "), "why": f": {why}" if why else ""}
+            yield Note(kind, counts)
 
 
 def _of_clusters(run: Accumulator, metrics: Mapping[str, MetricSummary]) -> Iterator[Note]:

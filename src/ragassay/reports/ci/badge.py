@@ -10,8 +10,9 @@ from xml.sax.saxutils import escape, quoteattr
 from ragassay.base import files, printable
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison import gates
-from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.comparison.comparison_gates import NOT_WORSE, metrics_of
 from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.shown_names import shown
 from ragassay.reports.text import wording
 
@@ -56,7 +57,7 @@ def write_badge(result: Result, path: Path, metric: str | None = None) -> None:
     _write(path, name, value, [passed for of, passed in gated if of == name])
 
 
-def write_badge_of_comparison(compared: GatedComparison, path: Path) -> None:
+def write_badge_of_comparison(compared: Comparison, path: Path) -> None:
     """Writes a badge with the difference of a metric: that of the first gate on a drop, else the
     first one that is tested. Its colour is that of all gates together.
 
@@ -67,10 +68,12 @@ def write_badge_of_comparison(compared: GatedComparison, path: Path) -> None:
     Raises:
         UsageError: the runs have no metric in common.
     """
-    differences = compared.comparison.differences
+    differences = compared.differences
     if not differences:
         raise UsageError("The runs have no metric in common that a badge could show.")
-    gated = [d for gate in compared.comparison.gates for d in compared.on(gate)]
+    gated = [
+        d for gate in compared.gates if gate.gate != NOT_WORSE for d in metrics_of(compared, gate)
+    ]
     tested = [d for d in differences if d.standing == "tested"]
     one = next(iter([*gated, *tested, *differences]))
     value = "not scored"

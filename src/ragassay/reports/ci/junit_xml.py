@@ -10,10 +10,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from ragassay.base import files, printable
-from ragassay.engine.comparison import drops, gates
-from ragassay.engine.comparison.gated_comparison import GatedComparison
+from ragassay.engine.comparison import gates
+from ragassay.engine.comparison.comparison_gates import figures, metrics_of, worst_queries
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Difference
+from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import MetricSummary, Summary, missing_by_accident
@@ -72,26 +72,27 @@ def write_junit(result: Result, path: Path) -> None:
     _write(path, name, facts, [(class_name, case) for case in cases])
 
 
-def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) -> None:
+def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
     """Writes the gates of comparisons as JUnit XML, as `write_junit` does.
 
     Args:
         compared: each comparison with its gates.
         path: of the file.
     """
-    cases: list[tuple[str, _Case]] = []
-    names = [f"{one.comparison.a} against {one.comparison.b}" for one in compared]
-    for name, one in zip(names, compared, strict=True):
+    cases = []
+    for one in compared:
         of_gates = [
-            _gate_case(gate, _compared_figures(gate, one.on(gate)),
-                       () if gate.passed else one.worst(gate, WORST))
+            _gate_case(gate, _compared_figures(gate, metrics_of(one, gate)),
+                       () if gate.passed else worst_queries(one, gate, WORST))
             for gate in one.gates
         ]  # fmt: skip
-        common = wording.compared_on(one.comparison)
+        common = wording.compared_on(one)
         missing = "" if one.decidable else f"No metric could be compared: {common}."
-        state = _state_case(COMPARED, missing, one.comparison.warnings)
-        cases += [(f"ragassay.compare.{name}", case) for case in (*of_gates, state)]
-    facts = {"correction": compared[0].comparison.correction, "level": compared[0].comparison.level}
+        state = _state_case(COMPARED, missing, one.warnings)
+        name = f"ragassay.compare.{one.a} against {one.b}"
+        cases += [(name, case) for case in (*of_gates, state)]
+    names = [f"{one.a} against {one.b}" for one in compared]
+    facts = {"correction": compared[0].correction, "level": compared[0].level}
     _write(path, ", ".join(names), facts, cases)
 
 
@@ -118,11 +119,11 @@ def _write(
     root = ElementTree.Element("testsuites", _plain({**counts, "name": "ragassay"}))
     suite = ElementTree.SubElement(root, "testsuite", _plain(counts))
     _add_properties(suite, facts)
-    for class_name, (title, figures, outcome, lines) in cases:
+    for class_name, (title, numbers, outcome, lines) in cases:
         attributes = {"classname": class_name, "name": title, "time": "0"}
         element = ElementTree.SubElement(suite, "testcase", _plain(attributes))
-        if figures:
-            _add_properties(element, figures)
+        if numbers:
+            _add_properties(element, numbers)
         if outcome:
             kind = "gate" if outcome == "failure" else "undecided"
             failure = _plain({"message": lines[0], "type": kind})
@@ -164,7 +165,7 @@ def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> di
     if len(differences) != 1:
         return {}
     d = differences[0]
-    drop = drops.figures(gate) if drops.metric_of(gate) else {}
+    drop = figures(gate) if gate.limit is not None else {}
     return {
         **drop,
         "a_mean": d.a_mean,

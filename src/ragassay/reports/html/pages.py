@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import ragassay
 from ragassay.base import files, printable
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.diagnosis.diagnosing import diagnose, headline_of
-from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose, headline_of
 from ragassay.engine.diagnosis.moved_classes import Moved, moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison

@@ -9,7 +9,7 @@ from ragassay.base import printable
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Identity
 from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
-from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison

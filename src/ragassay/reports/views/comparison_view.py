@@ -35,7 +35,7 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
 
 def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
     """Warnings and notes below a comparison: at most `MOST_NOTES`, where not all are asked for."""
-    warnings = [*all_said(comparison.notes, "warning"), *comparison.warnings]
+    warnings = list(comparison.warnings)
     notes = all_said(comparison.notes, "note")
     if full:
         notes += all_said(comparison.notes, "detail")
@@ -134,9 +134,9 @@ def _row(d: Difference, extent: float, full: bool) -> Row:
 def only(comparison: Comparison, names: Collection[str]) -> Comparison:
     """The comparison with some of its metrics; what was tested together stays as it is."""
     differences = tuple(one for one in comparison.differences if one.name in names)
-    notes = tuple(
+    brought = tuple(
         replace(note, names=kept)
-        for note in comparison.notes
+        for note in comparison.brought
         if (kept := tuple(name for name in note.names if name in names)) or not note.names
     )
-    return replace(comparison, differences=differences, notes=notes)
+    return replace(comparison, differences=differences, brought=brought)

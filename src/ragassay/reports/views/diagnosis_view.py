@@ -8,9 +8,9 @@ from math import inf
 from ragassay.base.counts import either, grouped
 from ragassay.base.sample import Identity
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis
-from ragassay.engine.diagnosis.judged_signals import Judged
+from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
+from ragassay.engine.diagnosis.signal_checks import Judged
 from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
 
@@ -78,9 +78,9 @@ def _judge_words(one: Judged) -> str:
 def untold_lines(diagnosis: Diagnosis) -> list[str]:
     """Which judges' signals were left out, and why, a sentence or two each."""
     return [
-        f"{one.fault.title} is not told by {one.judged.metric}: it says the same of "
-        f"{one.judged.n_right:,} of {wording.plural(one.judged.of_right or 0, 'sample')} that "
-        f"{diagnosis.headline} calls right. Name another judge with --judge. {one.judged.judge}"
+        f"{one.fault.title} is not told by {one.metric}: it says the same of "
+        f"{one.n_right:,} of {wording.plural(one.of_right or 0, 'sample')} that "
+        f"{diagnosis.headline} calls right. Name another judge with --judge. {one.judge}"
         for one in diagnosis.not_telling
     ]
 

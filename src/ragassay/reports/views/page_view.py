@@ -12,7 +12,7 @@ import numpy as np
 from ragassay.base.counts import grouped
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import query_differences
-from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
+from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range
-from ragassay.engine.plan.data_preview import Preview
-from ragassay.engine.plan.model_plan import EmbeddingPlan
+from ragassay.engine.plan.data_preview import EmbeddingPlan, Preview
 from ragassay.reports.model import (
     Block,
     Cell,
