@@ -16,7 +16,7 @@ from pathlib import Path
 import ragassay
 from ragassay.engine.run.evaluation import evaluate
 from ragassay.golden.checks.golden_checks import check
-from ragassay.golden.checks.golden_findings import METRICS
+from ragassay.golden.checks.item_checks import METRICS
 from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_folder import GoldenSet, with_contexts
 from ragassay.golden.golden_item import GoldenItem

@@ -13,8 +13,8 @@ from ragassay.cli.flags import Metrics, Switch
 from ragassay.cli.output import show
 
 if TYPE_CHECKING:
-    from ragassay.golden.checks.golden_blindness import Blindness
     from ragassay.golden.checks.golden_checks import Checked
+    from ragassay.golden.checks.judged_checks import Blindness
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -55,7 +55,7 @@ def check(
     """
     from ragassay.engine.run.evaluation import evaluate
     from ragassay.golden.checks.golden_checks import check as carry_out
-    from ragassay.golden.checks.golden_findings import METRICS, CheckOptions
+    from ragassay.golden.checks.item_checks import METRICS, CheckOptions
     from ragassay.golden.golden_folder import GoldenSet
 
     opened = GoldenSet.open(folder)

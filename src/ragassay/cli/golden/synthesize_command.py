@@ -155,7 +155,7 @@ def synthesize(
 
 def _about_documents(synthesis: Synthesis) -> Iterator[Note]:
     """Notes on the documents, before anything is written."""
-    from ragassay.golden.checks.document_checks import nearly_alike
+    from ragassay.golden.checks.item_checks import nearly_alike
 
     for code, n in synthesis.left_out.items():
         yield Note("language_left_out", {"n": n, "language": code})
