@@ -70,7 +70,7 @@ from .engine.run.ranked_runs import evaluate_run as evaluate_run
 from .formats.reading import load as load
 from .metrics.core.function_metrics import metric as metric
 from .targets.ask_run import ask as ask
-from .targets.asking.answers import Answers as Answers
+from .targets.asking.ask_summary import Answers as Answers
 from .targets.evaluate_system import evaluate as evaluate
 
 __version__: str

@@ -17,12 +17,11 @@ from ragassay.cli.command_line import call
 from ragassay.judges import Question
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded.replay_file import label_of
-from ragassay.review.answer_labels import AnswerLabels
+from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 from ragassay.review.label_forms import answer_fields, guides, shown_question
-from ragassay.review.label_questions import AnswersToLabel
 from ragassay.review.review_agreement import label_agreement
-from ragassay.review.review_log import append
 from ragassay.review.review_store import ReviewStore
+from ragassay.review.reviewing import append
 from reviewed_set import small
 
 

@@ -18,7 +18,7 @@ from ragassay.judges import Question
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, answer_of, answer_text
-from ragassay.review.label_sheets import LabelSheet
+from ragassay.review.review_sheets import LabelSheet
 
 
 def read(path: Path) -> list[dict[str, str]]:

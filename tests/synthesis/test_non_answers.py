@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.synthesis.non_answers import declined, no_answer, states
+from ragassay.synthesis.filters import declined, no_answer, states
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import pytest
 from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.ask_summary import AskSummary
-from ragassay.targets.asking.asked_table import asked_report
+from ragassay.targets.asking.ask_summary import AskSummary, asked_report
 from terminal_text import shown
 
 ROOT = Path(__file__).resolve().parents[2]

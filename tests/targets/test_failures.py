@@ -20,7 +20,7 @@ from ragassay.formats import load
 from ragassay.judges.ledger.paid import ANSWER
 from ragassay.judges.ledger.store import DEFAULT, Ledger
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.answers import Answers
+from ragassay.targets.asking.ask_summary import Answers
 from ragassay.transport import limits
 from system_server import Reply, SystemServer, ask_served, echo
 

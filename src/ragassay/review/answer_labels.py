@@ -1,29 +1,215 @@
-"""Questions about answers of systems, and the labels that people give."""
+"""Questions about answers of systems, and the labels that people give, ``labels.jsonl``.
+
+Each line is one of ``--judge replay:labels.jsonl``: of two lines by a person on a question the
+later one counts, one without an answer takes the one before back, and a final one (by somebody who
+saw what others said) settles its question.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.judges import Question, Reply, Verdict
+from ragassay.engine.config.judging import OWN, POOLED
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.run import rescoring
+from ragassay.engine.run.prepared_run import prepare
+from ragassay.engine.run.scoring import judged_among
+from ragassay.judges import Failure, Judge, OfflineJudge, Provenance, Question, Reply, Verdict
+from ragassay.judges.asking import Asker
 from ragassay.judges.combining import combinable, differ
+from ragassay.judges.panel import decided
+from ragassay.judges.planning_judge import NOT_ASKED
+from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.recorded.replay_file import label_of
-from ragassay.review.label_log import CANNOT_TELL, LABELS, verdict_of
-from ragassay.review.label_questions import AnswersToLabel
-from ragassay.review.review_log import Entry, Standing, now
-from ragassay.review.reviewing import Reviewing, ReviewSettings, Thing
+from ragassay.judges.reply import R_co
+from ragassay.metrics.core.metric import Metric
+from ragassay.review.reviewing import Entry, Kind, Reviewing, ReviewSettings, Standing, Thing, now
+
+CANNOT_TELL = "cannot tell"
+RULE = "median"
+"""How the labels of several people become one, as `--judge replay:FILE` does by default."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a person answered.
+
+    Attributes:
+        reply: the answer; ``None``: the person cannot tell.
+    """
+
+    question: Question[Any]
+    reply: Reply | None
+    record: Mapping[str, Any]
+
+    @property
+    def answer(self) -> Any:
+        """As the line has it, or `CANNOT_TELL`."""
+        return CANNOT_TELL if self.reply is None else self.record["answer"]
+
+
+def _entry(record: Mapping[str, Any], number: int) -> Entry:
+    question, reply = label_of(record)
+    record = {"judge": f"line {number}", **record}
+    return Entry(
+        question.key,
+        str(record["judge"]),
+        Label(question, reply, record),
+        str(record.get("at", "")),
+        float(record.get("seconds") or 0.0),
+        undo=bool(record.get("undo")),
+        empty=reply is None and not record.get("detail"),
+        final=bool(record.get("final")),
+        right=bool(record.get("right")),
+    )
+
+
+LABELS = Kind(
+    piece="label",
+    log="labels.jsonl",
+    known_log="label-calibration.jsonl",
+    entry=_entry,
+    # Who cannot tell does not count.
+    differ=lambda labels: differ([one.reply for one in labels if one.reply is not None]),
+)
+
+
+def verdict_of(standing: Standing, question: Question[Any]) -> Verdict[Any] | Failure | None:
+    """The answer by all who labelled a question, as a run replays it; ``None`` for no label."""
+    settled = standing.settled(question.key)
+    entries = [settled] if settled else standing.of.get(question.key, {}).values()
+    votes = [vote_of(one.said.record, question, 0, LABELS.log) for one in entries]
+    if len(votes) < 2:
+        return votes[0] if votes else None
+    return decided(question, votes, RULE, 1, len(votes), LABELS.log)
+
+
+def answered(standing: Standing) -> Iterator[tuple[Question[Any], dict[str, Label]]]:
+    """Each question with the independent labels that hold an answer, by person."""
+    for entries in standing.of.values():
+        labels = {who: one.said for who, one in entries.items() if one.said.reply is not None}
+        if labels:
+            yield next(iter(labels.values())).question, labels
+
+
+LABELLED = ("umbrela", "citation_sentences", "answer_match")
+"""Metrics whose questions people answer where none are named: relevance of passages, support of
+statements, correctness."""
+
+Known = Callable[[Question[Any]], Verdict[Any] | Failure | None]
+
+
+class AnswersToLabel:
+    """Answers of systems, and the metrics whose questions about them people answer.
+
+    Args:
+        context: what the metrics look up, see `Asker.context`.
+    """
+
+    def __init__(
+        self,
+        samples: Iterable[Sample],
+        metrics: Iterable[Metric],
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.samples = list(samples)
+        self._metrics = judged_among(metrics)
+        self._context = context
+        if not self._metrics:
+            raise UsageError(
+                "No metric of these asks a judge, so there is nothing for people to answer. "
+                f"Name some with --metrics, as in --metrics {','.join(LABELLED)}."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        golden: Path,
+        metrics: Sequence[str] = (),
+        suite: Sequence[str] = (),
+        nuggets: str = OWN,
+    ) -> AnswersToLabel:
+        """The answers of a run folder with the run's metrics, or of a file with those named."""
+        if path.is_dir():
+            if metrics or suite or nuggets != OWN:
+                raise UsageError(
+                    f"{path} is a run and has its own metrics. Leave --metrics, --suite and "
+                    "--nuggets out, or name the file of answers."
+                )
+            run = open_run(path)
+            shown = rescoring.metrics_of(run)
+            return cls(run.samples, shown.values(), rescoring.context_of(run))
+        if nuggets == POOLED:
+            raise UsageError(
+                "Pooled nuggets are written by a judge first: make a run with --nuggets pooled, "
+                "and name its folder with --answers."
+            )
+        config = make_config(
+            data=str(path),
+            golden=golden,
+            metrics=list(metrics) or ([] if suite else list(LABELLED)),
+            suite=list(suite),
+            nuggets=nuggets,
+        )
+        prepared = prepare(config, dry=True, judge=OfflineJudge())
+        context: dict[str, Any] = {}
+        if nuggets != OWN:
+            from ragassay.formats import NuggetBank
+
+            context["nuggets"] = NuggetBank.read(nuggets)
+        samples = list(prepared.source.samples)
+        if not samples:
+            raise InputError("holds no answers", path=path)
+        return cls(samples, prepared.plan.metrics.values(), context)
+
+    def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
+        """What the metrics ask about each sample: what follows from it, and what follows from the
+        answers that are known."""
+        judge = _Known(known)
+        questions = []
+        with Asker(judge, context=self._context) as asker:
+            for sample in samples:
+                judge.asked.clear()
+                asker.submit(self._walk(sample, asker)).result()
+                questions.append(list(judge.asked.values()))
+        return questions
+
+    async def _walk(self, sample: Sample, asker: Asker) -> None:
+        scope = asker.scope()
+        for metric in self._metrics:
+            await metric.outcome(sample, scope)
+
+
+class _Known(Judge):
+    """Answers with what is known, and keeps what was asked."""
+
+    label = "people"
+
+    def __init__(self, known: Known) -> None:
+        self.asked: dict[str, Question[Any]] = {}
+        self._known = known
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        self.asked.setdefault(question.key, question)
+        made = Provenance(self.label, attempts=0)
+        answer = self._known(question)
+        return answer or Failure(question, NOT_ASKED, "nobody answered it", made, repeat)
+
 
 Asked = tuple[Question[Any], Sample]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownAnswer:
     """A question whose answer is known.
 
     Attributes:
@@ -80,7 +266,7 @@ class AnswerLabels(Reviewing):
         """All questions: others may follow from an answer; see `Reviewing.changed`."""
         return [*self.known_things(), *self.things()]
 
-    def known_questions(self) -> dict[str, Known]:
+    def known_questions(self) -> dict[str, KnownAnswer]:
         """The questions with known answers, by key: those that people agree on, or settled, in the
         labels of the calibration set, of the kinds that are asked here. Lists of texts have no
         known answer."""
@@ -101,10 +287,10 @@ class AnswerLabels(Reviewing):
             if combinable(question.reply) and isinstance(verdict, Verdict):
                 names = (str(one.said.record.get("sample")) for one in entries)
                 query = next((queries[name] for name in names if name in queries), "")
-                known[key] = Known(question, verdict.answer, query)
+                known[key] = KnownAnswer(question, verdict.answer, query)
         return known
 
-    def known_question(self, key: str) -> Known:
+    def known_question(self, key: str) -> KnownAnswer:
         """A question with a known answer."""
         known = self.known_questions().get(key)
         if known is None:

@@ -12,7 +12,7 @@ from ragassay.base.errors import InputError
 from ragassay.judges import Failure, OfflineJudge, Question, Reply
 from ragassay.judges.questions import ExtractClaims, RubricGrade
 from ragassay.judges.recorded.replay_file import label_of
-from ragassay.review.label_log import CANNOT_TELL
+from ragassay.review.answer_labels import CANNOT_TELL
 
 _BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")
 """Fields that stand on the right: what the others are held against."""

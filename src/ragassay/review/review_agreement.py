@@ -16,11 +16,10 @@ from ragassay.base.counts import plural
 from ragassay.base.files import write_bytes
 from ragassay.golden.golden_folder import change_card
 from ragassay.judges import Question
+from ragassay.review.answer_labels import LABELS, answered
 from ragassay.review.label_forms import answer_fields, needed_fields
-from ragassay.review.label_log import LABELS, answered
-from ragassay.review.review_log import Entry, Standing
 from ragassay.review.review_store import REVIEWS
-from ragassay.review.reviewing import ReviewFolder
+from ragassay.review.reviewing import Entry, ReviewFolder, Standing
 from ragassay.stats.categorical import (
     agreement_interval,
     cohen_kappa,

@@ -17,8 +17,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.subsets import Subset
 from ragassay.golden.documents import Document, names_of
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
-from ragassay.review.review_log import Entry, Kind, now
-from ragassay.review.reviewing import Reviewing, Thing
+from ragassay.review.reviewing import Entry, Kind, Reviewing, Thing, now
 
 Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 

@@ -18,7 +18,7 @@ from ragassay.base import files
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.formats.sources import delimited, workbooks
-from ragassay.golden.exchange.export_files import workbook
+from ragassay.golden.exchange.golden_export import workbook
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]|_x005F_")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")

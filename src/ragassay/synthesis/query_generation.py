@@ -21,7 +21,7 @@ from ragassay.base.yaml_files import text_of
 from ragassay.compat.open_rag_eval.published_evaluators import JudgeModel, Keys, judge_word
 from ragassay.engine.config.config_file import ConfigFile
 from ragassay.engine.config.environment import is_for_a_key, read_filled, variable_of
-from ragassay.golden.exchange.export_files import delimited, json_lines
+from ragassay.golden.exchange.golden_export import delimited, json_lines
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.synthesis.mix import EXPANDED, JOINT, Mix
 

@@ -31,18 +31,15 @@ from ragassay.judges.ledger.store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningAsker, PlanningJudge
 from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
-from ragassay.synthesis.choosing import chosen
-from ragassay.synthesis.draft import Draft, Rejection
+from ragassay.synthesis.draft import OFFLINE, Draft, Outcome, Rejection, Wish, chosen
 from ragassay.synthesis.filters import Checks, Filters
 from ragassay.synthesis.generators import offline_generator
+from ragassay.synthesis.generators.judges import TwoJudges, is_target, judge_of_target
 from ragassay.synthesis.generators.llm_generator import LLMGenerator
 from ragassay.synthesis.generators.offline_generator import OfflineGenerator
-from ragassay.synthesis.generators.target_judge import is_target, judge_of_target
-from ragassay.synthesis.generators.two_judges import TwoJudges
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus
-from ragassay.synthesis.wish import OFFLINE, Outcome, Wish
 from ragassay.transport.budget import Budget
 
 REJECTED, SCORECARD = "rejected.jsonl", "scorecard.md"

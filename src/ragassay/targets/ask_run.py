@@ -21,7 +21,7 @@ from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
 from ragassay.judges.ledger.ledger_file import MEMORY
 from ragassay.judges.ledger.store import Ledger, look_into
 from ragassay.judges.ledger.system_answers import SystemAnswers
-from ragassay.targets.asking.answers import Answers
+from ragassay.targets.asking.ask_summary import Answers
 from ragassay.targets.asking.asked_query import questions_of, read, request_of
 from ragassay.targets.asking.systems_run import SystemsRun
 from ragassay.targets.target import Target

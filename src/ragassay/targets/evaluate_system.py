@@ -11,7 +11,7 @@ from ragassay import engine
 from ragassay.base.errors import UsageError, warn_user
 from ragassay.golden.golden_folder import is_golden
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.asked_table import note_lines
+from ragassay.targets.asking.ask_summary import note_lines
 from ragassay.targets.target_factory import AskOptions
 
 if TYPE_CHECKING:

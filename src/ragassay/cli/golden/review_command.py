@@ -79,17 +79,15 @@ def review(
         nuggets: File with the nuggets of each query, of a file of answers.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
-    from ragassay.review.label_log import LABELS
-    from ragassay.review.label_sheets import LabelSheet
-    from ragassay.review.review_sheets import ItemSheet
+    from ragassay.review.answer_labels import LABELS
+    from ragassay.review.review_sheets import ItemSheet, LabelSheet
     from ragassay.review.review_store import ReviewStore
 
     store = ReviewStore(folder)
     labels: AnswerLabels | None = None
     sheet: Sheet = ItemSheet(store)
     if answers is not None:
-        from ragassay.review.answer_labels import AnswerLabels
-        from ragassay.review.label_questions import AnswersToLabel
+        from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 
         questions = AnswersToLabel.of(
             answers,

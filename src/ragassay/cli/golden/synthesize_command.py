@@ -17,9 +17,8 @@ from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 
 if TYPE_CHECKING:
-    from ragassay.synthesis.draft import Rejection
+    from ragassay.synthesis.draft import Outcome, Rejection, Wish
     from ragassay.synthesis.synthesizing import Synthesis
-    from ragassay.synthesis.wish import Outcome, Wish
 
 OFFLINE = "offline"
 _REASONS = 3
@@ -96,10 +95,10 @@ def synthesize(
     import ragassay
     from ragassay.base.yaml_files import text_of
     from ragassay.engine.config.run_config import make_config
+    from ragassay.synthesis.draft import Wish
     from ragassay.synthesis.mix import Mix
     from ragassay.synthesis.query_generation import read_query_generation
     from ragassay.synthesis.synthesizing import Synthesis
-    from ragassay.synthesis.wish import Wish
 
     published = read_query_generation(documents) if is_config(documents) else None
     settings: dict[str, Any] = {}

@@ -24,8 +24,7 @@ from ragassay.base.score import Reason
 from ragassay.formats import native
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
-from ragassay.targets.asking.answers import LOOK_EVERY_S, Answers, Arriving
-from ragassay.targets.asking.ask_summary import summarise
+from ragassay.targets.asking.ask_summary import LOOK_EVERY_S, Answers, Arriving, summarise
 from ragassay.targets.asking.asked_query import NOT_ASKED, STOPPED, AskedQuery, read, request_of
 from ragassay.targets.asking.system import System, SystemAccount, told
 from ragassay.targets.reply_shapes import SystemReply
