@@ -18,8 +18,7 @@ from ragassay.base.sample import Answerability, Sample
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
 from ragassay.judges import Failure
 from ragassay.judges.asking import Usage
-from ragassay.synthesis.filters import WORDS
-from ragassay.synthesis.mix import Kind, Mix
+from ragassay.synthesis.mix import WORDS, Kind, Mix
 from ragassay.synthesis.sections import Section, part_of
 
 Why = Literal[

@@ -20,7 +20,7 @@ from ragassay.judges.offline.words import WHOLE, content, n_words, sentences as 
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
 from ragassay.judges.questions.writing import AnswerFromPassages
 from ragassay.synthesis.draft import Draft, Rejection, Why
-from ragassay.synthesis.mix import LENGTHS
+from ragassay.synthesis.mix import LENGTHS, WORDS
 from ragassay.synthesis.sections import Corpus, with_headings
 from ragassay.texts import sentences
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no, word_lists
@@ -91,8 +91,6 @@ def states(text: str) -> bool:
 
 ALIKE = 90.0
 """How alike two queries are that count as duplicates, 0 to 100 (words in any order)."""
-WORDS = (3, 60)
-"""Fewest and most words of a query."""
 LENGTH_MARGIN = 1.25
 """By how much a query may be longer or shorter than the length that was wanted."""
 _MARGIN = 1.5

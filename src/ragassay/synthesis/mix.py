@@ -12,6 +12,9 @@ from ragassay.golden.golden_sampling import shared_out
 FREE = ("style", "language")
 """What a mix may say in words of one's own."""
 
+WORDS = (3, 60)
+"""Fewest and most words of a query."""
+
 LENGTHS: Mapping[str, tuple[int, int]] = {"short": (1, 8), "medium": (9, 16), "long": (17, 35)}
 """Fewest and most words of a query of each wanted length."""
 

@@ -16,8 +16,8 @@ from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
-from ragassay.synthesis.filters import WORDS, declined, ill_formed, no_answer, states
-from ragassay.synthesis.mix import LENGTHS, Kind
+from ragassay.synthesis.filters import declined, ill_formed, no_answer, states
+from ragassay.synthesis.mix import LENGTHS, WORDS, Kind
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
 SHOTS = 3
