@@ -268,7 +268,7 @@ def test_what_an_undo_restores_settles_again_here_and_in_a_run(tmp_path: Path) -
         labels.label(key, who, answer, final=True)
     labels.undo("ann")
     settled = labels.current().settled(key)
-    assert settled is not None and (settled.who, settled.said.answer) == ("ann", 0)
+    assert settled is not None and (settled.who, settled.answer) == ("ann", 0)
     data, judge = str(tmp_path / "answers.jsonl"), f"replay:{labels.path}"
     result = ragassay.evaluate(data, metrics="umbrela", judge=judge)
     assert result.summary.metrics["umbrela"].mean == pytest.approx((0 + 2 + 2 + 2) / 4)

@@ -32,7 +32,7 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
 
 def said(labels: AnswerLabels, who: str) -> list[Any]:
     given = labels.current().of.values()
-    return [said[who].said.record.get("answer") for said in given if who in said]
+    return [said[who].record.get("answer") for said in given if who in said]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,7 +12,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from pydantic import InstanceOf
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
@@ -31,24 +33,48 @@ from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.judges.reply import R_co
 from ragassay.metrics.core.metric import Metric
-from ragassay.review.reviewing import Entry, Kind, Reviewing, ReviewSettings, Standing, Thing, now
+from ragassay.review.reviewing import Entry, Reviewing, ReviewSettings, Standing, Thing, now
 
 CANNOT_TELL = "cannot tell"
 RULE = "median"
 """How the labels of several people become one, as `--judge replay:FILE` does by default."""
 
 
-@dataclass(frozen=True)
-class Label:
-    """What a person answered.
+class Label(Entry):
+    """What a person answered; without a ``reply`` the person cannot tell."""
 
-    Attributes:
-        reply: the answer; ``None``: the person cannot tell.
-    """
+    piece = "label"
+    log = "labels.jsonl"
+    known_log = "label-calibration.jsonl"
 
-    question: Question[Any]
-    reply: Reply | None
-    record: Mapping[str, Any]
+    question: InstanceOf[Question[Any]]
+    reply: InstanceOf[Reply] | None
+    record: dict[str, Any]
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], number: int) -> Self:
+        """Reads a line; see `Entry.of_record`."""
+        question, reply = label_of(record)
+        return cls(
+            key=question.key,
+            who=str(record.get("judge", f"line {number}")),
+            at=str(record.get("at", "")),
+            seconds=float(record.get("seconds") or 0.0),
+            **{name: bool(record.get(name)) for name in ("undo", "final", "calibration", "right")},
+            question=question,
+            reply=reply,
+            record=dict(record),
+        )
+
+    @classmethod
+    def differ(cls, several: Sequence[Label]) -> bool:
+        """Whether answers differ; who cannot tell does not count. See `Entry.differ`."""
+        return differ([one.reply for one in several if one.reply is not None])
+
+    @property
+    def empty(self) -> bool:
+        """Whether it neither answers nor says why it does not."""
+        return self.reply is None and not self.record.get("detail")
 
     @property
     def answer(self) -> Any:
@@ -56,46 +82,20 @@ class Label:
         return CANNOT_TELL if self.reply is None else self.record["answer"]
 
 
-def _entry(record: Mapping[str, Any], number: int) -> Entry:
-    question, reply = label_of(record)
-    record = {"judge": f"line {number}", **record}
-    return Entry(
-        question.key,
-        str(record["judge"]),
-        Label(question, reply, record),
-        str(record.get("at", "")),
-        float(record.get("seconds") or 0.0),
-        undo=bool(record.get("undo")),
-        empty=reply is None and not record.get("detail"),
-        final=bool(record.get("final")),
-        right=bool(record.get("right")),
-    )
-
-
-LABELS = Kind(
-    piece="label",
-    log="labels.jsonl",
-    known_log="label-calibration.jsonl",
-    entry=_entry,
-    # Who cannot tell does not count.
-    differ=lambda labels: differ([one.reply for one in labels if one.reply is not None]),
-)
-
-
-def verdict_of(standing: Standing, question: Question[Any]) -> Verdict[Any] | Failure | None:
+def verdict_of(standing: Standing[Label], question: Question[Any]) -> Verdict[Any] | Failure | None:
     """The answer by all who labelled a question, as a run replays it; ``None`` for no label."""
     settled = standing.settled(question.key)
     entries = [settled] if settled else standing.of.get(question.key, {}).values()
-    votes = [vote_of(one.said.record, question, 0, LABELS.log) for one in entries]
+    votes = [vote_of(one.record, question, 0, Label.log) for one in entries]
     if len(votes) < 2:
         return votes[0] if votes else None
-    return decided(question, votes, RULE, 1, len(votes), LABELS.log)
+    return decided(question, votes, RULE, 1, len(votes), Label.log)
 
 
-def answered(standing: Standing) -> Iterator[tuple[Question[Any], dict[str, Label]]]:
+def answered(standing: Standing[Label]) -> Iterator[tuple[Question[Any], dict[str, Label]]]:
     """Each question with the independent labels that hold an answer, by person."""
     for entries in standing.of.values():
-        labels = {who: one.said for who, one in entries.items() if one.said.reply is not None}
+        labels = {who: one for who, one in entries.items() if one.reply is not None}
         if labels:
             yield next(iter(labels.values())).question, labels
 
@@ -221,7 +221,7 @@ class KnownAnswer:
     query: str
 
 
-class AnswerLabels(Reviewing):
+class AnswerLabels(Reviewing[Label]):
     """Questions about answers that people answer in a judge's place, into ``labels.jsonl`` of the
     golden set.
 
@@ -230,17 +230,17 @@ class AnswerLabels(Reviewing):
     come one after another, in an order that does not tell the system.
     """
 
-    kind = LABELS
+    kind = Label
 
     def __init__(self, folder: Path, answers: AnswersToLabel) -> None:
         super().__init__(folder)
-        self.path = folder / LABELS.log
+        self.path = folder / Label.log
         self._answers = answers
         first = {one.id: at for at, one in reversed(list(enumerate(answers.samples)))}
         self._samples = sorted(answers.samples, key=lambda one: (first[one.id], _hidden(one)))
         self._asked: list[list[Question[Any]]] = [[] for _ in self._samples]
         self._by_key: dict[str, Asked] = {}
-        self._seen: list[Entry] | None = None
+        self._seen: list[Label] | None = None
         # The page asks from several threads.
         self._turn = threading.Lock()
         if not self._questions():
@@ -274,18 +274,18 @@ class AnswerLabels(Reviewing):
         if golden is None:
             return {}
         kinds = {question.kind for question, _ in self._questions().values()}
-        standing = self.standing(LABELS, golden.folder)
+        standing = self.standing(Label, golden.folder)
         queries = {item.id: item.query for item in golden.items}
         known = {}
         for key in {**standing.of, **standing.final}:
             entries = standing.all_of(key)
-            question = entries[0].said.question if entries else None
+            question = entries[0].question if entries else None
             is_open = standing.disagree(key) and standing.settled(key) is None
             if question is None or is_open or question.kind not in kinds:
                 continue
             verdict = verdict_of(standing, question)
             if combinable(question.reply) and isinstance(verdict, Verdict):
-                names = (str(one.said.record.get("sample")) for one in entries)
+                names = (str(one.record.get("sample")) for one in entries)
                 query = next((queries[name] for name in names if name in queries), "")
                 known[key] = KnownAnswer(question, verdict.answer, query)
         return known
@@ -309,7 +309,7 @@ class AnswerLabels(Reviewing):
         standing = self.current()
         known = standing.known.get(reviewer, {})
         entry = known.get(key) if calibration else standing.own(key, reviewer)
-        return entry and entry.said.answer
+        return entry and entry.answer
 
     def others(self, key: str) -> dict[str, Any]:
         """What people said of a question on which they disagree, or which somebody settled; empty
@@ -319,7 +319,7 @@ class AnswerLabels(Reviewing):
             asked is not None
             and _thing(asked, standing, self.settings()).state("", standing) == "disagreement"
         )
-        return {one.who: one.said.answer for one in standing.all_of(key) if is_shown}
+        return {one.who: one.answer for one in standing.all_of(key) if is_shown}
 
     def label(
         self,
@@ -366,19 +366,19 @@ class AnswerLabels(Reviewing):
             self.write(record, calibration=calibration)
         return right
 
-    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+    def _restored(self, last: Label, before: Label | None) -> Mapping[str, Any]:
         """What stands again is written again: a run takes each person's last line."""
-        old = before.said.record if before else {}
+        old = before.record if before else {}
         kept = {name: old[name] for name in ("answer", "detail", "final") if name in old}
-        return {**_line(last.said.question, last.who), "undo": True, **kept}
+        return {**_line(last.question, last.who), "undo": True, **kept}
 
     def _questions(self) -> dict[str, Asked]:
         """By key, those about one answer together; what several answers share stands once. What
         follows from new labels is found anew."""
         with self._turn:
-            entries, seen = self.logged(LABELS, self.path), self._seen
+            entries, seen = self.logged(Label, self.path), self._seen
             if entries is not seen:
-                standing = Standing(entries, LABELS.differ)
+                standing = Standing(entries)
                 places = list(range(len(self._samples)))
                 if seen is not None and entries[: len(seen)] == seen:
                     keys = {one.key for one in entries[len(seen) :]}
@@ -397,7 +397,7 @@ class AnswerLabels(Reviewing):
             return self._by_key
 
 
-def _thing(asked: Asked, standing: Standing, settings: ReviewSettings) -> Thing:
+def _thing(asked: Asked, standing: Standing[Label], settings: ReviewSettings) -> Thing:
     question, sample = asked
     key = question.key
     # Lists of texts cannot be combined: one person writes them.

@@ -177,7 +177,7 @@ class ItemSheet(Sheet):
     def _is_taken(self, row: Row) -> bool:
         """Whether somebody's review is the decision of a row; see `Sheet._is_taken`."""
         entries = self._store.current().of.get(row["id"], {}).values()
-        return row["decision"].strip().casefold() in {_decided(one.said) for one in entries}
+        return row["decision"].strip().casefold() in {_decided(one) for one in entries}
 
     def _take(self, row: Row, reviewer: str) -> bool:
         """Takes a decision; see `Sheet._take`. A row whose item was changed since is wrong."""
@@ -204,8 +204,7 @@ class ItemSheet(Sheet):
         ):
             _refuse_emptied(fields.get("answerability", item.answerability))
         status = {"accept": "accepted", "reject": "rejected"}[decision]
-        entry = store.current().of.get(item.id, {}).get(reviewer)
-        mine: Review | None = entry.said if entry else None
+        mine = store.current().of.get(item.id, {}).get(reviewer)
         before = mine and _decided(mine)
         # The last of several people who decided alike is the reviewer of the item.
         if (
@@ -285,7 +284,7 @@ class LabelSheet(Sheet):
         except RagassayError:
             return False
         entries = self._labels.current().all_of(row["key"])
-        return any(_same(question, one.said.answer, answer) for one in entries)
+        return any(_same(question, one.answer, answer) for one in entries)
 
     def _take(self, row: Row, reviewer: str) -> bool:
         """Takes a label. A row that shows what others said settles its question; see

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import merge
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -30,57 +30,54 @@ from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone, json_value
 from ragassay.golden.golden_item import GoldenItem, wrong_record
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A line of a log.
+class Entry(BaseModel, ABC):
+    """A line of a log: what a person decided on an item, or answered to a question.
 
     Attributes:
-        key: of the item or question that a person spoke of.
-        at: when, in UTC; empty where the line does not say.
-        seconds: that it took; 0 where nobody measured it.
-        undo: takes the person's last entry back.
-        counts: it is a decision; else only an undo sees it.
-        empty: it takes the person's decision before away.
-        final: by somebody who saw what others had said.
-        calibration: about something whose answer is known.
-        right: what was said is what is known.
-    """
-
-    key: str
-    who: str
-    said: Any
-    at: str = ""
-    seconds: float = 0.0
-    undo: bool = False
-    counts: bool = True
-    empty: bool = False
-    final: bool = False
-    calibration: bool = False
-    right: bool = False
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What people decide on: items of a golden set, or questions about answers.
-
-    Attributes:
-        log: file of the decisions in the folder of the golden set.
+        piece: what people call it.
+        log: file of the lines in the folder of the golden set.
         known_log: file of those on what has a known answer, where it is another.
-        entry: reads a record of a log; also given the number of its line.
-        differ: whether what several people said of one thing differs.
     """
 
-    piece: str
-    log: str
-    known_log: str
-    entry: Callable[[Mapping[str, Any], int], Entry]
-    differ: Callable[[Sequence[Any]], bool]
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    piece: ClassVar[str]
+    log: ClassVar[str]
+    known_log: ClassVar[str] = ""
+
+    key: str = Field(description="Of the item or question")
+    who: str
+    at: str = Field("", description="When, in UTC; empty where the line does not say")
+    seconds: float = Field(0.0, ge=0, description="How long the person had it before them")
+    undo: bool = Field(False, description="Takes the person's last entry back")
+    final: bool = Field(False, description="By somebody who saw what others had decided")
+    calibration: bool = Field(False, description="About something whose answer is known")
+    right: bool | None = Field(None, description="As it is known")
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a decision; else only an undo sees it."""
+        return True
+
+    @property
+    def empty(self) -> bool:
+        """Whether it takes the person's decision before away."""
+        return False
+
+    @classmethod
+    @abstractmethod
+    def of_record(cls, record: Mapping[str, Any], number: int) -> Self:
+        """Reads a line; also given its number."""
+
+    @classmethod
+    @abstractmethod
+    def differ(cls, several: Sequence[Any]) -> bool:
+        """Whether entries of several people on one thing differ."""
 
 
-Said = dict[str, dict[str, Entry]]
+E = TypeVar("E", bound=Entry)
 
 
-class Standing:
+class Standing(Generic[E]):
     """What counts: each person's last word on each thing, without what was taken back.
 
     Attributes:
@@ -90,14 +87,14 @@ class Standing:
         seconds: that decisions took, by person.
     """
 
-    def __init__(self, entries: Iterable[Entry], differ: Callable[[Sequence[Any]], bool]) -> None:
-        self.of: Said = {}
-        self.final: Said = {}
-        self.known: Said = {}
+    def __init__(self, entries: Iterable[E]) -> None:
+        self.of: dict[str, dict[str, E]] = {}
+        self.final: dict[str, dict[str, E]] = {}
+        self.known: dict[str, dict[str, E]] = {}
         self.seconds: dict[str, list[float]] = {}
-        self._differ, self._disagree = differ, dict[str, bool]()
-        self._stacks: dict[str, list[Entry]] = {}
-        counting: dict[int, Entry] = {}
+        self._disagree = dict[str, bool]()
+        self._stacks: dict[str, list[E]] = {}
+        counting: dict[int, E] = {}
         for one in entries:
             stack = self._stacks.setdefault(one.who, [])
             if not one.undo:
@@ -112,7 +109,7 @@ class Standing:
             if one.counts:
                 self._take(one)
 
-    def _take(self, one: Entry) -> None:
+    def _take(self, one: E) -> None:
         if one.seconds:
             self.seconds.setdefault(one.who, []).append(one.seconds)
         group, key, name = self.final if one.final else self.of, one.key, one.who
@@ -124,32 +121,32 @@ class Standing:
             said[name] = one
 
     @staticmethod
-    def _before(stack: Sequence[Entry], like: Entry) -> Entry | None:
+    def _before(stack: Sequence[E], like: E) -> E | None:
         wanted = like.key, like.calibration
         return next((one for one in reversed(stack) if (one.key, one.calibration) == wanted), None)
 
-    def last(self, who: str) -> tuple[Entry, Entry | None] | None:
+    def last(self, who: str) -> tuple[E, E | None] | None:
         """What a person would take back, and what this person had said of the same thing before."""
         stack = self._stacks.get(who)
         return (stack[-1], self._before(stack[:-1], stack[-1])) if stack else None
 
-    def own(self, key: str, who: str) -> Entry | None:
+    def own(self, key: str, who: str) -> E | None:
         """What a person said of a thing: the final word, where there is one."""
         return self.final.get(key, {}).get(who) or self.of.get(key, {}).get(who)
 
-    def all_of(self, key: str) -> list[Entry]:
+    def all_of(self, key: str) -> list[E]:
         """All entries on a thing: the independent ones, then the final ones."""
         return [*self.of.get(key, {}).values(), *self.final.get(key, {}).values()]
 
-    def settled(self, key: str) -> Entry | None:
+    def settled(self, key: str) -> E | None:
         """The entry that settles a thing, where there is one."""
         return next(reversed(self.final.get(key, {}).values()), None)
 
     def disagree(self, key: str) -> bool:
         """Whether people who did not see what others said said different things."""
         if key not in self._disagree:
-            said = [one.said for one in self.of.get(key, {}).values()]
-            self._disagree[key] = len(said) > 1 and self._differ(said)
+            said = list(self.of.get(key, {}).values())
+            self._disagree[key] = len(said) > 1 and said[0].differ(said)
         return self._disagree[key]
 
 
@@ -222,7 +219,7 @@ class ReviewFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cache: dict[tuple[object, ...], tuple[object, Any]] = {}
-        self._lines: dict[tuple[Path, int, bytes], Entry] = {}
+        self._lines: dict[tuple[Path, int, bytes], Any] = {}
         self.golden()
         self.settings()
 
@@ -283,33 +280,31 @@ class ReviewFolder:
             write_bytes(self.folder / SETTINGS, body)
         return settings
 
-    def logged(self, kind: Kind, path: Path) -> list[Entry]:
+    def logged(self, kind: type[E], path: Path) -> list[E]:
         """The entries of a log; each line is read once."""
 
-        def entry(number: int, line: bytes) -> Entry:
-            found = self._lines.get((path, number, line))
-            if found is None:
+        def entry(number: int, line: bytes) -> E:
+            if (path, number, line) not in self._lines:
                 try:
                     record = json_value(line, path, number)
                     if not isinstance(record, dict):
                         raise InputError("is not a JSON object")
-                    found = kind.entry(record, number)
+                    if path.name == kind.known_log:
+                        record["calibration"] = True
+                    self._lines[path, number, line] = kind.of_record(record, number)
                 except InputError as error:
                     raise error.at(path=path, line=number) from error
-                if path.name == kind.known_log:
-                    found = replace(found, calibration=True)
-                self._lines[path, number, line] = found
-            return found
+            return self._lines[path, number, line]
 
         return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
 
-    def standing(self, kind: Kind, folder: Path | None = None) -> Standing:
+    def standing(self, kind: type[E], folder: Path | None = None) -> Standing[E]:
         """What people said that counts."""
         paths = [(folder or self.folder) / name for name in (kind.log, kind.known_log) if name]
 
-        def read() -> Standing:
+        def read() -> Standing[E]:
             logs = [self.logged(kind, path) for path in paths]
-            return Standing(merge(*logs, key=lambda one: one.at), kind.differ)
+            return Standing(merge(*logs, key=lambda one: one.at))
 
         return self.fresh("standing", read, *paths)
 
@@ -365,13 +360,13 @@ class Thing:
     by: str = ""
     calibration: bool = False
 
-    def is_of(self, reviewer: str, standing: Standing) -> bool:
+    def is_of(self, reviewer: str, standing: Standing[Any]) -> bool:
         """Whether a person decided on it."""
         if self.calibration:
             return self.key in standing.known.get(reviewer, ())
         return self.by == reviewer or standing.own(self.key, reviewer) is not None
 
-    def state(self, reviewer: str, standing: Standing) -> State:
+    def state(self, reviewer: str, standing: Standing[Any]) -> State:
         """What it waits for: ``todo``: a decision by this person; ``waiting``: others;
         ``disagreement``: somebody who settles it; ``done``: nothing."""
         if self.calibration:
@@ -384,7 +379,7 @@ class Thing:
         return "waiting" if reviewer in said else "todo"
 
 
-class Reviewing(ReviewFolder, ABC):
+class Reviewing(ReviewFolder, ABC, Generic[E]):
     """Decisions by several people at a time, kept in a log of the golden set's folder.
 
     Whoever writes holds the folder's lock and reads the folder anew. What several decide on waits
@@ -392,7 +387,7 @@ class Reviewing(ReviewFolder, ABC):
     answers come first. A subclass says what the things are and what a decision does.
     """
 
-    kind: ClassVar[Kind]
+    kind: type[E]
 
     @abstractmethod
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
@@ -407,14 +402,14 @@ class Reviewing(ReviewFolder, ABC):
         """What may stand otherwise in the list after a decision."""
 
     @abstractmethod
-    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+    def _restored(self, last: E, before: E | None) -> Mapping[str, Any]:
         """Undoes an entry.
 
         Returns:
             The line for the log.
         """
 
-    def current(self) -> Standing:
+    def current(self) -> Standing[E]:
         """Which decisions count now."""
         return self.standing(self.kind)
 
@@ -476,7 +471,7 @@ class Reviewing(ReviewFolder, ABC):
         name = self.kind.known_log if calibration else ""
         append(self.folder / (name or self.kind.log), record)
 
-    def undo(self, reviewer: str) -> Entry:
+    def undo(self, reviewer: str) -> E:
         """Takes a person's last decision back.
 
         Returns:

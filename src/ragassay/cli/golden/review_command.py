@@ -79,7 +79,7 @@ def review(
         nuggets: File with the nuggets of each query, of a file of answers.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
-    from ragassay.review.answer_labels import LABELS
+    from ragassay.review.answer_labels import Label
     from ragassay.review.review_sheets import ItemSheet, LabelSheet
     from ragassay.review.review_store import ReviewStore
 
@@ -107,7 +107,7 @@ def review(
         known = GoldenSet.open(calibration)
         if (
             not known.with_status("accepted", "rejected")
-            and not (calibration / LABELS.log).is_file()
+            and not (calibration / Label.log).is_file()
         ):
             raise InputError(
                 "holds no accepted and no rejected item, and no labels of answers: it has no known "
