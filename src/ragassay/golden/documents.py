@@ -148,7 +148,6 @@ def _require(
     n_left_out: int = 0,
     other_way: str = "",
 ) -> None:
-    """Raises where something is wrong with a document, or where there is none."""
     if len(wrong) == 1:
         hint = f"{wrong[0].hint or ''} Or {other_way}." if other_way else wrong[0].hint
         raise wrong[0].but(hint=hint)

@@ -208,7 +208,6 @@ Licence: (write it here)
         write_text(path, text)
 
     def _card_lines(self) -> tuple[str, str, str]:
-        """The texts of `_LINES`."""
         counts, types = "Items: 0.", "Types: none."
         if self.items:
             n = len(self.items)
@@ -328,7 +327,6 @@ def _counted(kinds: Iterable[Any]) -> str:
 
 
 def _how_to_make(data: Path, folder: Path) -> str:
-    """The command that makes a golden set of a file."""
     words = ["ragassay", "golden", "import", str(data), "--documents", "DOCUMENTS"]
     return shlex.join([*words, "-o", str(folder)])
 
@@ -355,7 +353,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _listed(folder: Path) -> list[dict[str, Any]]:
-    """The documents of the manifest in a folder."""
     return _manifest(folder).get("documents") or []
 
 

@@ -110,7 +110,6 @@ def furthest(
 
 
 def _kinds(items: Sequence[GoldenItem], by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
-    """The ids of each kind, in the order of the kinds' names."""
     unknown = [name for name in by if name not in GoldenItem.model_fields]
     if unknown:
         fields = ", ".join(GoldenItem.model_fields)

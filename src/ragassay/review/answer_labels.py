@@ -369,7 +369,8 @@ class AnswerLabels(Reviewing[Label]):
     def _restored(self, last: Label, before: Label | None) -> Mapping[str, Any]:
         """What stands again is written again: a run takes each person's last line."""
         old = before.record if before else {}
-        kept = {name: old[name] for name in ("answer", "detail", "final") if name in old}
+        names = ("answer", "detail", "final")
+        kept: dict[str, Any] = {name: old[name] for name in names if name in old}
         return {**_line(last.question, last.who), "undo": True, **kept}
 
     def _questions(self) -> dict[str, Asked]:
@@ -408,7 +409,6 @@ def _thing(asked: Asked, standing: Standing[Label], settings: ReviewSettings) ->
 
 
 def _line(question: Question[Any], reviewer: str) -> dict[str, Any]:
-    """What each line of a label holds."""
     return {"question": question.kind, "data": question.data, "judge": reviewer, "at": now()}
 
 

@@ -190,8 +190,6 @@ def create_review_app(
 def _add_routes(
     app: FastAPI, name: str, reviewing: Reviewing[Any], where: Sequence[str] = ()
 ) -> None:
-    """What both parts of the page ask for: the list, and to take the last decision back."""
-
     @app.get(f"/{name}")
     def listed(
         reviewer: Name,
@@ -210,7 +208,6 @@ def _add_routes(
 def _now(
     reviewing: Reviewing[Any], body: ByReviewer, key: str, *, calibration: bool
 ) -> dict[str, Any]:
-    """What a decision on a thing changed in the list, and how far all are."""
     things = reviewing.changed(key, calibration=calibration)
     entries = reviewing.listed(things, body.reviewer)
     return {"entries": entries, "progress": reviewing.progress(body.reviewer)}

@@ -170,17 +170,14 @@ class ItemSheet(Sheet):
         self._store = store
 
     def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        """The drafts; see `Sheet._rows`."""
         for item in self._store.golden().with_status("draft", where=where):
             yield [one.cell(item) for one in _COLUMNS.values()], ("accept", "reject")
 
     def _is_taken(self, row: Row) -> bool:
-        """Whether somebody's review is the decision of a row; see `Sheet._is_taken`."""
         entries = self._store.current().of.get(row["id"], {}).values()
         return row["decision"].strip().casefold() in {_decided(one) for one in entries}
 
     def _take(self, row: Row, reviewer: str) -> bool:
-        """Takes a decision; see `Sheet._take`. A row whose item was changed since is wrong."""
         store = self._store
         item = store.golden().item(row["id"])
         if item is None:
@@ -253,7 +250,6 @@ class LabelSheet(Sheet):
         self._labels = labels
 
     def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        """The questions that wait for a label; see `Sheet._rows`."""
         labels, standing = self._labels, self._labels.current()
         for thing in labels.things():
             if thing.state(reviewer, standing) not in ("todo", "disagreement"):
@@ -277,7 +273,6 @@ class LabelSheet(Sheet):
             yield row, (*values, CANNOT_TELL) if values else ()
 
     def _is_taken(self, row: Row) -> bool:
-        """Whether the label of a row is one that somebody gave; see `Sheet._is_taken`."""
         try:
             question, _ = self._labels.question(row["key"])
             answer = _answer(question, row)

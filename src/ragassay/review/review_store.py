@@ -256,7 +256,6 @@ class ReviewStore(Reviewing[Review]):
         return review
 
     def _restored(self, review: Review, before: Review | None) -> Mapping[str, Any]:
-        """Undoes a review; see `Reviewing._restored`."""
         item = None if review.calibration else self.golden().item(review.key)
         if item is not None:
             record = item.model_dump(mode="json")

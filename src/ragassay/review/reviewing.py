@@ -294,7 +294,8 @@ class ReviewFolder:
                     self._lines[path, number, line] = kind.of_record(record, number)
                 except InputError as error:
                     raise error.at(path=path, line=number) from error
-            return self._lines[path, number, line]
+            found: E = self._lines[path, number, line]
+            return found
 
         return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
 

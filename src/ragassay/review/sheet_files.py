@@ -162,7 +162,6 @@ class Sheet(ABC):
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Number and cells of each row, the header's first."""
     return _csv_rows(path) if _is_csv(path) else _xlsx_rows(path)
 
 

@@ -315,7 +315,6 @@ class Checks:
         return None if match.is_matching else answer
 
     def _spans(self, draft: Draft) -> tuple[str, ...]:
-        """The gold spans with the headings above them."""
         return tuple(
             with_headings(self._corpus.at(one.document, one.start), one.text) for one in draft.spans
         )
@@ -351,7 +350,6 @@ def _without_numbering(text: str, draft: Draft) -> str:
 
 
 def _names_in(text: str) -> frozenset[str]:
-    """The stems of a text's names and numbers."""
     stems = (stem for word in _NAMES.findall(text) for stem in content(word))
     return frozenset(one for one in stems if weight(one) == WHOLE)
 

@@ -116,7 +116,6 @@ class PublishedWish:
             yield folder
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:
-        """Name and bytes of each document of at least the smallest size."""
         one = self.config.document_source
         if one.type == "CSVSource":
             yield from self._rows(Path(one.csv_path or ""))

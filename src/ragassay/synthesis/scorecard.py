@@ -249,7 +249,6 @@ def scorecard(
 
 
 def _realism(accepted: Sequence[Draft], real: Sequence[str]) -> str:
-    """How well queries can be told from real ones, in a sentence."""
     if not real:
         return "not measured; name real queries with --real."
     auc = told_apart([one.query for one in accepted], real)
@@ -349,7 +348,6 @@ def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
 
 
 def _listed(corpus: Corpus, items: Sequence[Draft]) -> str:
-    """For which languages groups and opinions were compared, and for which not."""
     by_list, left_out = measured(corpus, items)
     return "; ".join(
         [

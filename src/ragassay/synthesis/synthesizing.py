@@ -291,7 +291,6 @@ class Synthesis:
 
 
 def _is_settled(line: bytes, ids: Container[str]) -> bool:
-    """Whether a line says that a draft with one of some ids was not chosen."""
     return line.startswith(b'{"why":"not-chosen"') and orjson.loads(line)["id"] in ids
 
 

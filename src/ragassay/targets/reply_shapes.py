@@ -374,5 +374,4 @@ def _number(value: Any) -> float | None:
 
 
 def _text(content: str | list[Any]) -> str:
-    """The text of a message, which may come in parts."""
     return "".join(one if isinstance(one, str) else str(one.get("text") or "") for one in content)

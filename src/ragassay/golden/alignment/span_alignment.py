@@ -110,7 +110,6 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
 
 
 def _pairs(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of equal words of a span and of a part of a document."""
     if len(ours) <= _LONG:
         return _cheapest(ours, theirs)
     common = [
@@ -200,25 +199,21 @@ def _later(
 
 
 def _places(words: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Where some words stand among others."""
     ends = range(len(wanted), len(words) + 1)
     return [end - len(wanted) for end in ends if words[end - len(wanted) : end] == wanted]
 
 
 def _follows(text: str, before: str) -> bool:
-    """Whether a text ends as what stood before a span."""
     wanted = before.rstrip()[-_BESIDE:]
     return bool(wanted) and text.rstrip().endswith(wanted)
 
 
 def _precedes(text: str, after: str) -> bool:
-    """Whether a text begins as what stood after a span."""
     wanted = after.lstrip()[:_BESIDE]
     return bool(wanted) and text.lstrip().startswith(wanted)
 
 
 def _is_start(before: str) -> bool:
-    """Whether a sentence or a line begins after a text."""
     bare = before.rstrip()
     if not bare or "\n" in before[len(bare) :]:
         return True
@@ -230,7 +225,6 @@ def _starts_line(after: str) -> bool:
 
 
 def _finishes(text: str, one: _Token, following: _Token) -> bool:
-    """Whether a sentence or a line ends with a token."""
     between = text[one.end : following.start]
     return "\n" in between or ends_sentence(text[one.start : following.start])
 

@@ -165,7 +165,6 @@ class ChunkAligner:
                         yield document, begin
 
     def _changed(self, text: str, document_id: str | None) -> Place | None:
-        """Where most pieces of a chunk stand in the same order."""
         votes: Counter[tuple[str, int]] = Counter()
         for shift in range(len(text) - PIECE + 1):
             for document, at in self._pieces.get(text[shift : shift + PIECE], ())[:_MOST_PLACES]:
@@ -277,7 +276,6 @@ def _without_markup(text: str) -> _Form:
 
 
 def _ends_between_words(text: str, start: int, end: int) -> bool:
-    """Whether no word is cut at either end of a part of a text."""
     return not any(
         0 < at < len(text) and _LETTER.match(text[at - 1]) and _LETTER.match(text[at])
         for at in (start, end)

@@ -132,7 +132,6 @@ def _sections(items: Sequence[GoldenItem], documents: Mapping[str, Document]) ->
 
 
 def _uncovered(items: Sequence[GoldenItem], log: Sequence[str]) -> list[str]:
-    """The queries of a log that no item is like."""
     queries = [plain(item.query) for item in items]
     pairs = alike_texts([plain(one) for one in log], queries, fuzz.token_set_ratio, _COVERED)
     covered = {at for at, _ in pairs}

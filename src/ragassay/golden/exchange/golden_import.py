@@ -152,7 +152,6 @@ def imported(
 
 
 def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
-    """What becomes of a gold passage."""
     wanted, here = one.said, text_at(documents, one.said)
     is_complete = len(here) == (wanted.end or 0) - (wanted.start or 0)
     if not wanted.text:
@@ -178,7 +177,6 @@ def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder)
 
 
 def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
-    """The error for gold at a place where its text does not stand."""
     gold = one.said
     here = documents.get(gold.document or "")
     place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
@@ -202,7 +200,6 @@ def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
 
 
 def _as_one(wrong: Sequence[InputError], path: Path) -> InputError:
-    """One error that lists several."""
     if len(wrong) == 1:
         return wrong[0]
     lines = fault_lines([one.but(hint=None) for one in wrong])

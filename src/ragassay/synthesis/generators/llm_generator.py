@@ -219,7 +219,6 @@ class LLMGenerator:
 
 
 def _in_turn(sections: Sequence[Section]) -> list[Section]:
-    """One section of each document, then the next of each."""
     by_document: dict[str, list[Section]] = {}
     for section in sections:
         by_document.setdefault(section.document, []).append(section)
@@ -228,6 +227,5 @@ def _in_turn(sections: Sequence[Section]) -> list[Section]:
 
 
 def _first_turn(kind: Kind) -> Kind:
-    """The kind of a conversation's first turn: a single query with an answer."""
     first = {"shape": "single", "answerability": "answerable"}
     return tuple((part, first.get(part, value)) for part, value in kind)

@@ -165,7 +165,6 @@ def _percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def _values(asked: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    """What was recorded under a name, of those askings that have it."""
     return [one[name] for one in asked if name in one]
 
 
@@ -229,7 +228,6 @@ def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
 
 
 def _row(one: AskSummary) -> list[str]:
-    """The row of a system, a cell for each column."""
     read, written = one.input_tokens, one.output_tokens
     tokens = "-" if read is None or written is None else _count(read + written)
     counts = (one.asked, one.answered, one.no_answer, one.from_ledger, sum(one.failed.values()))
@@ -284,13 +282,11 @@ class Answers:
         return f"<Answers: systems={len(self.summaries)} samples={len(self.samples)}>"
 
     def __str__(self) -> str:
-        """A table with a row for each system, and why answers are missing."""
         from ragassay.reports.notebook import text_of
 
         return text_of(asked_report(list(self.summaries.values())))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
         from ragassay.reports.notebook import html_of
 
         return html_of(asked_report(list(self.summaries.values())))

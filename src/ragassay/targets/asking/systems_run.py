@@ -147,7 +147,6 @@ class SystemsRun:
         return Answers(tuple(chain.from_iterable(samples.values())), summaries, self.files)
 
     def _stop(self) -> None:
-        """Asks nothing new; what is in flight is waited for."""
         for system in self._systems:
             system.sender.stop(Reason.CONNECTION, INTERRUPTED)
 
@@ -357,7 +356,6 @@ class SystemsRun:
         keeping.add_done_callback(partial(self._deliver, key, sample))
 
     def _settle(self, key: _Key, sample: Sample) -> None:
-        """Gives a sample to those who wait for it."""
         self.done += key[1] in self._ids
         self._samples[key].set_result(sample)
 
@@ -397,7 +395,6 @@ class SystemsRun:
 
 
 def _user_turns(query: Sample) -> tuple[str, ...]:
-    """What the user said up to and with a query."""
     earlier = (turn.text for turn in query.history if turn.speaker == "user")
     return (*earlier, query.query_text)
 

@@ -250,7 +250,6 @@ class HttpTarget(Target):
             raise self._cut(f"{DONE} did not come, with which its other streams ended")
 
     def _cut(self, why: str) -> EndpointError:
-        """The failure of a reply of which only a part came."""
         return CutReplyError(f"{self.url} broke its reply off before the end: {why}.")
 
     def _made(self, answer: Any, values: list[Any]) -> SystemReply:
@@ -324,7 +323,6 @@ class HttpTarget(Target):
             raise self._failure(str(error))
 
     def _failure(self, message: str) -> EndpointError:
-        """The failure that the reply reports: with the system's words, and no status."""
         return EndpointError(Reason.FAILED, f"{self.url} says: {shown(message)}")
 
     def _json(self, content: bytes) -> Any:
@@ -347,7 +345,6 @@ class HttpTarget(Target):
         return _REFUSALS.get(status, EndpointError)(Reason.REFUSED, detail)
 
     def _advice(self, status: int) -> str:
-        """What to do where the system takes no such request."""
         if status in _NO_ACCESS:
             if self.key:
                 return self.key.advice
@@ -358,7 +355,6 @@ class HttpTarget(Target):
         return f"Check '{key}' in {self._origin}."
 
     def _hidden(self, content: bytes) -> bytes:
-        """What came over the wire, without secrets."""
         for secret in self._secrets:
             content = secret.hidden_in_bytes(content)
         return content
