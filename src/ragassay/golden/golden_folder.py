@@ -233,17 +233,6 @@ Licence: (write it here)
         """For each document of the manifest the hash of the file that the spans count in."""
         return {str(one["id"]): str(one["sha256"]) for one in _listed(self.folder)}
 
-    def read_otherwise(self, documents: Mapping[str, Document]) -> dict[tuple[str, str], list[str]]:
-        """The ids of documents that are the same files as in the manifest and were read by another
-        loader, so that their text may differ; by the loader of the manifest and that of now."""
-        ids: dict[tuple[str, str], list[str]] = {}
-        for one in _listed(self.folder):
-            now = documents.get(str(one["id"]))
-            loader = str(one.get("loader") or "an unknown loader")
-            if now is not None and now.sha256 == str(one["sha256"]) and now.loader != loader:
-                ids.setdefault((loader, now.loader), []).append(now.id)
-        return ids
-
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:

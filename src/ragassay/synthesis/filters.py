@@ -42,16 +42,6 @@ _MORE = re.compile(
     re.IGNORECASE,
 )
 """What somebody who declines asks in return."""
-_STATES = re.compile(
-    r"\W*(?:the|an?|this|these|those|it|there|he|she|they|here|sure|okay|certainly|of course)\b",
-    re.IGNORECASE,
-)
-"""How English sentences begin that ask for nothing."""
-_REQUESTS = re.compile(
-    r"\b(?:who|whom|whose|what|which|when|where|why|how|whether|please|tell|i|me|my|we|us|our)\b",
-    re.IGNORECASE,
-)
-_ENDS = (".", "!")
 
 
 def no_answer(text: str, conversation: str = "") -> bool:
@@ -76,17 +66,6 @@ def declined(text: str) -> bool:
         return False
     asked = [one for one in said(text) if one.endswith(("?", "？"))]
     return all(_MORE.search(one) for one in asked)
-
-
-def states(text: str) -> bool:
-    """Whether a text in English is a statement and asks for nothing.
-
-    Only sure cases count: sentences that end with a full stop, begin as statements do ("The pool
-    opens at nine."), and have no question word and no word of the user about himself.
-    """
-    if "?" in text or not text.rstrip().endswith(_ENDS) or _REQUESTS.search(text):
-        return False
-    return _STATES.match(text) is not None and language_of(text) in ("en", "")
 
 
 ALIKE = 90.0

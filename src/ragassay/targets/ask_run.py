@@ -11,7 +11,6 @@ from statistics import fmean
 from typing import Any
 
 from ragassay import formats
-from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError, meant_or_all, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
@@ -217,17 +216,7 @@ def read_queries(
         if tell_drafts and (drafts := golden.with_status("draft")):
             warn_user(str(Note("drafts_left_out", {"n": len(drafts), "folder": str(path)})))
         return [item.to_sample() for item in accepted][:limit]
-    if path.name == QUERIES and is_golden(path.parent):
-        golden = GoldenSet.open(path.parent)
-        drafts, rejected = golden.with_status("draft"), golden.with_status("rejected")
-        counts = {"draft": len(drafts), "rejected item": len(rejected)}
-        if any(counts.values()):
-            named = " and ".join(plural(n, noun) for noun, n in counts.items() if n)
-            warn_user(
-                f"{path} is asked as a file, with {named}. Name the folder {path.parent} to ask "
-                "accepted items only."
-            )
-    elif path.is_dir() and (path / QUERIES).is_file():
+    if path.is_dir() and (path / QUERIES).is_file():
         path = path / QUERIES
     elif path.is_dir() and not list(path.glob("*.tsv")) and not list(path.glob("*/*.tsv")):
         raise InputError(

@@ -163,9 +163,6 @@ def changed_documents(look: Look) -> Findings:
             yield _look("document_edited", document=name)
     for name in recorded.keys() - documents.keys():
         yield _error("document_gone", document=name)
-    for (then, now), names in golden.read_otherwise(documents).items():
-        kind = "documents_read_otherwise" if len(names) > 1 else "document_read_otherwise"
-        yield _look(kind, document=names[0], n=len(names), then=then, now=now)
     if readable := [one.path for one in golden.readable_again(documents)]:
         yield _look("readable_again", names=readable, folder=str(golden.folder))
     unreadable = [

@@ -15,6 +15,7 @@ from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden.checks.golden_groups import plain
 from ragassay.golden.checks.item_checks import Finding, Findings, Look, clause, numbers
+from ragassay.golden.golden_diff import excerpt
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges.offline.questions import contradicted
 from ragassay.judges.offline.words import content, spaced, tokens
@@ -25,8 +26,6 @@ _ANSWERS = 3.0
 _PARAGRAPHS = 3
 """Paragraphs that are looked at for an answer to an unanswerable query."""
 _PARAGRAPH = re.compile(r"\S.*?(?=\s*(?:\n\s*\n|\Z))", re.DOTALL)
-_QUOTED = 120
-"""Characters of a paragraph that are quoted."""
 _BEGINNING = 1000
 """Characters of each document that tell its language."""
 _OPEN = {
@@ -110,7 +109,10 @@ def answered(look: Look) -> Findings:
         if value >= _ANSWERS:
             place, block = blocks[at]
             yield Finding(
-                Note("answered_after_all", {"place": place, "text": _beginning(block)}), name
+                Note(
+                    "answered_after_all", {"place": place, "text": excerpt(" ".join(block.split()))}
+                ),
+                name,
             )
 
 
@@ -153,16 +155,6 @@ def _says_otherwise(reference: str, held: Sequence[str]) -> bool:
     words = {word for text in held for word in content(spaced(text))}
     denied = contradicted(reference, held) in ("negation", "opposite")
     return denied or not numbers(reference) <= words
-
-
-def _beginning(text: str) -> str:
-    """The beginning of a text in quotes, cut between two words."""
-    line = " ".join(text.split())
-    if len(line) <= _QUOTED:
-        return repr(line)
-    # What has no spaces, as Chinese has none, is cut anywhere.
-    head, _, _ = line[: _QUOTED + 1].rpartition(" ")
-    return repr(f"{head if len(head) > _QUOTED // 2 else line[:_QUOTED]} …")
 
 
 @dataclass

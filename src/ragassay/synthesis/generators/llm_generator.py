@@ -16,7 +16,7 @@ from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
-from ragassay.synthesis.filters import declined, ill_formed, no_answer, states
+from ragassay.synthesis.filters import declined, ill_formed, no_answer
 from ragassay.synthesis.mix import LENGTHS, WORDS, Kind
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
@@ -129,8 +129,6 @@ class LLMGenerator:
                 return Rejection("not-written", "the generator wrote an empty query", draft)
             if declined(draft.query):
                 return Rejection("not-written", f"the generator declined: {draft.query}", draft)
-            if states(draft.query):
-                return Rejection("form", "the query is a statement and asks for nothing", draft)
             if detail := ill_formed(draft.query, self._words, draft.wanted.get("length")):
                 return Rejection("form", detail, draft)
         return await self._answered(draft, ask)
