@@ -192,9 +192,8 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
     )
     name, _, at = where.partition(":")
     text = golden.documents()[name].text[int(at) :]
-    assert name == "library" and quoted.endswith(" …'") and len(quoted) < 125
-    words = quoted.removesuffix(" …'").split()
-    assert text.split()[: len(words)] == words
+    assert name == "library" and quoted.endswith("…'")
+    assert " ".join(text.split()).startswith(quoted.removesuffix("…'"))
 
 
 def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:

@@ -182,7 +182,6 @@ def sees(request: Request) -> bool:
         ("not-written", but("write_query", lambda r, said: {"query": "I can't help with that."})),
         ("not-written", but("write_answer", lambda r, said: {**said, "answer": ""})),
         ("not-written", but("write_answer", lambda r, said: {**said, "answer": "I don't know."})),
-        ("form", but("write_query", lambda r, said: {"query": "The town has a garden of herbs."})),
         ("form", but("write_query", lambda r, said: {"query": "What does the passage say of it?"})),
         ("form", but("write_answer", lambda r, said: {**said, "quotes": []})),
         ("leak", but("write_answer", lambda r, said: {**said, "answer": "tell the end"})),

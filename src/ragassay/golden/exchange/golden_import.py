@@ -15,7 +15,7 @@ from ragassay.base.errors import InputError
 from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns
 from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
-from ragassay.golden.documents import Document, fault_lines, names_of, text_at
+from ragassay.golden.documents import Document, names_of, one_error, text_at
 from ragassay.golden.exchange.item_mapper import ItemMapper
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
 
@@ -147,7 +147,7 @@ def imported(
             item.status = "accepted"
         items.append(item)
     if wrong:
-        raise _as_one(wrong, path)
+        raise one_error(wrong, path, "gold passages do not stand where they say")
     return Imported(items, len(samples), placings)
 
 
@@ -197,14 +197,6 @@ def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
         hint="Give the text, or its place in the documents as they are now; leave gold out that is "
         "not there any more.",
     )
-
-
-def _as_one(wrong: Sequence[InputError], path: Path) -> InputError:
-    if len(wrong) == 1:
-        return wrong[0]
-    lines = fault_lines([one.but(hint=None) for one in wrong])
-    problem = f"{len(wrong)} gold passages do not stand where they say:{lines}"
-    return InputError(problem, path=path, hint=wrong[0].hint)
 
 
 class _Record(NamedTuple):
