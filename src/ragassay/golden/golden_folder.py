@@ -237,11 +237,7 @@ Licence: (write it here)
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Holds the lock of a golden set's folder, for whoever reads it, changes it and writes it:
-    another writer waits. SQLite has a lock that works on every system, also for threads.
-
-    Raises:
-        UsageError: another writer holds it for too long, or the folder cannot be written.
-    """
+    another writer waits. SQLite has a lock that works on every system, also for threads."""
     try:
         lock = sqlite3.connect(folder / LOCK, timeout=BUSY_S, isolation_level=None)
         with closing(lock):
@@ -260,12 +256,7 @@ def is_golden(folder: Path) -> bool:
 
 def check_output(output: Path, *inputs: Path) -> None:
     """Refuses a place for results where a command would write over what it reads, or into a golden
-    set.
-
-    Raises:
-        UsageError: the output is one of the inputs or lies in a folder of them, or it is a golden
-            set or lies in one.
-    """
+    set."""
     place = Path(os.path.realpath(output))
     for one in inputs:
         own = Path(os.path.realpath(one))

@@ -51,9 +51,6 @@ def split(
     Args:
         shares: name of each part with its share; they sum to 1.
         groups: of each item; those of one group stay in one part. Each item is one when left out.
-
-    Returns:
-        The items of each part, in the order of the whole.
     """
     shown = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     if min(shares.values()) <= 0:
@@ -93,12 +90,8 @@ def furthest(
     shares: Mapping[str, float],
     by: Sequence[str] = ("type",),
 ) -> tuple[str, str, int, float]:
-    """The part and the kind that are furthest from their share.
-
-    Returns:
-        Name of the part, name of the kind, how many items it holds, and how many would be its
-        share.
-    """
+    """The part and the kind that are furthest from their share, how many items it holds, and how
+    many would be its share."""
     kinds = _kinds([item for part in parts.values() for item in part], by)
     held = {name: _kinds(part, by) for name, part in parts.items()}
     differences = [

@@ -331,15 +331,13 @@ class AnswerLabels(Reviewing[Label]):
         final: bool = False,
         calibration: bool = False,
     ) -> bool | None:
-        """Takes a label down.
+        """Takes a label down, and says whether it is the known answer, where one is known.
+        Explanations do not count.
 
         Args:
             answer: as `replay_file.label_of` reads it; ``None``: the person cannot tell.
             seconds: that it took; ``None`` where nobody measured it.
             final: the person saw what others had said; the label settles the question.
-
-        Returns:
-            Whether it is the known answer; ``None`` where none is known. Explanations do not count.
         """
         right = None
         with self.deciding(reviewer):

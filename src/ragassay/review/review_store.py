@@ -201,17 +201,11 @@ class ReviewStore(Reviewing[Review]):
         seconds: float = 0.0,
         calibration: bool = False,
     ) -> Review:
-        """Takes a decision down and carries it out.
+        """Takes a decision down, carries it out, and gives it as the log has it.
 
         An item that several people review stays as it is until all have decided: it is changed when
-        they decided alike, and else waits for somebody who settles it.
-
-        Returns:
-            The review, as the log has it.
-
-        Raises:
-            ReviewConflictError: the item is another one by now.
-            UsageError: there is no such item, or a name or value is impossible.
+        they decided alike, and else waits for somebody who settles it. A `ReviewConflictError`
+        where the item is another one by now.
         """
         with self.deciding(reviewer):
             item = self.item(item_id, calibration=calibration)

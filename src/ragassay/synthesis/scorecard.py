@@ -132,12 +132,9 @@ def _keys(document: str, part: str) -> tuple[tuple[str, str], tuple[str, str]]:
 def measured(
     corpus: Corpus, items: Sequence[Draft]
 ) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
-    """The languages whose lists tell of groups and opinions.
-
-    Returns:
-        Items by language, where there is a list and a document; and for each other language (empty
-        where the words do not tell it) its items, and why they are not measured.
-    """
+    """Items by language, where lists tell of groups and opinions and there is a document; and for
+    each other language (empty where the words do not tell it) its items, and why they are not
+    measured."""
     counts = Counter(_language(corpus, one) for one in items)
     of_documents = {corpus.language(one) for one in corpus.documents}
     why = {

@@ -226,11 +226,7 @@ def read_queries(
 
 
 def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
-    """The file of each system: of one the output itself, else ``answers-SYSTEM.jsonl``.
-
-    Raises:
-        UsageError: the name ends as that of another kind of file, or two names make one file name.
-    """
+    """The file of each system: of one the output itself, else ``answers-SYSTEM.jsonl``."""
     end = next((one for one in ENDINGS if output.name.casefold().endswith(one)), "")
     if not end and output.suffix:
         raise UsageError(

@@ -1,17 +1,5 @@
-"""From the words of ``--target`` to a target.
-
-=================================== ============================================================
-``module:function``                 a Python function, a LangChain runnable, a query engine
-``mapping.yaml``                    an HTTP endpoint, as the file says
-``http://localhost:8000/v1#model``  an OpenAI-compatible chat
-``openai:gpt-5-mini``               a model of a provider that speaks OpenAI's protocol
-``mcp:COMMAND#tool``                a tool of an MCP server; a URL in place of the command
-``vectara:CORPUS``                  Vectara's query API
-``command:python rag.py``           a command that reads a request and writes the answer
-=================================== ============================================================
-
-``NAME=`` before it gives the system another name.
-"""
+"""From the words of ``--target`` (docs/ask.md has the table of its forms) to a target. ``NAME=``
+before them gives the system another name."""
 
 from __future__ import annotations
 

@@ -60,12 +60,8 @@ def aligned(
 
 
 class AlikePart(NamedTuple):
-    """A part of a text that is like another text.
-
-    Attributes:
-        start, end: of the part.
-        begin, stop: of the text around it in which it is the part that is most alike.
-    """
+    """A part of a text that is like another text, and the text around it, ``begin`` to ``stop``, in
+    which it is the part that is most alike."""
 
     start: int
     end: int
@@ -76,13 +72,9 @@ class AlikePart(NamedTuple):
 def alike_parts(
     wanted: str, text: str, least: float, cutoff: float, most: int
 ) -> Iterator[AlikePart]:
-    """Parts of a text that are like another text: the best one, then the best on either side.
-
-    Args:
-        least: characters of a side that is looked at.
-        cutoff: how alike they are, 0 to 100.
-        most: sides that are looked at.
-    """
+    """Parts of a text that are like another text: the best one, then the best on either side. At
+    most ``most`` sides of ``least`` characters or more are looked at; ``cutoff``: how alike, 0 to
+    100."""
     sides = [(0, len(text))]
     for _ in range(most):
         if not sides:

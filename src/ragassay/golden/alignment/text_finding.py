@@ -180,12 +180,8 @@ class ChunkAligner:
 
 
 class Sighting(NamedTuple):
-    """Where a text stands.
-
-    Attributes:
-        places: document, start and end of each, at most `MOST_SIGHTED`.
-        distance: edits over characters, of white space, markup and case none.
-    """
+    """Where a text stands: document, start and end of each place, at most `MOST_SIGHTED`; and how
+    far from it, as edits over characters (of white space, markup and case none)."""
 
     likeness: Likeness
     places: tuple[Place, ...]

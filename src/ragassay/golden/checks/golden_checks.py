@@ -83,13 +83,8 @@ def check(
 def coverage(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> dict[str, dict[str, int]]:
-    """Items by document, by section and by what their fields say.
-
-    Returns:
-        For each table the number of items by value. A section is named by its document and the
-        heading above it (of a PDF file without bookmarks: the page); those without text are left
-        out.
-    """
+    """The number of items by document, by section and by each value of some fields. A section is
+    named by its document and the heading above it (of a PDF file without bookmarks: the page)."""
     by_document = Counter(
         name for item in items for name in {span.document for span in item.gold or ()}
     )

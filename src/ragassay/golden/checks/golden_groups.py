@@ -28,13 +28,9 @@ Pair = tuple[int, int]
 
 
 def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> list[int]:
-    """The group of each query: those whose relevant gold spans share a character or a sentence
-    (also one that stands in several documents), those that ask nearly the same, and those of one
-    conversation, with all that are linked by them.
-
-    Returns:
-        For each item the place of the first one of its group.
-    """
+    """For each query the place of the first one of its group: those whose relevant gold spans share
+    a character or a sentence (also one that stands in several documents), those that ask nearly the
+    same, and those of one conversation, with all that are linked by them."""
     first = list(range(len(items)))
 
     def root(at: int) -> int:

@@ -82,13 +82,8 @@ def workbook(
     filled: int = 0,
     choices: Sequence[Sequence[str]] = (),
 ) -> bytes:
-    """An Excel workbook of texts.
-
-    Args:
-        widths: of the columns, in characters; then texts are wrapped.
-        filled: the column that people fill in; those up to it stay in sight.
-        choices: for each row what may be written into that column; empty: any text.
-    """
+    """An Excel workbook of texts. With ``widths`` of the columns, in characters, texts are wrapped;
+    ``filled`` is the column that people fill in, and ``choices`` what each row of it may hold."""
     with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter
     stream = io.BytesIO()
@@ -127,12 +122,8 @@ _Documents = Callable[[], Mapping[str, Document]]
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export writes.
-
-    Attributes:
-        files: bytes by name within the output; the output itself is a file called ``""``.
-        rows: lines, rows or records with something of the items.
-    """
+    """What an export writes: bytes by name within the output (the output itself is a file called
+    ``""``), and how many lines, rows or records have something of the items."""
 
     files: Mapping[str, bytes]
     rows: int

@@ -35,26 +35,17 @@ class AskSummary:
     """What came of asking one system.
 
     Attributes:
-        system: its name.
-        fingerprint: of the target.
         asked: samples: queries times repeats.
-        answered: samples with an answer.
-        no_answer: those of them in which the system says that it has none.
-        from_ledger: those of them that were answered in an earlier run.
-        ledger_dates: the first and the last day on which they were asked (UTC, ``2026-11-20``);
-            empty where there are none.
+        no_answer: of those answered, in which the system says that it has none.
+        from_ledger: of those answered, by an earlier run.
+        ledger_dates: the first and the last day on which they were asked (UTC, ``2026-11-20``).
         failed: samples without an answer, by type; ``stopped`` are those that were not asked.
         ways: for each type the first sentence of each different failure, with its query, and how
             many there are, the most frequent first.
-        retries: further attempts.
-        latency: seconds, by percentile (``p50``); empty where nothing was answered.
-        first_token: likewise, of the answers that were streamed.
-        input_tokens, output_tokens: of the answers that tell them; ``None`` where none does.
-        cost: US dollars, likewise.
-        versions: that the system named.
-        notes: of measurements that are missing, because what the system gave for them is no number
-            or its paths found nothing, of keys of its replies that were not read, and of queries
-            that had failed before.
+        latency, first_token: seconds, by percentile (``p50``); empty where there are none.
+        input_tokens, output_tokens, cost: of the answers that tell them; ``None`` where none does.
+        notes: of measurements that are missing, of keys of replies that were not read, and of
+            queries that had failed before.
     """
 
     system: str

@@ -44,11 +44,8 @@ _NO_SYSTEM: Mapping[str, Any] = {
 
 
 def questions_of(samples: Sequence[Sample]) -> list[Sample]:
-    """The queries of samples: without what systems made of them, each once.
-
-    Raises:
-        UsageError: there is none, one has no text, or two differ under one id.
-    """
+    """The queries of samples: without what systems made of them, each once. A `UsageError` where
+    there is none, one has no text, or two differ under one id."""
     queries: dict[str, Sample] = {}
     for sample in samples:
         if not sample.query_text.strip():
@@ -116,11 +113,7 @@ class AskedQuery:
         return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=metadata)
 
     def record(self, stored: Sample) -> str:
-        """What `stored` made as JSON, for a ledger.
-
-        Raises:
-            EndpointError: a text in it is no Unicode.
-        """
+        """What `stored` made as JSON, for a ledger."""
         try:
             return native.dump(stored).decode()
         except InputError as error:

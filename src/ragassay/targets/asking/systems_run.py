@@ -63,16 +63,7 @@ class SystemsRun:
 
     Attributes:
         arriving: the samples of each system.
-        files: that are written, by system.
-        done: samples that are finished.
-        total: samples that there will be.
-
-    Args:
-        queries: what is asked; ids are distinct.
-        targets: who is asked.
-        options: how.
-        ledger: where answers are kept, each before it is used.
-        files: to write, by system.
+        done, total: samples that are finished, and that there will be.
     """
 
     def __init__(
@@ -122,15 +113,7 @@ class SystemsRun:
         return self._asked is not None and self._asked.done() and bool(self._asked.exception())
 
     def wait(self, progress: Callable[[int], None] | None = None) -> Answers:
-        """Waits until all is asked.
-
-        Args:
-            progress: called with the number of samples done.
-
-        Raises:
-            RagassayError: a system cannot be asked at all, or the ledger or a file cannot be
-                written.
-        """
+        """Waits until all is asked, and tells ``progress`` how many samples are done."""
         assert self._asked is not None
         tell = progress or (lambda n: None)
         while not self._asked.done():

@@ -68,14 +68,9 @@ class HttpTarget(Target):
     """An endpoint that a mapping describes.
 
     Args:
-        name: the system's name.
-        mapping: how it is asked and read.
         origin: what messages name as the place of the mapping: a file, or ``--target``.
         key: sent as ``Authorization: Bearer``, beside the mapping's headers.
         price: of the model, where the reply gives tokens and no cost.
-
-    Raises:
-        UsageError: the HTTP client is not installed, or a header's secret cannot be sent.
     """
 
     def __init__(
