@@ -500,7 +500,7 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
         ({"status": "done"},
          "field 'status': must be 'draft', 'accepted' or 'rejected', not 'done'"),
         ({"verified_on": "soon"}, "field 'verified_on'"),
-        ({"query": ""}, "field 'query': is empty"),
+        ({"query": ""}, "field 'query': "),
         ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
          "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
          "text stands nowhere"),

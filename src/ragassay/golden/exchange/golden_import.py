@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -199,50 +199,36 @@ def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
     )
 
 
-class _Record(NamedTuple):
-    place: str
-    sample: Sample
-    own: Mapping[str, Any]
-
-    def says(self, name: str) -> Any:
-        """The record's value of a field; ``None`` where it has none.
-
-        Gold that is empty says that nothing is relevant.
-        """
-        value = self.own.get(name) if name == "status" else getattr(self.sample, name)
-        return None if value in ("", ()) and name != "gold" else value
-
-
 def _one_a_query(
     samples: Sequence[Sample], own: Mapping[Identity, Mapping[str, Any]], path: Path
 ) -> Iterator[tuple[Sample, dict[str, Any]]]:
     """One sample for each id, with what its records say in fields of an item."""
-    records = grouped(
-        (one.id, _Record(f"record {number}{_of(one)}", one, own.get(one.identity, {})))
-        for number, one in enumerate(samples, start=1)
-    )
-    for of_query in records.values():
-        yield _merged(of_query, path)
-
-
-def _merged(records: Sequence[_Record], path: Path) -> tuple[Sample, dict[str, Any]]:
-    first = records[0].sample
-    facts = {}
-    for name in (*_FACTS, "status"):
-        values = [(one.place, value) for one in records if (value := one.says(name)) is not None]
-        for place, value in values:
-            if value != values[0][1]:
-                raise InputError(
-                    f"{values[0][0]} and {place} have the id {first.id!r}, and their values differ",
-                    path=path,
-                    field=name,
-                    hint="A golden set holds one item for each id: let the records agree, or give "
-                    "each query an id of its own.",
-                )
-        if values and name != "status":
-            facts[name] = values[0][1]
-    metadata = _shared([one.sample.metadata for one in records])
-    return replace(first, **facts, metadata=metadata), _shared([one.own for one in records])
+    numbered = grouped((one.id, (number, one)) for number, one in enumerate(samples, start=1))
+    for records in numbered.values():
+        said = [own.get(one.identity, {}) for _, one in records]
+        facts: dict[str, Any] = {}
+        for name in (*_FACTS, "status"):
+            values = [
+                (f"record {number}{_of(one)}", value)
+                for (number, one), of_item in zip(records, said, strict=True)
+                for value in [of_item.get(name) if name == "status" else getattr(one, name)]
+                # Gold that is empty says that nothing is relevant.
+                if value is not None and (name == "gold" or value not in ("", ()))
+            ]
+            for place, value in values:
+                if value != values[0][1]:
+                    raise InputError(
+                        f"{values[0][0]} and {place} have the id {records[0][1].id!r}, and their "
+                        "values differ",
+                        path=path,
+                        field=name,
+                        hint="A golden set holds one item for each id: let the records agree, or "
+                        "give each query an id of its own.",
+                    )
+            if values and name != "status":
+                facts[name] = values[0][1]
+        facts["metadata"] = _shared([one.metadata for _, one in records])
+        yield replace(records[0][1], **facts), _shared(said)
 
 
 def _shared(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
