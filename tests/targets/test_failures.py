@@ -137,16 +137,6 @@ def test_a_target_that_dies_halfway_loses_nothing(monkeypatch: pytest.MonkeyPatc
     assert all(sample.answer is not None for sample in load("answers.jsonl"))
 
 
-def test_a_passing_error_is_tried_again_and_counted() -> None:
-    def rule(number: int, sent: Any) -> Any:
-        busy = Reply(b"busy", 503, headers={"Retry-After": "0"})
-        return echo(number, sent) if number else busy
-
-    with SystemServer(rule) as server:
-        answers = asked(server, n=2, concurrency=1)
-    assert answers.complete and answers.summaries["mine"].retries == 1
-
-
 def test_no_other_origin_is_told() -> None:
     with SystemServer() as elsewhere:
         moved = Reply(status=307, headers={"Location": f"{elsewhere.url}/ask"})

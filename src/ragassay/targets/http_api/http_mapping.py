@@ -6,7 +6,6 @@ import base64
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from itertools import product
 from pathlib import Path
@@ -85,25 +84,13 @@ def texts_joined(value: Any, paths: Paths) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class EndMark:
-    """What marks the end of a stream, beside `DONE`: names of server-sent events that are the last,
-    and paths to what only an event at the end holds, neither null nor false nor empty."""
-
-    names: frozenset[str]
-    paths: tuple[str, ...]
-
-    @classmethod
-    def of(cls, written: str | Sequence[str]) -> EndMark:
-        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or several."""
-        marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
-        names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
-        paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
-        return cls(frozenset(names), tuple(one.text for one in _each(paths)))
-
-    def is_in(self, value: Any) -> bool:
-        """Whether the value of an event holds the mark at one of the paths."""
-        return any(value_at(value, path) for path in self.paths)
+def end_marks(written: str | Sequence[str]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """What marks the end of a stream, beside `DONE`: names of server-sent events that are the last
+    (``event: NAME``), and paths to what only an event at the end holds."""
+    marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
+    names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
+    paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
+    return frozenset(names), tuple(one.text for one in _each(paths))
 
 
 class _Part(BaseModel):
@@ -152,7 +139,7 @@ class HttpMapping(_Part):
     @field_validator("end_mark", mode="after")
     @classmethod
     def _is_mark(cls, value: str | list[str] | None) -> str | list[str] | None:
-        EndMark.of(value or ())
+        end_marks(value or ())
         return value
 
     @field_validator("answer", mode="after")

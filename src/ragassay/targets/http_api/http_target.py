@@ -18,10 +18,10 @@ from ragassay.base.json_paths import NOTHING, PathError
 from ragassay.base.score import Reason
 from ragassay.targets.http_api.http_mapping import (
     DONE,
-    EndMark,
     HttpMapping,
     PassagePaths,
     Paths,
+    end_marks,
     filled,
     filled_params,
     filled_url,
@@ -108,7 +108,7 @@ class HttpTarget(Target):
         self._usage_paths = mapping.usage.model_dump(exclude_none=True)
         self._passage_paths = (mapping.passage or PassagePaths()).model_dump(exclude_none=True)
         self._session: aiohttp.ClientSession | None = None
-        self._end = EndMark.of(mapping.end_mark or ())
+        self._last_events, self._last_paths = end_marks(mapping.end_mark or ())
         self._ends_in_done = False
 
     @property
@@ -184,12 +184,12 @@ class HttpTarget(Target):
                 if event.text.strip() == DONE:
                     self._ends_in_done = ended = True
                     break
-                last = event.name in self._end.names
+                last = event.name in self._last_events
                 if event.name == "error" and not last:
                     raise self._failure(event.text)
                 raw = raw or event.text
                 value = self._event(event, last)
-                ended = ended or last or self._end.is_in(value)
+                ended = ended or last or any(value_at(value, one) for one in self._last_paths)
                 self._refuse_failure(value)
                 piece = texts_joined(value_at(value, self.mapping.answer), self.mapping.answer)
                 if isinstance(piece, str):
@@ -202,23 +202,14 @@ class HttpTarget(Target):
                 raise
         if not ended:
             self._refuse_cut()
-        try:
-            if not pieces:
-                events = f"its first is {shown(raw)!r}" if raw else "there are none"
-                path = paths_text(self.mapping.answer)
-                raise foreign(
-                    f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
-                    f"'answer' or 'stream' in {self._origin}."
-                )
-            return self._made("".join(pieces), values)
-        except EndpointError as error:
-            if not ended:
-                error.detail += (
-                    " Or the stream was cut: nothing marked its end. Name what ends streams of "
-                    f"this system ('end_mark') in {self._origin}; then a cut one is told, and "
-                    "asked again."
-                )
-            raise
+        if not pieces:
+            events = f"its first is {shown(raw)!r}" if raw else "there are none"
+            path = paths_text(self.mapping.answer)
+            raise foreign(
+                f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
+                f"'answer' or 'stream' in {self._origin}."
+            )
+        return self._made("".join(pieces), values)
 
     def _event(self, event: Event, last: bool) -> Any:
         """The value of an event; ``None`` for a name alone, and for words in the last one."""
