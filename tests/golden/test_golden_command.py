@@ -19,7 +19,7 @@ from ragassay.cli.command_line import call
 from ragassay.golden import joined, schema
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
-from ragassay.golden.golden_sampling import sampled, split
+from ragassay.golden.golden_parts import sampled, split
 from ragassay.review.review_store import ReviewStore, version_of
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"

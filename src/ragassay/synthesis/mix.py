@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.golden.golden_sampling import shared_out
+from ragassay.golden.golden_parts import shared_out
 
 FREE = ("style", "language")
 """What a mix may say in words of one's own."""

@@ -43,7 +43,7 @@ def sample(
         seed: Of the choice.
     """
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_sampling import sampled
+    from ragassay.golden.golden_parts import sampled
 
     golden = GoldenSet.open(folder)
     among = golden.with_status("accepted", "draft", where=where or ())
@@ -77,9 +77,8 @@ def split(
         by: Fields that tell kinds apart, joined with commas.
         seed: Of the division.
     """
-    from ragassay.golden.checks.golden_groups import groups
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_sampling import furthest, split as divide
+    from ragassay.golden.golden_parts import furthest, groups, split as divide
 
     golden = GoldenSet.open(folder)
     try:

@@ -11,12 +11,12 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from ragassay.golden.checks import item_checks, judged_checks
-from ragassay.golden.checks.golden_groups import alike_texts, plain
 from ragassay.golden.checks.item_checks import CheckOptions, Finding, Findings, Look, clause
 from ragassay.golden.checks.judged_checks import Blindness
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_parts import alike_texts, plain
 from ragassay.judges.offline.words import n_words
 
 CHECKS: Mapping[str, Callable[[Look], Findings]] = {

@@ -17,11 +17,11 @@ from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
 from ragassay.golden.alignment.text_finding import Forms, Place
-from ragassay.golden.checks.golden_groups import near_duplicates, plain
 from ragassay.golden.documents import COPY, Document, text_at
 from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_parts import near_duplicates, plain
 from ragassay.judges.offline.words import content, spaced
 from ragassay.texts import sentences
 

@@ -13,10 +13,10 @@ from typing import Any
 from ragassay.base.counts import grouped
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
-from ragassay.golden.checks.golden_groups import plain
 from ragassay.golden.checks.item_checks import Finding, Findings, Look, clause, numbers
 from ragassay.golden.golden_diff import excerpt
 from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_parts import plain
 from ragassay.judges.offline.questions import contradicted
 from ragassay.judges.offline.words import content, spaced, tokens
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no

@@ -16,14 +16,15 @@ from ragassay.base.errors import did_you_mean
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.reports.model import Column, Report, lines, table
-from ragassay.targets.asking.asked_query import (
+from ragassay.targets.asking.system import (
     ASKED,
     FAILED_BEFORE,
+    MOST_WAYS,
     NO_ANSWER,
     NOT_ASKED,
     STOPPED,
+    distinct_failures,
 )
-from ragassay.targets.asking.system import MOST_WAYS, distinct_failures
 from ragassay.targets.reply_shapes import NAMES, PASSAGE_SCORES
 from ragassay.targets.target import Target
 

@@ -25,8 +25,16 @@ from ragassay.formats import native
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
 from ragassay.targets.asking.ask_summary import LOOK_EVERY_S, Answers, Arriving, summarise
-from ragassay.targets.asking.asked_query import NOT_ASKED, STOPPED, AskedQuery, read, request_of
-from ragassay.targets.asking.system import System, SystemAccount, told
+from ragassay.targets.asking.system import (
+    NOT_ASKED,
+    STOPPED,
+    AskedQuery,
+    System,
+    SystemAccount,
+    read,
+    request_of,
+    told,
+)
 from ragassay.targets.reply_shapes import SystemReply
 from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions

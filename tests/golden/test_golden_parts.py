@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.cli.command_line import call
-from ragassay.golden.checks.golden_groups import groups
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Utterance
-from ragassay.golden.golden_sampling import furthest, split
+from ragassay.golden.golden_parts import furthest, groups, split
 
 TEXT = (
     "The pool opens at nine and closes at six, daily. A towel costs 2.50 euros. "
