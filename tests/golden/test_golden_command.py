@@ -259,7 +259,7 @@ def test_a_difference_tells_what_it_does_to_a_run(
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("{", "line 1: is not JSON"),
+        ("{", "line 1: not valid JSON"),
         ('{"id": "a"}', "line 1, field 'query'"),
         ('{"id": "a", "query": "q", "statsu": "draft"}', "field 'statsu'"),
         ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": 5, "end": 5, '

@@ -11,7 +11,7 @@ from pathlib import Path
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import GoldPassage
-from ragassay.golden.document_readers import READERS, Heading, Reader
+from ragassay.golden.document_readers import READERS, Heading
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.texts.document_names import DocumentNames
 
@@ -162,7 +162,8 @@ def load(path: Path, folder: Path) -> Document:
             f"{path} needs the package {reader.package}: pip install 'ragassay[docs]'."
         ) from error
     except UnicodeDecodeError as error:
-        if _is_binary(content):
+        # Zeros without a byte order mark: no text in any encoding.
+        if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError("is no text: it is binary", path=path, hint=_TAKES) from error
         raise InputError(
             f"is not text in UTF-8 (byte {error.start})", path=path, hint="Save it as UTF-8."
@@ -182,27 +183,18 @@ def load(path: Path, folder: Path) -> Document:
     if not text.strip():
         scanned = "A scanned page needs OCR first." if reader is READERS[".pdf"] else None
         raise InputError("holds no text", path=path, hint=scanned)
-    relative = path.relative_to(folder)
+    loader, relative = "utf-8", path.relative_to(folder)
+    if reader.package:
+        version = importlib.metadata.version(reader.package)
+        loader = f"{reader.package} {version}, reader {reader.version}"
     return Document(
         relative.with_suffix("").as_posix(),
         relative.as_posix(),
         text,
         hashlib.sha256(content).hexdigest(),
-        _loader(reader),
+        loader,
         tuple(headings),
     )
 
 
 _TAKES = f"Documents are {', '.join(READERS)}; give it the end of what it is."
-
-
-def _is_binary(content: bytes) -> bool:
-    """Whether bytes are no text in any encoding: they hold zeros without a byte order mark."""
-    return b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff"))
-
-
-def _loader(reader: Reader) -> str:
-    if not reader.package:
-        return "utf-8"
-    version = importlib.metadata.version(reader.package)
-    return f"{reader.package} {version}, reader {reader.version}"

@@ -19,8 +19,9 @@ from pydantic import ValidationError
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import atomic, write_bytes, write_text
-from ragassay.base.problem_words import json_problem
 from ragassay.base.subsets import Subset
+from ragassay.formats.sources import opening
+from ragassay.formats.sources.json_values import parse_json, whole_object
 from ragassay.golden.documents import Document, load, load_documents, text_at
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.texts.document_names import DocumentNames
@@ -312,37 +313,20 @@ def _how_to_make(data: Path, folder: Path) -> str:
 
 
 def _items(path: Path) -> Iterator[GoldenItem]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                yield GoldenItem.model_validate(json_value(line, path, number))
-            except ValidationError as error:
-                raise wrong_record(error, path, number) from error
+    for number, line in opening.lines(path):
+        try:
+            yield GoldenItem.model_validate(parse_json(line, path, number))
+        except ValidationError as error:
+            raise wrong_record(error, path, number) from error
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
-    if not path.is_file():
-        return {}
-    body = json_value(path.read_bytes(), path)
-    if not isinstance(body, dict):
-        raise InputError("is not a manifest of documents", path=path)
-    return body
+    return whole_object(path) if path.is_file() else {}
 
 
 def _listed(folder: Path) -> list[dict[str, Any]]:
     return _manifest(folder).get("documents") or []
-
-
-def json_value(raw: bytes, path: Path, line: int | None = None) -> Any:
-    """A value of JSON."""
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        problem = f"is not JSON ({json_problem(error)})"
-        raise InputError(problem, path=path, line=line) from error
 
 
 def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[str, str]:

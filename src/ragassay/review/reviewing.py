@@ -24,9 +24,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import write_bytes
 from ragassay.base.problem_words import validation_problem
+from ragassay.formats.sources.json_values import parse_json
 from ragassay.golden import QUERIES
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone, json_value
+from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone
 from ragassay.golden.golden_item import GoldenItem, wrong_record
 
 
@@ -286,7 +287,7 @@ class ReviewFolder:
         def entry(number: int, line: bytes) -> E:
             if (path, number, line) not in self._lines:
                 try:
-                    record = json_value(line, path, number)
+                    record = parse_json(line, path, number)
                     if not isinstance(record, dict):
                         raise InputError("is not a JSON object")
                     if path.name == kind.known_log:
