@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, zip_longest
 
@@ -17,41 +17,11 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import declined, ill_formed, no_answer
-from ragassay.synthesis.mix import LENGTHS, WORDS, Kind
+from ragassay.synthesis.mix import ASKED, WORDS, Kind
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
 SHOTS = 3
 """Example queries in a prompt, at most."""
-
-_ASKED: Mapping[str, Mapping[str, str]] = {
-    "type": {
-        "factual": "Ask for one fact.",
-        "comparison": "Ask for a comparison of two things.",
-        "summary": "Ask for a summary of a subject, which several sentences answer.",
-        "reasoning": "Ask what follows from several statements, so that the answer needs "
-        "reasoning.",
-        "procedural": "Ask how to do something, step by step.",
-        "yes-no": "Ask a question that is answered with yes or no.",
-    },
-    "complexity": {
-        "direct": "The answer stands there in one sentence.",
-        "several-facts": "The answer needs several facts.",
-        "several-steps": "The answer needs several steps of thought.",
-    },
-    "answerability": {
-        "unanswerable": "The passages must NOT answer it: ask about a detail, a case or a thing "
-        "that is close to what they say and that they do not say.",
-        "partial": "The passages must answer one part of it and say nothing about another part.",
-    },
-    "length": {name: f"{low} to {high} words." for name, (low, high) in LENGTHS.items()}
-    | {"short": f"At most {LENGTHS['short'][1]} words."},
-    "shape": {
-        "across": "The answer needs both passages, which are of two documents.",
-        "follow-up": "Go on from the earlier turns, so that the query is understood only after "
-        "them.",
-    },
-}
-"""What a prompt says of each value of a mix."""
 
 
 class LLMGenerator:
@@ -137,7 +107,7 @@ class LLMGenerator:
         """The question by which a query is written."""
         words = draft.wanted
         lines = [
-            *(said.get(words.get(part, ""), "") for part, said in _ASKED.items()),
+            *(said.get(words.get(part, ""), "") for part, said in ASKED.items()),
             f"Style: {words['style']}." if "style" in words else "",
             f"Language: {words['language']}." if "language" in words else "",
             self._guide,
