@@ -20,7 +20,6 @@ from pydantic import ValidationError
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import atomic, write_bytes, write_text
 from ragassay.base.subsets import Subset
-from ragassay.formats.sources import opening
 from ragassay.formats.sources.json_values import parse_json, whole_object
 from ragassay.golden.documents import Document, load, load_documents, text_at
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
@@ -313,9 +312,10 @@ def _how_to_make(data: Path, folder: Path) -> str:
 
 
 def _items(path: Path) -> Iterator[GoldenItem]:
-    for number, line in opening.lines(path):
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         try:
-            yield GoldenItem.model_validate(parse_json(line, path, number))
+            if line.strip():
+                yield GoldenItem.model_validate(parse_json(line, path, number))
         except ValidationError as error:
             raise wrong_record(error, path, number) from error
 

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from rapidfuzz import fuzz
 
 from ragassay.base.counts import grouped
-from ragassay.base.sample import Answerability, Sample
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.base.sample import Answerability, Sample, Turn
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 from ragassay.judges import Failure
 from ragassay.judges.asking import Usage
 from ragassay.synthesis.mix import WORDS, Kind, Mix
@@ -78,7 +78,7 @@ class Draft:
     references: tuple[str, ...] = ()
     negatives: tuple[NegativeReference, ...] = ()
     spans: tuple[GoldSpan, ...] = ()
-    history: tuple[Utterance, ...] = ()
+    history: tuple[Turn, ...] = ()
     source: str = "synthetic"
     name: str = ""
     evidence: tuple[str, ...] = field(default=())

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby, product
 from pathlib import Path
@@ -21,8 +21,9 @@ import orjson
 from ragassay.base import package_files
 from ragassay.base.counts import grouped, plural
 from ragassay.base.errors import InputError, UsageError, did_you_mean, extra_needed
+from ragassay.base.sample import Turn
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_item import GoldenItem, Utterance
+from ragassay.golden.golden_item import GoldenItem
 
 Record = dict[str, Any]
 Rows = Sequence[Sequence[str]]
@@ -171,13 +172,13 @@ class ExportFormat:
 
 def parts_of(item: GoldenItem) -> Record:
     """What records may hold of an item, by name; ``None`` for what it does not have."""
-    asked = Utterance(speaker="user", text=item.query)
+    asked = Turn("user", item.query)
     return {
         **{name: getattr(item, name) for name in ("id", "query", "references", "metadata")},
         "id as a tag": item.id,
         "first": next(iter(item.references), None),
         "texts": [span.text for span in item.gold] if item.gold else None,
-        "turns": [one.model_dump() for one in (*item.history, asked)],
+        "turns": [asdict(one) for one in (*item.history, asked)],
         "targets": [{"speaker": "agent", "text": one} for one in item.references],
         "labels": None if item.answerability is None else [item.answerability.upper()],
     }

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import cycle, zip_longest
 
 from ragassay.base.errors import UsageError
-from ragassay.base.sample import Sample
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.base.sample import Sample, Turn
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, said_by
 from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
@@ -69,7 +69,7 @@ class LLMGenerator:
     def answering(self, samples: Iterable[Sample]) -> Iterator[Draft]:
         """Drafts of queries that only need answers, with the passages that match them best."""
         for one in samples:
-            turns = tuple(map(Utterance.of, one.history))
+            turns = tuple(map(said_by, one.history))
             sections = tuple(self._corpus.search(one.query_text))
             kind = (("answerability", "answerable" if sections else "unanswerable"),)
             name = one.id if one.query else ""
@@ -86,10 +86,7 @@ class LLMGenerator:
                 return first
             if not first.references:
                 return Rejection("not-written", "its first turn has no answer", draft)
-            draft.history = (
-                Utterance(speaker="user", text=first.query),
-                Utterance(speaker="agent", text=first.references[0]),
-            )
+            draft.history = (Turn("user", first.query), Turn("agent", first.references[0]))
         if not wanted.query:
             query = await ask.verdict(self.question(draft), draft.repeat)
             if isinstance(query, Failure):
