@@ -69,8 +69,7 @@ from .engine.results.result import Result as Result
 from .engine.run.ranked_runs import evaluate_run as evaluate_run
 from .formats.reading import load as load
 from .metrics.core.function_metrics import metric as metric
-from .targets.ask_run import ask as ask
-from .targets.asking.answers import Answers as Answers
-from .targets.evaluate_system import evaluate as evaluate
+from .targets.ask_run import ask as ask, evaluate as evaluate
+from .targets.asking.ask_summary import Answers as Answers
 
 __version__: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -169,41 +168,6 @@ def test_a_documents_sections_reach_coverage_and_the_generator(tmp_path: Path) -
         "What does Pool say about fees?", "What does Pool say about hours?",
     }  # fmt: skip
     assert check(golden).coverage["section"] == {"pool: Fees": 1, "pool: Hours": 1}
-
-
-def test_a_set_of_an_older_loader_is_told_what_to_do(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder, documents = tmp_path / "golden", tmp_path / "golden" / "documents"
-    documents.mkdir(parents=True)
-    (documents / "pool.html").write_text("<h1>Pool</h1><p>Adults pay 12 euros for a card.</p>")
-    (documents / "note.md").write_text("The sauna is warm.")
-    made = GoldenSet(folder, [])
-    text = made.documents()["pool"].text
-    made.items = [GoldenItem(id="q", query="When?", references=["nine"], status="accepted",
-                             gold=[GoldSpan.of("pool", text, 5, len(text))])]  # fmt: skip
-    made.save()
-    made.save_manifest(made.documents())
-
-    def said() -> list[str]:
-        findings = check(GoldenSet.open(folder)).findings
-        return [one.sentence for one in findings if one.check == "documents"]
-
-    manifest = folder / "documents.json"
-    current = json.loads(manifest.read_text())
-    assert current["documents"][1]["loader"].endswith(", reader 2") and said() == []
-    current["documents"][1]["loader"] = "selectolax 0.3.0"
-    manifest.write_text(json.dumps(current))
-    (one,) = said()
-    assert one.startswith(
-        "the document pool was read by selectolax 0.3.0, and now is by selectolax"
-    )
-    assert one.endswith("its text may differ. Run 'ragassay golden anchor'")
-    again = ["golden", "synthesize", str(documents), "-o", str(folder), "--n", "1"]
-    assert call(again) == 2
-    assert f"ragassay golden anchor {folder}" in " ".join(capsys.readouterr().err.split())
-    assert call(["golden", "anchor", str(folder)]) == 0 and said() == []
-    assert call(again) == 0
 
 
 SPACE = st.sampled_from(["", " ", "\n", "\t ", "\x1e", "&nbsp;"])

@@ -16,7 +16,7 @@ from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
 from ragassay.golden import anchor
 from ragassay.golden.checks.golden_checks import Checked
-from ragassay.golden.checks.golden_findings import CheckOptions
+from ragassay.golden.checks.item_checks import CheckOptions
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 
@@ -57,28 +57,12 @@ def test_a_sound_set_has_no_errors(golden: GoldenSet) -> None:
     assert sum(found.coverage["type"].values()) == 72
 
 
-def test_spans_that_do_not_agree_with_the_documents_are_errors(golden: GoldenSet) -> None:
-    span = (item(golden, "library-dvd").gold or [])[0]
-    for name, change in (
-        ("library-dvd", {"start": span.start + 1, "end": span.end + 1}),
-        ("library-child-fines", {"document": "nowhere"}),
-        ("library-items-at-once", {"end": 10**6}),
-    ):
-        one = item(golden, name)
-        one.gold = [(one.gold or [])[0].model_copy(update=change)]
-    sentences = dict(told(check(golden), "spans"))
-    assert "stands there, not 'films and magazines for one week'" in sentences["library-dvd"]
-    assert sentences["library-child-fines"] == (
-        "gold 0: there is no document 'nowhere' ('ragassay golden anchor' finds it)"
-    )
-    assert "it ends at 1000000, and library has" in sentences["library-items-at-once"]
-
-
 def test_check_says_of_a_span_what_anchor_does(golden: GoldenSet) -> None:
     """Also of spans without surroundings, as files give them: a text that stands once is found."""
     spans = [
         GoldSpan(document="library", start=0, end=5, text="films and magazines for one week"),
         GoldSpan(document="library", start=9000, end=9005, text="films and magazines"),
+        GoldSpan(document="nowhere", start=0, end=5, text="films and magazines for one week"),
         GoldSpan(document="library", start=3, end=6, text="the"),
         GoldSpan(document="library", start=3, end=11, text="It stands nowhere at all, this one."),
     ]
@@ -87,8 +71,8 @@ def test_check_says_of_a_span_what_anchor_does(golden: GoldenSet) -> None:
     told_by_check = [sentence for name, sentence in told(check(golden), "spans") if name == one.id]
     words = [sentence.partition("golden anchor' ")[2].rstrip(")") for sentence in told_by_check]
     found = list(anchor([one], golden.documents()))
-    assert [each.found for each in found] == ["moved", "moved", "ambiguous", "lost"]
-    assert words == ["finds it", "finds it", "says: ambiguous", "says: lost"]
+    assert [each.found for each in found] == ["moved", "moved", "moved", "ambiguous", "lost"]
+    assert words == [*["finds it"] * 3, "says: ambiguous", "says: lost"]
 
 
 @pytest.mark.parametrize("label", [None, "answerable", "partial", "unanswerable"])
@@ -118,19 +102,6 @@ def test_edited_and_missing_documents_are_told(golden: GoldenSet) -> None:
 def test_documents_are_not_gone_where_no_item_has_a_span(golden: GoldenSet) -> None:
     golden.items = [GoldenItem(id="a", query="Where is it?", status="accepted")]
     assert told(check(golden), "documents") == []
-
-
-def test_gold_that_stands_again_right_behind_itself_is_told(golden: GoldenSet) -> None:
-    one = item(golden, "library-dvd")
-    text = "Films and magazines are lent for one week."
-    Path("docs/rules.md").write_text(2 * text)
-    one.gold = [GoldSpan(document="rules", start=0, end=len(text), text=text)]
-    golden.items = [one]
-    [(_, sentence)] = told(check(golden), "repeated")
-    assert f"stands also at rules:{len(text)}, where" in sentence
-    one.gold = [GoldSpan(document="rules", start=len(text), end=2 * len(text), text=text)]
-    [(_, sentence)] = told(check(golden), "repeated")
-    assert "stands also at rules:0, where" in sentence
 
 
 def test_gold_that_stands_elsewhere_too_is_told(golden: GoldenSet) -> None:
@@ -192,9 +163,8 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
     )
     name, _, at = where.partition(":")
     text = golden.documents()[name].text[int(at) :]
-    assert name == "library" and quoted.endswith(" …'") and len(quoted) < 125
-    words = quoted.removesuffix(" …'").split()
-    assert text.split()[: len(words)] == words
+    assert name == "library" and quoted.endswith("…'")
+    assert " ".join(text.split()).startswith(quoted.removesuffix("…'"))
 
 
 def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ragassay import formats
 from ragassay.base.errors import InputError, UsageError
-from ragassay.base.sample import Sample
+from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.engine.run.source import with_references
 from ragassay.golden.documents import Document
@@ -21,7 +21,7 @@ from ragassay.golden.exchange.golden_export import (
     exported,
     left_out,
 )
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 
 TEXT = "The tower is 330 metres high. It stands in Paris, by the river."
 DOCUMENTS = {"tower": Document("tower", "tower.txt", TEXT, "0" * 64, "text 1")}
@@ -42,8 +42,8 @@ ITEMS = (
         id="q2",
         query="=And where?\nSay it briefly.",
         history=[
-            Utterance(speaker="user", text="What is high?"),
-            Utterance(speaker="agent", text="The tower."),
+            Turn("user", "What is high?"),
+            Turn("agent", "The tower."),
         ],
         references=["In Paris."],
     ),

@@ -103,18 +103,6 @@ def test_runs_of_different_systems_are_noted(
     assert "different systems: mine in full" in " ".join(capsys.readouterr().err.split())
 
 
-def test_lists_of_queries_are_short_and_fit_80_columns(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked_run(tmp_path / "full", "rwwwwwwww")
-    asked_run(tmp_path / "alone", "rrrrrrrrr", gold=True)
-    capsys.readouterr()
-    assert call(["golden", "isolate", str(tmp_path / "full"), str(tmp_path / "alone")]) == 0
-    listed = capsys.readouterr().out.splitlines()[:6]
-    assert max(map(len, listed)) <= 80
-    assert "query-with-a-long-id-5 and 3 more)" in " ".join(" ".join(listed).split())
-
-
 def gold_run(answers: str, gold: str, given: str | None = None) -> ragassay.Result:
     """A run of queries whose gold is known (k), unknown (u) or known to be none (n); ``given`` says
     for each whether the system was given a passage (g) or none (-)."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.cli.command_line import call
-from ragassay.golden.checks.document_checks import nearly_alike
+from ragassay.golden.checks.item_checks import nearly_alike
 from ragassay.golden.documents import Document
 
 HANDBOOK = "# Handbook\n\n" + " ".join(

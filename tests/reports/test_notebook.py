@@ -16,8 +16,7 @@ from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.engine.run import progress_bar
 from ragassay.reports.text import wording
-from ragassay.targets.asking.ask_summary import AskSummary
-from ragassay.targets.asking.asked_table import asked_report
+from ragassay.targets.asking.ask_summary import AskSummary, asked_report
 from terminal_text import shown as shown_in
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"

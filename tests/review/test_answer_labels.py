@@ -17,12 +17,11 @@ from ragassay.cli.command_line import call
 from ragassay.judges import Question
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded.replay_file import label_of
-from ragassay.review.answer_labels import AnswerLabels
+from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 from ragassay.review.label_forms import answer_fields, guides, shown_question
-from ragassay.review.label_questions import AnswersToLabel
 from ragassay.review.review_agreement import label_agreement
-from ragassay.review.review_log import append
 from ragassay.review.review_store import ReviewStore
+from ragassay.review.reviewing import append
 from reviewed_set import small
 
 
@@ -269,7 +268,7 @@ def test_what_an_undo_restores_settles_again_here_and_in_a_run(tmp_path: Path) -
         labels.label(key, who, answer, final=True)
     labels.undo("ann")
     settled = labels.current().settled(key)
-    assert settled is not None and (settled.who, settled.said.answer) == ("ann", 0)
+    assert settled is not None and (settled.who, settled.answer) == ("ann", 0)
     data, judge = str(tmp_path / "answers.jsonl"), f"replay:{labels.path}"
     result = ragassay.evaluate(data, metrics="umbrela", judge=judge)
     assert result.summary.metrics["umbrela"].mean == pytest.approx((0 + 2 + 2 + 2) / 4)

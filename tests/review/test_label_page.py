@@ -12,9 +12,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_log import answered
-from ragassay.review.label_questions import AnswersToLabel
+from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel, answered
 from ragassay.review.review_page import create_review_app
 from ragassay.review.review_store import ReviewStore
 from reports_examples import HOSTILE

@@ -18,7 +18,7 @@ from ragassay.judges import Question
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_fields, answer_of, answer_text
-from ragassay.review.label_sheets import LabelSheet
+from ragassay.review.review_sheets import LabelSheet
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -32,7 +32,7 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
 
 def said(labels: AnswerLabels, who: str) -> list[Any]:
     given = labels.current().of.values()
-    return [said[who].said.record.get("answer") for said in given if who in said]
+    return [said[who].record.get("answer") for said in given if who in said]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -230,20 +230,6 @@ def test_only_what_can_be_done_now_can_be_pressed(tmp_path: Path, serve: Any, vi
 
 
 @pytest.mark.browser
-def test_the_keys_of_the_help_stand_below_their_title(
-    tmp_path: Path, serve: Any, visit: Any
-) -> None:
-    page = visit(serve(small(tmp_path / "g", 1).folder, "ann"))
-    at_item(page, "i0")
-    page.keyboard.press("?")
-    places = page.eval_on_selector_all(
-        "#help h2:first-child, #help dt", "all => all.map((one) => one.getBoundingClientRect().x)"
-    )
-    # The second title is that of the instructions.
-    assert len(places) == 10 and len({*places}) == 2
-
-
-@pytest.mark.browser
 def test_text_from_right_to_left_is_laid_out_so(tmp_path: Path, serve: Any, visit: Any) -> None:
     asks, says = "متى تفتح المكتبة؟", "تفتح المكتبة الساعة 9."
     store = small(tmp_path / "g", 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -132,20 +131,6 @@ def outcome_is_sound(folder: Path, n: int) -> None:
     assert sorted((one["item"], one["reviewer"]) for one in log) == sorted(
         (one.id, one.reviewer) for one in items
     )
-
-
-def test_threads_never_write_over_each_other(tmp_path: Path) -> None:
-    small(tmp_path / "g", 12)
-    start = threading.Barrier(3)
-    people = [
-        threading.Thread(target=accept_all, args=(tmp_path / "g", name, start))
-        for name in ("ann", "bob", "eve")
-    ]
-    for one in people:
-        one.start()
-    for one in people:
-        one.join()
-    outcome_is_sound(tmp_path / "g", 12)
 
 
 def test_processes_never_write_over_each_other(tmp_path: Path) -> None:

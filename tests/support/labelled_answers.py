@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_questions import AnswersToLabel
+from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 from reviewed_set import small
 
 PASSAGES = ["The library opens at nine.", "Cards cost five euros."]

@@ -12,8 +12,7 @@ from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.synthesis.choosing import chosen
-from ragassay.synthesis.draft import Draft, Nearly, Rejection
+from ragassay.synthesis.draft import Draft, Nearly, Rejection, chosen
 from ragassay.synthesis.filters import Checks
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.scorecard import favoured

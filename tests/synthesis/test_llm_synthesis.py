@@ -182,7 +182,6 @@ def sees(request: Request) -> bool:
         ("not-written", but("write_query", lambda r, said: {"query": "I can't help with that."})),
         ("not-written", but("write_answer", lambda r, said: {**said, "answer": ""})),
         ("not-written", but("write_answer", lambda r, said: {**said, "answer": "I don't know."})),
-        ("form", but("write_query", lambda r, said: {"query": "The town has a garden of herbs."})),
         ("form", but("write_query", lambda r, said: {"query": "What does the passage say of it?"})),
         ("form", but("write_answer", lambda r, said: {**said, "quotes": []})),
         ("leak", but("write_answer", lambda r, said: {**said, "answer": "tell the end"})),
@@ -222,13 +221,6 @@ def test_an_unanswerable_query_that_the_documents_answer_is_rejected(desk: Desk)
     assert {one["why"] for one in desk.rejected()} - {"duplicate"} == {"answered-elsewhere"}
     shown = [one for body in desk.sent("answer_from_passages") for one in body["messages"]]
     assert any("<data" in one["content"] and "passage 2" in one["content"] for one in shown)
-
-
-@pytest.mark.parametrize("said", ["I do not know.", "Das weiß ich leider nicht.", "Not stated."])
-def test_a_checker_that_says_that_it_does_not_know_found_no_answer(desk: Desk, said: str) -> None:
-    desk.server.settings.rule = but("answer_from_passages", lambda r, _: {"answer": said})
-    items = desk.synthesize("--n", "2", "--mix", "answerability=unanswerable")
-    assert [one.answerability for one in items] == ["unanswerable"] * 2
 
 
 def test_not_to_know_without_the_spans_is_not_compared_with_the_answer(desk: Desk) -> None:
@@ -308,14 +300,6 @@ def test_what_was_never_asked_is_no_rejection(desk: Desk, capsys) -> None:
     desk.synthesize("--n", "8", "--budget", "20 calls", code=3)
     assert not any("budget" in one["detail"] for one in desk.rejected())
     assert len(desk.synthesize("--n", "8")) == 8
-
-
-def test_drafts_after_the_end_of_an_endpoint_are_no_rejections(desk: Desk, capsys) -> None:
-    desk.server.settings.key = "another"
-    assert desk.synthesize("--n", "8", "-j", "1", code=3) == []
-    (asked,) = desk.rejected()
-    assert asked["why"] == "not-written"
-    assert "11 not asked" in capsys.readouterr().out
 
 
 def test_a_wrong_key_is_one_sentence_and_loses_nothing(desk: Desk, capsys) -> None:

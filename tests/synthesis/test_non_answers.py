@@ -1,10 +1,10 @@
-"""Refusals, "I do not know" and statements in place of queries and answers."""
+"""Refusals, "I do not know" in place of queries and answers."""
 
 from __future__ import annotations
 
 import pytest
 
-from ragassay.synthesis.non_answers import declined, no_answer, states
+from ragassay.synthesis.filters import declined, no_answer
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,4 @@ def test_a_refusal_to_write_a_query_is_known(text: str) -> None:
     ],
 )
 def test_a_query_stays_one(text: str) -> None:
-    assert not declined(text) and not states(text)
-
-
-def test_what_is_surely_a_statement_is_no_query() -> None:
-    assert states("The pool opens at nine.") and states("Sure! Here is the query.")
-    assert not states("I lost my card.") and not states("Das Bad öffnet um neun.")
+    assert not declined(text)

@@ -19,13 +19,13 @@ from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, nearly
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.review.review_store import ReviewStore, version_of
+from ragassay.synthesis.draft import Wish
 from ragassay.synthesis.filters import Checks, Filters
 from ragassay.synthesis.generators.offline_generator import OfflineGenerator
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.scorecard import told_apart
 from ragassay.synthesis.sections import Corpus
 from ragassay.synthesis.synthesizing import Synthesis
-from ragassay.synthesis.wish import Wish
 
 TOWN = Path(examples.__file__).parent / "town"
 DOCUMENTS = TOWN / "documents"
@@ -281,18 +281,6 @@ def test_fewer_items_than_wanted_is_incomplete_and_told(
     assert call([*command, "--mix", "type=factual,yes-no,summary", "--json"]) == 3
     body = orjson.loads(capsys.readouterr().out)
     assert (body["wanted"], body["total"]) == (50, n)
-
-
-def test_the_reasons_of_rejections_are_counted_where_items_are_lacking(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = " ".join(f"A new card costs {n} euros." for n in (4, 4, 4, 7))
-    docs = documents_of(tmp_path / "docs", shop=f"# Shop\n\n{lines}\n")
-    command = ["golden", "synthesize", str(docs), "-o", str(tmp_path / "golden"), "--n", "50"]
-    assert call([*command, "--mix", "answerability=answerable"]) == 3
-    told = " ".join(capsys.readouterr().err.split())
-    rejected = list((tmp_path / "golden" / "rejected.jsonl").open("rb"))
-    assert rejected and re.search(r"drafts written, \d+ rejected \(duplicate \d+\)\.", told)
 
 
 def test_what_almost_answers_a_near_miss_stands_in_its_provenance(tmp_path: Path) -> None:

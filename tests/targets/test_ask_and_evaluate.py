@@ -157,17 +157,6 @@ def test_documents_that_are_gone_are_told(golden: Path) -> None:
     assert any("docs is not there: passages cannot" in one for one in result.summary.warnings)
 
 
-def test_drafts_and_rejected_items_that_are_asked_by_their_file_are_told(golden: Path) -> None:
-    queries = golden / "queries.jsonl"
-    with pytest.warns(RagassayWarning, match="is asked as a file, with 1 draft. Name the folder"):
-        assert len(ragassay.ask(queries, lambda query: "x").samples) == 3
-    made = GoldenSet.open(golden)
-    made.items[0].status = "rejected"
-    made.save()
-    with pytest.warns(RagassayWarning, match="with 1 draft and 1 rejected item"):
-        ragassay.ask(str(queries), lambda query: "x")
-
-
 def test_drafts_that_are_left_out_are_told(
     golden: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

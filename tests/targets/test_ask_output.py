@@ -13,8 +13,7 @@ import pytest
 from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.ask_summary import AskSummary
-from ragassay.targets.asking.asked_table import asked_report
+from ragassay.targets.asking.ask_summary import AskSummary, asked_report
 from terminal_text import shown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,15 +73,6 @@ def test_the_table_fits_and_shows_names_whole(width: int) -> None:
     assert all(name in names for name in LONG)
 
 
-@pytest.mark.parametrize("columns", range(40, 130, 3))
-def test_a_head_is_not_broken_inside_a_word_over_short_names(
-    monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    head = str(ask("q.jsonl", {"fn": str.upper})).splitlines()[0]
-    assert head.split()[0] == "system"
-
-
 def test_the_example_refuses_a_folder_without_documents(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "blank.md").write_text("# A title alone\n")
@@ -106,20 +96,6 @@ def test_the_example_serves_the_documents_that_are_named(tmp_path: Path) -> None
     spec.loader.exec_module(serve)
     made = serve.answer(serve.Corpus(tmp_path), "keyword", "When does the ferry leave?", [])
     assert made["result"]["text"] == "The ferry leaves at nine."
-
-
-def test_quiet_tells_why_answers_are_missing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("quiet_rag.py").write_text(
-        "def fails(query):\n    raise ValueError('boom')\ndef works(query):\n    return 'fine'\n"
-    )
-    monkeypatch.delitem(sys.modules, "quiet_rag", raising=False)
-    assert call(["ask", "q.jsonl", "-t", "quiet_rag:fails", "--quiet"]) == 3
-    out, err = capsys.readouterr()
-    assert out == "" and "fails: 1 failed: query 'q1': quiet_rag:fails raised ValueError" in err
-    assert call(["ask", "q.jsonl", "-t", "quiet_rag:works", "--quiet"]) == 0
-    assert capsys.readouterr() == ("", "")
 
 
 def test_a_missing_target_is_told_with_examples(

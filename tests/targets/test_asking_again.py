@@ -12,7 +12,7 @@ from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.store import Ledger
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.answers import Answers
+from ragassay.targets.asking.ask_summary import Answers
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
 

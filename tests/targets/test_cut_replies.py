@@ -98,23 +98,6 @@ def test_a_cut_reply_is_asked_again() -> None:
     assert sample.answer_text == "It is not 3." and sample.metadata["asked"]["attempts"] == 2
 
 
-@pytest.mark.parametrize(
-    ("body", "more"),
-    [
-        (PIECES, f"{SSE}passages: hits\n"),
-        (b'data: {"other": 1}\n\n', SSE),
-    ],
-)
-def test_what_is_missing_from_a_stream_without_an_end_may_have_been_cut(
-    body: bytes, more: str
-) -> None:
-    (failure,) = asked(Reply(body), more)
-    assert failure.startswith("unparsable: ") and "Or the stream was cut" in failure
-    assert "('end_mark') in mine.yaml" in failure
-    (whole,) = asked(Reply(body + DONE), more)
-    assert whole.startswith("unparsable: ") and "cut" not in whole
-
-
 def test_a_mark_of_the_end_needs_a_stream() -> None:
     with pytest.raises(InputError, match="'end_mark': is for streams only"):
         asked({"a": "x"}, 'end_mark: "[DONE]"\n')

@@ -20,7 +20,7 @@ from ragassay.formats import load
 from ragassay.judges.ledger.paid import ANSWER
 from ragassay.judges.ledger.store import DEFAULT, Ledger
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.answers import Answers
+from ragassay.targets.asking.ask_summary import Answers
 from ragassay.transport import limits
 from system_server import Reply, SystemServer, ask_served, echo
 
@@ -135,16 +135,6 @@ def test_a_target_that_dies_halfway_loses_nothing(monkeypatch: pytest.MonkeyPatc
         assert call(command) == 0
         assert len(server.asked) - before == 20
     assert all(sample.answer is not None for sample in load("answers.jsonl"))
-
-
-def test_a_passing_error_is_tried_again_and_counted() -> None:
-    def rule(number: int, sent: Any) -> Any:
-        busy = Reply(b"busy", 503, headers={"Retry-After": "0"})
-        return echo(number, sent) if number else busy
-
-    with SystemServer(rule) as server:
-        answers = asked(server, n=2, concurrency=1)
-    assert answers.complete and answers.summaries["mine"].retries == 1
 
 
 def test_no_other_origin_is_told() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -117,17 +116,3 @@ def test_names_of_sources_are_no_texts_of_passages(
     found = sample.passages or ()
     assert [one.id if are_names else one.text for one in found] == listed
     assert not are_names or not any(one.text for one in found)
-
-
-def test_what_is_no_answer_is_named_with_its_article() -> None:
-    sample, _ = asked(lambda query: 42)
-    assert "it returned an int, which holds no answer" in (sample.failure or "")
-
-
-def test_one_second_is_singular() -> None:
-    async def hangs(query: str) -> str:
-        await asyncio.sleep(60)
-        return "late"
-
-    (sample,) = ask(QUERIES[:1], hangs, timeout=1).samples
-    assert "did not answer within 1 second. Raise --timeout" in (sample.failure or "")

@@ -20,7 +20,7 @@ from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.targets import target
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.answers import Answers
+from ragassay.targets.asking.ask_summary import Answers
 from ragassay.targets.target_factory import AskOptions, make_targets
 from ragassay.transport.prices import price_of
 from system_server import PLAIN, Reply, SystemServer, ask_served

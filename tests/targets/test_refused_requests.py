@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asking.answers import Answers
+from ragassay.targets.asking.ask_summary import Answers
 from system_server import Reply, SystemServer, echo
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]

@@ -10,7 +10,7 @@ import pytest
 
 from ragassay import Answers, ask, evaluate
 from ragassay.cli.command_line import call
-from ragassay.targets.asking.asked_table import asked_report
+from ragassay.targets.asking.ask_summary import asked_report
 from system_server import PLAIN, Reply, SystemServer, ask_served
 
 WRONG = ['"cheap"', "-1", "NaN", "Infinity", "[1]", "true", '{"a": 1}', '"12"']

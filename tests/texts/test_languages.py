@@ -10,8 +10,8 @@ import pytest
 
 from golden_checked import check
 from ragassay.base.sample import Sample
-from ragassay.golden.checks.golden_coverage import coverage
-from ragassay.golden.checks.golden_findings import CheckOptions
+from ragassay.golden.checks.golden_checks import coverage
+from ragassay.golden.checks.item_checks import CheckOptions
 from ragassay.golden.golden_folder import GoldenSet, with_contexts
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.texts.languages import (

@@ -44,7 +44,7 @@ def ask(given: Given) -> int:
     from ragassay.judges.ledger.store import DEFAULT
     from ragassay.suites import get
     from ragassay.targets.ask_run import open_asking, plan_asking
-    from ragassay.targets.asking.asked_table import asked_report, failure_lines
+    from ragassay.targets.asking.ask_summary import asked_report, failure_lines
     from ragassay.targets.target_factory import AskOptions
 
     if not given.target:

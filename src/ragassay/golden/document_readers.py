@@ -140,7 +140,6 @@ def _html_lines(lines: Iterable[str]) -> Iterator[_Line]:
 
 
 def _joined(lines: Iterable[_Line]) -> tuple[str, list[Heading]]:
-    """Lines as one text, and the headings among them."""
     texts, headings, at = [], [], 0
     for text, level in lines:
         title = " ".join(text.split())

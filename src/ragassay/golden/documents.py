@@ -11,7 +11,7 @@ from pathlib import Path
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import GoldPassage
-from ragassay.golden.document_readers import READERS, Heading, Reader
+from ragassay.golden.document_readers import READERS, Heading
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.texts.document_names import DocumentNames
 
@@ -73,9 +73,6 @@ def names_of(documents: Mapping[str, Document]) -> DocumentNames:
     return DocumentNames({name: one.path for name, one in documents.items()})
 
 
-SKIP = "--skip-unreadable"
-_MEND = "Mend them or move them out"
-
 COPY = "holds the same text as"
 """The problem of a document with the text of another one, whose path follows."""
 
@@ -88,9 +85,7 @@ def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Docu
             have the text or id of another. All of them are named at once.
         UsageError: a package for this kind of file is missing.
     """
-    documents, wrong = _loaded(folder, without)
-    _require(folder, documents, [*wrong.values()])
-    return documents
+    return _loaded(folder, without, "Mend them or move them out")[0]
 
 
 def readable_documents(
@@ -101,14 +96,13 @@ def readable_documents(
     Returns:
         The documents by id; and of each file that is left out, by its path below the folder, why.
     """
-    documents, left_out = _loaded(folder, (), skip=skip)
-    wrong = [] if skip else [*left_out.values()]
-    _require(folder, documents, wrong, len(left_out), f"leave it out: {SKIP}")
+    ways = "Mend them, move them out, or leave them out (--skip-unreadable)"
+    documents, left_out = _loaded(folder, (), ways, skip=skip)
     return documents, {name: error.problem for name, error in left_out.items()}
 
 
 def _loaded(
-    folder: Path, without: Container[str], *, skip: bool = False
+    folder: Path, without: Container[str], ways: str, *, skip: bool = False
 ) -> tuple[dict[str, Document], dict[str, InputError]]:
     """The documents; and by its path what cannot be read or collides with one before it."""
     if not folder.is_dir():
@@ -127,48 +121,32 @@ def _loaded(
             wrong[name] = error
             continue
         if document.text in texts:
-            problem = f"{COPY} {texts[document.text]}"
-            wrong[name] = InputError(problem, path=path, hint="Keep one.")
+            wrong[name] = InputError(f"{COPY} {texts[document.text]}", path=path)
         elif document.id in paths:
             problem = f"has the same name as {paths[document.id]} but for its end"
-            hint = "Rename one of them: a document is named without its suffix."
-            wrong[name] = InputError(problem, path=path, hint=hint)
+            wrong[name] = InputError(problem, path=path, hint="Rename one of them.")
         else:
             documents[document.id] = document
         texts.setdefault(document.text, document.path)
         if not skip or name not in wrong:  # where nothing is left out, a copy may be what is kept
             paths.setdefault(document.id, document.path)
-    return documents, wrong
-
-
-def _require(
-    folder: Path,
-    documents: Mapping[str, Document],
-    wrong: Sequence[InputError],
-    n_left_out: int = 0,
-    other_way: str = "",
-) -> None:
-    """Raises where something is wrong with a document, or where there is none."""
-    if len(wrong) == 1:
-        hint = f"{wrong[0].hint or ''} Or {other_way}." if other_way else wrong[0].hint
-        raise wrong[0].but(hint=hint)
-    if wrong:
-        ways = f"Mend them, move them out, or leave them out ({SKIP})" if other_way else _MEND
-        raise InputError(
-            f"{len(wrong)} documents cannot be taken. {ways}:{fault_lines(wrong)}",
-            path=folder,
-        )
-    if not documents and n_left_out:
-        files = plural(n_left_out, "file")
+    if wrong and not skip:
+        raise one_error([*wrong.values()], folder, f"documents cannot be taken. {ways}", ways)
+    if not documents and wrong:
+        files = plural(len(wrong), "file")
         raise InputError(f"holds no document that can be read ({files} cannot)", path=folder)
     if not documents:
         raise InputError("holds no document", path=folder, hint=f"There are: {', '.join(READERS)}.")
+    return documents, wrong
 
 
-def fault_lines(wrong: Sequence[InputError]) -> str:
-    """Faults as lines of an error: the first ones, and the number of the others."""
+def one_error(wrong: Sequence[InputError], path: Path, several: str, hint: str = "") -> InputError:
+    """The only error, with a further hint; or one for several, of which the first are named."""
+    if len(wrong) == 1:
+        return wrong[0].but(hint=" ".join(filter(None, (wrong[0].hint, hint and f"{hint}."))))
     lines = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
-    return lines + (f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else "")
+    more = f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
+    return InputError(f"{len(wrong)} {several}:{lines}{more}", path=path)
 
 
 def load(path: Path, folder: Path) -> Document:
@@ -184,7 +162,8 @@ def load(path: Path, folder: Path) -> Document:
             f"{path} needs the package {reader.package}: pip install 'ragassay[docs]'."
         ) from error
     except UnicodeDecodeError as error:
-        if _is_binary(content):
+        # Zeros without a byte order mark: no text in any encoding.
+        if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError("is no text: it is binary", path=path, hint=_TAKES) from error
         raise InputError(
             f"is not text in UTF-8 (byte {error.start})", path=path, hint="Save it as UTF-8."
@@ -204,27 +183,18 @@ def load(path: Path, folder: Path) -> Document:
     if not text.strip():
         scanned = "A scanned page needs OCR first." if reader is READERS[".pdf"] else None
         raise InputError("holds no text", path=path, hint=scanned)
-    relative = path.relative_to(folder)
+    loader, relative = "utf-8", path.relative_to(folder)
+    if reader.package:
+        version = importlib.metadata.version(reader.package)
+        loader = f"{reader.package} {version}, reader {reader.version}"
     return Document(
         relative.with_suffix("").as_posix(),
         relative.as_posix(),
         text,
         hashlib.sha256(content).hexdigest(),
-        _loader(reader),
+        loader,
         tuple(headings),
     )
 
 
 _TAKES = f"Documents are {', '.join(READERS)}; give it the end of what it is."
-
-
-def _is_binary(content: bytes) -> bool:
-    """Whether bytes are no text in any encoding: they hold zeros without a byte order mark."""
-    return b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff"))
-
-
-def _loader(reader: Reader) -> str:
-    if not reader.package:
-        return "utf-8"
-    version = importlib.metadata.version(reader.package)
-    return f"{reader.package} {version}, reader {reader.version}"

@@ -19,8 +19,8 @@ from pydantic import ValidationError
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import atomic, write_bytes, write_text
-from ragassay.base.problem_words import json_problem
 from ragassay.base.subsets import Subset
+from ragassay.formats.sources.json_values import parse_json, whole_object
 from ragassay.golden.documents import Document, load, load_documents, text_at
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.texts.document_names import DocumentNames
@@ -208,7 +208,6 @@ Licence: (write it here)
         write_text(path, text)
 
     def _card_lines(self) -> tuple[str, str, str]:
-        """The texts of `_LINES`."""
         counts, types = "Items: 0.", "Types: none."
         if self.items:
             n = len(self.items)
@@ -234,26 +233,11 @@ Licence: (write it here)
         """For each document of the manifest the hash of the file that the spans count in."""
         return {str(one["id"]): str(one["sha256"]) for one in _listed(self.folder)}
 
-    def read_otherwise(self, documents: Mapping[str, Document]) -> dict[tuple[str, str], list[str]]:
-        """The ids of documents that are the same files as in the manifest and were read by another
-        loader, so that their text may differ; by the loader of the manifest and that of now."""
-        ids: dict[tuple[str, str], list[str]] = {}
-        for one in _listed(self.folder):
-            now = documents.get(str(one["id"]))
-            loader = str(one.get("loader") or "an unknown loader")
-            if now is not None and now.sha256 == str(one["sha256"]) and now.loader != loader:
-                ids.setdefault((loader, now.loader), []).append(now.id)
-        return ids
-
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Holds the lock of a golden set's folder, for whoever reads it, changes it and writes it:
-    another writer waits. SQLite has a lock that works on every system, also for threads.
-
-    Raises:
-        UsageError: another writer holds it for too long, or the folder cannot be written.
-    """
+    another writer waits. SQLite has a lock that works on every system, also for threads."""
     try:
         lock = sqlite3.connect(folder / LOCK, timeout=BUSY_S, isolation_level=None)
         with closing(lock):
@@ -272,12 +256,7 @@ def is_golden(folder: Path) -> bool:
 
 def check_output(output: Path, *inputs: Path) -> None:
     """Refuses a place for results where a command would write over what it reads, or into a golden
-    set.
-
-    Raises:
-        UsageError: the output is one of the inputs or lies in a folder of them, or it is a golden
-            set or lies in one.
-    """
+    set."""
     place = Path(os.path.realpath(output))
     for one in inputs:
         own = Path(os.path.realpath(one))
@@ -328,44 +307,26 @@ def _counted(kinds: Iterable[Any]) -> str:
 
 
 def _how_to_make(data: Path, folder: Path) -> str:
-    """The command that makes a golden set of a file."""
     words = ["ragassay", "golden", "import", str(data), "--documents", "DOCUMENTS"]
     return shlex.join([*words, "-o", str(folder)])
 
 
 def _items(path: Path) -> Iterator[GoldenItem]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                yield GoldenItem.model_validate(json_value(line, path, number))
-            except ValidationError as error:
-                raise wrong_record(error, path, number) from error
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        try:
+            if line.strip():
+                yield GoldenItem.model_validate(parse_json(line, path, number))
+        except ValidationError as error:
+            raise wrong_record(error, path, number) from error
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
-    if not path.is_file():
-        return {}
-    body = json_value(path.read_bytes(), path)
-    if not isinstance(body, dict):
-        raise InputError("is not a manifest of documents", path=path)
-    return body
+    return whole_object(path) if path.is_file() else {}
 
 
 def _listed(folder: Path) -> list[dict[str, Any]]:
-    """The documents of the manifest in a folder."""
     return _manifest(folder).get("documents") or []
-
-
-def json_value(raw: bytes, path: Path, line: int | None = None) -> Any:
-    """A value of JSON."""
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        problem = f"is not JSON ({json_problem(error)})"
-        raise InputError(problem, path=path, line=line) from error
 
 
 def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[str, str]:

@@ -72,16 +72,9 @@ class NegativeReference(_Part):
     by: str = Field("", description="Who said so")
 
 
-class Utterance(_Part):
-    """An earlier turn of the conversation."""
-
-    speaker: Literal["user", "agent"]
-    text: str
-
-    @classmethod
-    def of(cls, turn: Turn) -> Utterance:
-        """A turn of a sample; what no agent says, a user does."""
-        return cls(speaker="agent" if turn.speaker == "agent" else "user", text=turn.text)
+def said_by(turn: Turn) -> Turn:
+    """A turn as items have it: what no agent says, a user does."""
+    return turn if turn.speaker == "agent" else Turn("user", turn.text)
 
 
 class GoldenItem(BaseModel):
@@ -91,7 +84,7 @@ class GoldenItem(BaseModel):
 
     id: str = Field(min_length=1)
     query: str = Field(min_length=1)
-    history: list[Utterance] = Field(default_factory=list, description="Earlier turns")
+    history: list[Turn] = Field(default_factory=list, description="Earlier turns")
     references: list[str] = Field(default_factory=list, description="Answers, any of them right")
     negative_references: list[NegativeReference] = Field(default_factory=list)
     gold: list[GoldSpan] | None = Field(None, description="Left out: never judged; []: none")
@@ -109,6 +102,12 @@ class GoldenItem(BaseModel):
     status: Status = "draft"
     provenance: dict[str, Any] = Field(default_factory=dict, description="How it was made")
     metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _speakers_are_known(self) -> Self:
+        if not {one.speaker for one in self.history} <= {"user", "agent"}:
+            raise ValueError("a turn of the history is said by 'user' or 'agent'")
+        return self
 
     @property
     def evidence(self) -> list[GoldSpan]:
@@ -144,7 +143,7 @@ class GoldenItem(BaseModel):
         return Sample(
             id=self.id,
             query=self.query,
-            history=tuple(Turn(one.speaker, one.text) for one in self.history),
+            history=tuple(self.history),
             references=tuple(self.references),
             negative_references=tuple(one.text for one in self.negative_references),
             gold=gold,
@@ -189,7 +188,7 @@ class GoldenItem(BaseModel):
         record = {
             "id": sample.id,
             "query": sample.query_text,
-            "history": list(map(Utterance.of, sample.history)),
+            "history": list(map(said_by, sample.history)),
             "references": list(sample.references),
             "negative_references": [
                 {"text": text, **kind_and_by}

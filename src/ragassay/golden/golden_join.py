@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,10 @@ from ragassay.base.errors import InputError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.golden.alignment.text_finding import ChunkAligner
-from ragassay.golden.checks.golden_groups import plain
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_parts import plain
 
 _SHOWN = 60
 """Characters of a query that a warning shows."""
@@ -40,7 +41,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             document that may be several of its documents.
     """
     golden = GoldenSet.open(folder)
-    items = golden.with_status("accepted", "draft") if drafts else golden.with_status("accepted")
+    items = golden.with_status(*(("accepted", "draft") if drafts else ("accepted",)))
     if not items:
         raise InputError(
             f"none of its {plural(len(golden.items), 'item')} is accepted",
@@ -49,70 +50,65 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         )
     join = _Join(golden, items)
     for sample in samples:
-        item = join.item_of(sample)
-        if item is not None:
-            yield replace(
-                sample,
-                query=sample.query or item.query,
-                history=sample.history or item.history,
-                references=item.references,
-                reference_groups=(),
-                negative_references=item.negative_references,
-                gold=item.gold,
-                answerability=item.answerability,
-                language=item.language or sample.language,
-                passages=join.passages_of(sample, item),
-                metadata={**sample.metadata, **item.metadata},
-            )
+        item = join.queries.get(sample.id)
+        if item is None:
+            join.n["drafts" if sample.id in join.drafts else "no_item_of_this_id"] += 1
+            continue
+        yield replace(
+            sample,
+            query=sample.query or item.query,
+            history=sample.history or item.history,
+            references=item.references,
+            reference_groups=(),
+            negative_references=item.negative_references,
+            gold=item.gold,
+            answerability=item.answerability,
+            language=item.language or sample.language,
+            passages=join.passages_of(sample, item),
+            metadata={**sample.metadata, **item.metadata},
+        )
     join.require_samples()
-    join.warn(*join.notes())
+    join.warn(join.notes())
 
 
 class _Join:
-    """The items of a golden set as samples, and counts of what was joined to them."""
+    """The items of a golden set as samples by id, the ids of drafts that do not count, and counts
+    of samples that were joined to them."""
 
     def __init__(self, golden: GoldenSet, items: Sequence[GoldenItem]) -> None:
         self._folder = golden.folder
         self._aligner: ChunkAligner | None = None
-        self._queries = {item.id: item.to_sample() for item in items}
-        drafts = {item.id for item in golden.with_status("draft")}
-        self._undecided = drafts - self._queries.keys()
+        self.n: Counter[str] = Counter()
         self._joined: set[str] = set()
         self._others: list[str] = []
         self._sizes: list[int] = []
-        self._n_unknown = self._n_undecided = self._n_unplaced = 0
-        if not any(one.gold for one in self._queries.values()):
-            return
-        place = golden.documents_folder
-        if not place.is_dir():
-            self.warn(Note("documents_not_there", {"place": str(place)}))
-            return
-        documents = golden.documents()
-        self._aligner = ChunkAligner(documents)
-        self.warn(*misplaced(golden, items, documents))
-        named = [item.to_sample() for item in items]  # by ids of documents, since these are read
-        self._queries = {one.id: replace(one, gold=_placed(one.gold, documents)) for one in named}
+        documents: Mapping[str, Document] = {}
+        if any(item.gold for item in items):
+            place = golden.documents_folder
+            if place.is_dir():
+                documents = golden.documents()
+                self._aligner = ChunkAligner(documents)
+                self.warn(misplaced(golden, items, documents))
+            else:
+                self.warn([Note("documents_not_there", {"place": str(place)})])
+        self.queries = {item.id: item.to_sample() for item in items}
+        if self._aligner is not None:
+            self.queries = {
+                name: replace(one, gold=_placed(one.gold, documents))
+                for name, one in self.queries.items()
+            }
+        self.drafts = {item.id for item in golden.with_status("draft")} - self.queries.keys()
 
-    def warn(self, *notes: Note) -> None:
-        """Warns of facts about the folder."""
+    def warn(self, notes: Iterable[Note]) -> None:
         for note in notes:
             warn_user(str(replace(note, counts={**note.counts, "folder": str(self._folder)})))
 
-    def item_of(self, sample: Sample) -> Sample | None:
-        """The item with the id of a sample."""
-        item = self._queries.get(sample.id)
-        if item is None:
-            self._n_undecided += sample.id in self._undecided
-            self._n_unknown += sample.id not in self._undecided
-            return None
+    def passages_of(self, sample: Sample, item: Sample) -> tuple[Passage, ...] | None:
+        """The passages of a sample at their places in the documents; counts the sample."""
         self._joined.add(sample.id)
         asked, wanted = sample.query_text, item.query_text
         if sample.query and plain(asked) != plain(wanted):
             self._others.append(f"{sample.id}: {asked[:_SHOWN]!r}, not {wanted[:_SHOWN]!r}")
-        return item
-
-    def passages_of(self, sample: Sample, item: Sample) -> tuple[Passage, ...] | None:
-        """The passages of a sample at their places in the documents."""
         passages = sample.passages
         self._sizes += [len(passage.text) for passage in passages or () if passage.text]
         if self._aligner is None or not passages:
@@ -123,7 +119,7 @@ class _Join:
             name = f"a passage of {sample.id!r} names a document of {self._folder}"
             problem = f"{name}: {error.problem}"
             raise error.but(problem=problem, field="passages.document") from error
-        self._n_unplaced += bool(item.gold) and any(one.start is None for one in passages)
+        self.n["unplaced"] += bool(item.gold) and any(one.start is None for one in passages)
         return passages
 
     def require_samples(self) -> None:
@@ -132,7 +128,7 @@ class _Join:
             return
         review = f"review them (ragassay golden review {self._folder})"
         too = "or count drafts, too (ragassay run --golden-drafts)"
-        of_drafts = bool(self._n_undecided)
+        of_drafts = bool(self.n["drafts"])
         raise InputError(
             "no sample has the id of one of its items" + " that are accepted" * of_drafts,
             path=self._folder,
@@ -141,29 +137,27 @@ class _Join:
 
     def notes(self) -> Iterator[Note]:
         """What a reader of the scores has to know."""
-        if n := len(self._undecided):
-            n_samples = self._n_undecided
-            also = f", with {plural(n_samples, 'sample')}" if n_samples else ""
-            yield Note("drafts_not_counted", {"n": n, "also": also})
+        n_drafts, n_unplaced = self.n["drafts"], self.n["unplaced"]
+        if self.drafts:
+            also = f", with {plural(n_drafts, 'sample')}" if n_drafts else ""
+            yield Note("drafts_not_counted", {"n": len(self.drafts), "also": also})
         if self._others:
             yield Note("asks_otherwise", {"n": len(self._others), "first": self._others[0]})
-        spans = [len(one.text or "") for item in self._queries.values() for one in item.gold or ()]
+        spans = [len(one.text or "") for item in self.queries.values() for one in item.gold or ()]
         if spans and self._sizes:
             gold, size = statistics.median(spans), statistics.median(self._sizes)
             if not 1 / _FIT <= size / gold <= _FIT:
                 yield Note("sizes_differ", {"gold": f"{gold:,.0f}", "size": f"{size:,.0f}"})
-        left = (
-            f", so metrics of spans and characters leave {plural(self._n_unplaced, 'sample')} out"
-        )
+        left = f", so metrics of spans and characters leave {plural(n_unplaced, 'sample')} out"
         counts = {} if self._aligner is None else vars(self._aligner.counts)
         for kind, n in (
-            ("no_item_of_this_id", self._n_unknown),
-            ("items_without_sample", len(self._queries) - len(self._joined)),
+            ("no_item_of_this_id", self.n["no_item_of_this_id"]),
+            ("items_without_sample", len(self.queries) - len(self._joined)),
             ("passages_not_found", counts.get("not_found", 0)),
             ("passages_repeated", counts.get("repeated", 0)),
         ):
             if n:
-                yield Note(kind, {"n": n, "left": left * bool(self._n_unplaced)})
+                yield Note(kind, {"n": n, "left": left * bool(n_unplaced)})
 
 
 def misplaced(

@@ -1,29 +1,214 @@
-"""Questions about answers of systems, and the labels that people give."""
+"""Questions about answers of systems, and the labels that people give, ``labels.jsonl``.
+
+Each line is one of ``--judge replay:labels.jsonl``: of two lines by a person on a question the
+later one counts, one without an answer takes the one before back, and a final one (by somebody who
+saw what others said) settles its question.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from ragassay.base.errors import UsageError
+from pydantic import InstanceOf
+
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.judges import Question, Reply, Verdict
+from ragassay.engine.config.run_config import OWN, POOLED, make_config
+from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.run import rescoring
+from ragassay.engine.run.prepared_run import prepare
+from ragassay.engine.run.scoring import judged_among
+from ragassay.judges import Failure, Judge, OfflineJudge, Provenance, Question, Reply, Verdict
+from ragassay.judges.asking import Asker
 from ragassay.judges.combining import combinable, differ
+from ragassay.judges.panel import decided
+from ragassay.judges.planning_judge import NOT_ASKED
+from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.recorded.replay_file import label_of
-from ragassay.review.label_log import CANNOT_TELL, LABELS, verdict_of
-from ragassay.review.label_questions import AnswersToLabel
-from ragassay.review.review_log import Entry, Standing, now
-from ragassay.review.reviewing import Reviewing, ReviewSettings, Thing
+from ragassay.judges.reply import R_co
+from ragassay.metrics.core.metric import Metric
+from ragassay.review.reviewing import Entry, Reviewing, ReviewSettings, Standing, Thing, now
+
+CANNOT_TELL = "cannot tell"
+RULE = "median"
+"""How the labels of several people become one, as `--judge replay:FILE` does by default."""
+
+
+class Label(Entry):
+    """What a person answered; without a ``reply`` the person cannot tell."""
+
+    piece = "label"
+    log = "labels.jsonl"
+    known_log = "label-calibration.jsonl"
+
+    question: InstanceOf[Question[Any]]
+    reply: InstanceOf[Reply] | None
+    record: dict[str, Any]
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], number: int) -> Self:
+        """Reads a line; see `Entry.of_record`."""
+        question, reply = label_of(record)
+        return cls(
+            key=question.key,
+            who=str(record.get("judge", f"line {number}")),
+            at=str(record.get("at", "")),
+            seconds=float(record.get("seconds") or 0.0),
+            **{name: bool(record.get(name)) for name in ("undo", "final", "calibration", "right")},
+            question=question,
+            reply=reply,
+            record=dict(record),
+        )
+
+    @classmethod
+    def differ(cls, several: Sequence[Label]) -> bool:
+        """Whether answers differ; who cannot tell does not count. See `Entry.differ`."""
+        return differ([one.reply for one in several if one.reply is not None])
+
+    @property
+    def empty(self) -> bool:
+        """Whether it neither answers nor says why it does not."""
+        return self.reply is None and not self.record.get("detail")
+
+    @property
+    def answer(self) -> Any:
+        """As the line has it, or `CANNOT_TELL`."""
+        return CANNOT_TELL if self.reply is None else self.record["answer"]
+
+
+def verdict_of(standing: Standing[Label], question: Question[Any]) -> Verdict[Any] | Failure | None:
+    """The answer by all who labelled a question, as a run replays it; ``None`` for no label."""
+    settled = standing.settled(question.key)
+    entries = [settled] if settled else standing.of.get(question.key, {}).values()
+    votes = [vote_of(one.record, question, 0, Label.log) for one in entries]
+    if len(votes) < 2:
+        return votes[0] if votes else None
+    return decided(question, votes, RULE, 1, len(votes), Label.log)
+
+
+def answered(standing: Standing[Label]) -> Iterator[tuple[Question[Any], dict[str, Label]]]:
+    """Each question with the independent labels that hold an answer, by person."""
+    for entries in standing.of.values():
+        labels = {who: one for who, one in entries.items() if one.reply is not None}
+        if labels:
+            yield next(iter(labels.values())).question, labels
+
+
+LABELLED = ("umbrela", "citation_sentences", "answer_match")
+"""Metrics whose questions people answer where none are named: relevance of passages, support of
+statements, correctness."""
+
+Known = Callable[[Question[Any]], Verdict[Any] | Failure | None]
+
+
+class AnswersToLabel:
+    """Answers of systems, and the metrics whose questions about them people answer.
+
+    Args:
+        context: what the metrics look up, see `Asker.context`.
+    """
+
+    def __init__(
+        self,
+        samples: Iterable[Sample],
+        metrics: Iterable[Metric],
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.samples = list(samples)
+        self._metrics = judged_among(metrics)
+        self._context = context
+        if not self._metrics:
+            raise UsageError(
+                "No metric of these asks a judge, so there is nothing for people to answer. "
+                f"Name some with --metrics, as in --metrics {','.join(LABELLED)}."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        golden: Path,
+        metrics: Sequence[str] = (),
+        suite: Sequence[str] = (),
+        nuggets: str = OWN,
+    ) -> AnswersToLabel:
+        """The answers of a run folder with the run's metrics, or of a file with those named."""
+        if path.is_dir():
+            if metrics or suite or nuggets != OWN:
+                raise UsageError(
+                    f"{path} is a run and has its own metrics. Leave --metrics, --suite and "
+                    "--nuggets out, or name the file of answers."
+                )
+            run = open_run(path)
+            shown = rescoring.metrics_of(run)
+            return cls(run.samples, shown.values(), rescoring.context_of(run))
+        if nuggets == POOLED:
+            raise UsageError(
+                "Pooled nuggets are written by a judge first: make a run with --nuggets pooled, "
+                "and name its folder with --answers."
+            )
+        config = make_config(
+            data=str(path),
+            golden=golden,
+            metrics=list(metrics) or ([] if suite else list(LABELLED)),
+            suite=list(suite),
+            nuggets=nuggets,
+        )
+        prepared = prepare(config, dry=True, judge=OfflineJudge())
+        context: dict[str, Any] = {}
+        if nuggets != OWN:
+            from ragassay.formats import NuggetBank
+
+            context["nuggets"] = NuggetBank.read(nuggets)
+        samples = list(prepared.source.samples)
+        if not samples:
+            raise InputError("holds no answers", path=path)
+        return cls(samples, prepared.plan.metrics.values(), context)
+
+    def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
+        """What the metrics ask about each sample: what follows from it, and what follows from the
+        answers that are known."""
+        judge = _Known(known)
+        questions = []
+        with Asker(judge, context=self._context) as asker:
+            for sample in samples:
+                judge.asked.clear()
+                asker.submit(self._walk(sample, asker)).result()
+                questions.append(list(judge.asked.values()))
+        return questions
+
+    async def _walk(self, sample: Sample, asker: Asker) -> None:
+        scope = asker.scope()
+        for metric in self._metrics:
+            await metric.outcome(sample, scope)
+
+
+class _Known(Judge):
+    """Answers with what is known, and keeps what was asked."""
+
+    label = "people"
+
+    def __init__(self, known: Known) -> None:
+        self.asked: dict[str, Question[Any]] = {}
+        self._known = known
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        self.asked.setdefault(question.key, question)
+        made = Provenance(self.label, attempts=0)
+        answer = self._known(question)
+        return answer or Failure(question, NOT_ASKED, "nobody answered it", made, repeat)
+
 
 Asked = tuple[Question[Any], Sample]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownAnswer:
     """A question whose answer is known.
 
     Attributes:
@@ -35,7 +220,7 @@ class Known:
     query: str
 
 
-class AnswerLabels(Reviewing):
+class AnswerLabels(Reviewing[Label]):
     """Questions about answers that people answer in a judge's place, into ``labels.jsonl`` of the
     golden set.
 
@@ -44,17 +229,17 @@ class AnswerLabels(Reviewing):
     come one after another, in an order that does not tell the system.
     """
 
-    kind = LABELS
+    kind = Label
 
     def __init__(self, folder: Path, answers: AnswersToLabel) -> None:
         super().__init__(folder)
-        self.path = folder / LABELS.log
+        self.path = folder / Label.log
         self._answers = answers
         first = {one.id: at for at, one in reversed(list(enumerate(answers.samples)))}
         self._samples = sorted(answers.samples, key=lambda one: (first[one.id], _hidden(one)))
         self._asked: list[list[Question[Any]]] = [[] for _ in self._samples]
         self._by_key: dict[str, Asked] = {}
-        self._seen: list[Entry] | None = None
+        self._seen: list[Label] | None = None
         # The page asks from several threads.
         self._turn = threading.Lock()
         if not self._questions():
@@ -80,7 +265,7 @@ class AnswerLabels(Reviewing):
         """All questions: others may follow from an answer; see `Reviewing.changed`."""
         return [*self.known_things(), *self.things()]
 
-    def known_questions(self) -> dict[str, Known]:
+    def known_questions(self) -> dict[str, KnownAnswer]:
         """The questions with known answers, by key: those that people agree on, or settled, in the
         labels of the calibration set, of the kinds that are asked here. Lists of texts have no
         known answer."""
@@ -88,23 +273,23 @@ class AnswerLabels(Reviewing):
         if golden is None:
             return {}
         kinds = {question.kind for question, _ in self._questions().values()}
-        standing = self.standing(LABELS, golden.folder)
+        standing = self.standing(Label, golden.folder)
         queries = {item.id: item.query for item in golden.items}
         known = {}
         for key in {**standing.of, **standing.final}:
             entries = standing.all_of(key)
-            question = entries[0].said.question if entries else None
+            question = entries[0].question if entries else None
             is_open = standing.disagree(key) and standing.settled(key) is None
             if question is None or is_open or question.kind not in kinds:
                 continue
             verdict = verdict_of(standing, question)
             if combinable(question.reply) and isinstance(verdict, Verdict):
-                names = (str(one.said.record.get("sample")) for one in entries)
+                names = (str(one.record.get("sample")) for one in entries)
                 query = next((queries[name] for name in names if name in queries), "")
-                known[key] = Known(question, verdict.answer, query)
+                known[key] = KnownAnswer(question, verdict.answer, query)
         return known
 
-    def known_question(self, key: str) -> Known:
+    def known_question(self, key: str) -> KnownAnswer:
         """A question with a known answer."""
         known = self.known_questions().get(key)
         if known is None:
@@ -123,7 +308,7 @@ class AnswerLabels(Reviewing):
         standing = self.current()
         known = standing.known.get(reviewer, {})
         entry = known.get(key) if calibration else standing.own(key, reviewer)
-        return entry and entry.said.answer
+        return entry and entry.answer
 
     def others(self, key: str) -> dict[str, Any]:
         """What people said of a question on which they disagree, or which somebody settled; empty
@@ -133,7 +318,7 @@ class AnswerLabels(Reviewing):
             asked is not None
             and _thing(asked, standing, self.settings()).state("", standing) == "disagreement"
         )
-        return {one.who: one.said.answer for one in standing.all_of(key) if is_shown}
+        return {one.who: one.answer for one in standing.all_of(key) if is_shown}
 
     def label(
         self,
@@ -145,15 +330,13 @@ class AnswerLabels(Reviewing):
         final: bool = False,
         calibration: bool = False,
     ) -> bool | None:
-        """Takes a label down.
+        """Takes a label down, and says whether it is the known answer, where one is known.
+        Explanations do not count.
 
         Args:
             answer: as `replay_file.label_of` reads it; ``None``: the person cannot tell.
             seconds: that it took; ``None`` where nobody measured it.
             final: the person saw what others had said; the label settles the question.
-
-        Returns:
-            Whether it is the known answer; ``None`` where none is known. Explanations do not count.
         """
         right = None
         with self.deciding(reviewer):
@@ -180,19 +363,20 @@ class AnswerLabels(Reviewing):
             self.write(record, calibration=calibration)
         return right
 
-    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+    def _restored(self, last: Label, before: Label | None) -> Mapping[str, Any]:
         """What stands again is written again: a run takes each person's last line."""
-        old = before.said.record if before else {}
-        kept = {name: old[name] for name in ("answer", "detail", "final") if name in old}
-        return {**_line(last.said.question, last.who), "undo": True, **kept}
+        old = before.record if before else {}
+        names = ("answer", "detail", "final")
+        kept: dict[str, Any] = {name: old[name] for name in names if name in old}
+        return {**_line(last.question, last.who), "undo": True, **kept}
 
     def _questions(self) -> dict[str, Asked]:
         """By key, those about one answer together; what several answers share stands once. What
         follows from new labels is found anew."""
         with self._turn:
-            entries, seen = self.logged(LABELS, self.path), self._seen
+            entries, seen = self.logged(Label, self.path), self._seen
             if entries is not seen:
-                standing = Standing(entries, LABELS.differ)
+                standing = Standing(entries)
                 places = list(range(len(self._samples)))
                 if seen is not None and entries[: len(seen)] == seen:
                     keys = {one.key for one in entries[len(seen) :]}
@@ -211,7 +395,7 @@ class AnswerLabels(Reviewing):
             return self._by_key
 
 
-def _thing(asked: Asked, standing: Standing, settings: ReviewSettings) -> Thing:
+def _thing(asked: Asked, standing: Standing[Label], settings: ReviewSettings) -> Thing:
     question, sample = asked
     key = question.key
     # Lists of texts cannot be combined: one person writes them.
@@ -222,7 +406,6 @@ def _thing(asked: Asked, standing: Standing, settings: ReviewSettings) -> Thing:
 
 
 def _line(question: Question[Any], reviewer: str) -> dict[str, Any]:
-    """What each line of a label holds."""
     return {"question": question.kind, "data": question.data, "judge": reviewer, "at": now()}
 
 

@@ -12,7 +12,7 @@ from ragassay.base.errors import InputError
 from ragassay.judges import Failure, OfflineJudge, Question, Reply
 from ragassay.judges.questions import ExtractClaims, RubricGrade
 from ragassay.judges.recorded.replay_file import label_of
-from ragassay.review.label_log import CANNOT_TELL
+from ragassay.review.answer_labels import CANNOT_TELL
 
 _BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")
 """Fields that stand on the right: what the others are held against."""
@@ -134,7 +134,6 @@ def answer_of(question: Question[Any], text: str) -> dict[str, Any]:
 
 
 def _value(field: dict[str, Any], text: str) -> Any:
-    """The value of a field in a text."""
     text = text.strip()
     if field["form"] == "text":
         return text
@@ -207,7 +206,6 @@ def _values(question: Question[Any], spec: dict[str, Any]) -> list[Any]:
 
 
 def _parts(question: Question[Any]) -> list[tuple[str, list[str]]]:
-    """The texts of a question by field."""
     parts: list[tuple[str, list[str]]] = []
     for one in fields(question):
         value = getattr(question, one.name)

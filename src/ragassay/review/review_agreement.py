@@ -16,11 +16,10 @@ from ragassay.base.counts import plural
 from ragassay.base.files import write_bytes
 from ragassay.golden.golden_folder import change_card
 from ragassay.judges import Question
+from ragassay.review.answer_labels import Label, answered
 from ragassay.review.label_forms import answer_fields, needed_fields
-from ragassay.review.label_log import LABELS, answered
-from ragassay.review.review_log import Entry, Standing
-from ragassay.review.review_store import REVIEWS
-from ragassay.review.reviewing import ReviewFolder
+from ragassay.review.review_store import Review
+from ragassay.review.reviewing import ReviewFolder, Standing
 from ragassay.stats.categorical import (
     agreement_interval,
     cohen_kappa,
@@ -79,14 +78,14 @@ class Agreements:
     @classmethod
     def of(
         cls,
-        standing: Standing,
+        standing: Standing[Any],
         units: Mapping[str, Sequence[Mapping[str, str]]],
         differ: Sequence[Mapping[str, Any]],
     ) -> Agreements:
         """The agreement on units, in which each person has a value, by kind of question."""
         measures = {kind: coefficients(of_kind) for kind, of_kind in units.items()}
         known = {
-            who: (sum(one.right for one in said.values()), len(said))
+            who: (sum(bool(one.right) for one in said.values()), len(said))
             for who, said in sorted(standing.known.items())
             if said
         }
@@ -96,8 +95,8 @@ class Agreements:
 
 def item_agreement(folder: ReviewFolder) -> Agreements:
     """The agreement of independent decisions on items (accept, edit, reject)."""
-    standing = folder.standing(REVIEWS)
-    units = [{who: one.said.decision for who, one in of.items()} for of in standing.of.values()]
+    standing = folder.standing(Review)
+    units = [{who: one.decision for who, one in of.items()} for of in standing.of.values()]
     differ = [
         {
             "item": item.id,
@@ -118,7 +117,7 @@ def label_agreement(folder: ReviewFolder) -> Agreements:
     Each value that a question asks for counts as an item of its own, and any two different values
     as different; lists of texts and explanations do not count.
     """
-    standing = folder.standing(LABELS)
+    standing = folder.standing(Label)
     units: dict[str, list[dict[str, str]]] = {}
     differ = []
     for question, labels in answered(standing):
@@ -140,7 +139,7 @@ def label_agreement(folder: ReviewFolder) -> Agreements:
                     "data": question.data,
                     "labels": {who: one.answer for who, one in labels.items()},
                     "settled_by": settled and settled.who,
-                    "answer": settled and settled.said.record.get("answer"),
+                    "answer": settled and settled.record.get("answer"),
                 }
             )
     return Agreements.of(standing, units, differ)
@@ -177,10 +176,10 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
     return agreements
 
 
-def shown_reviews(reviews: Mapping[str, Entry]) -> list[dict[str, Any]]:
+def shown_reviews(reviews: Mapping[str, Review]) -> list[dict[str, Any]]:
     """Reviews of an item for a person to read."""
     return [
-        {"reviewer": who, "decision": one.said.decision, "changes": one.said.changes}
+        {"reviewer": who, "decision": one.decision, "changes": one.changes}
         for who, one in reviews.items()
     ]
 

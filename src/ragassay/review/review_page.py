@@ -136,7 +136,7 @@ def create_review_app(
         )
         told: dict[str, Any] = {"decision": made.decision, "applied": made.applied}
         if made.calibration:
-            known = store.item(made.item, calibration=True).status
+            known = store.item(made.key, calibration=True).status
             told |= {"right": made.right, "known": known}
         return {**told, **_now(store, body, body.key, calibration=body.calibration)}
 
@@ -187,9 +187,9 @@ def create_review_app(
     return app
 
 
-def _add_routes(app: FastAPI, name: str, reviewing: Reviewing, where: Sequence[str] = ()) -> None:
-    """What both parts of the page ask for: the list, and to take the last decision back."""
-
+def _add_routes(
+    app: FastAPI, name: str, reviewing: Reviewing[Any], where: Sequence[str] = ()
+) -> None:
     @app.get(f"/{name}")
     def listed(
         reviewer: Name,
@@ -205,8 +205,9 @@ def _add_routes(app: FastAPI, name: str, reviewing: Reviewing, where: Sequence[s
         return {**told, **_now(reviewing, body, last.key, calibration=last.calibration)}
 
 
-def _now(reviewing: Reviewing, body: ByReviewer, key: str, *, calibration: bool) -> dict[str, Any]:
-    """What a decision on a thing changed in the list, and how far all are."""
+def _now(
+    reviewing: Reviewing[Any], body: ByReviewer, key: str, *, calibration: bool
+) -> dict[str, Any]:
     things = reviewing.changed(key, calibration=calibration)
     entries = reviewing.listed(things, body.reviewer)
     return {"entries": entries, "progress": reviewing.progress(body.reviewer)}

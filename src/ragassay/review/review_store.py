@@ -8,17 +8,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.subsets import Subset
 from ragassay.golden.documents import Document, names_of
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
-from ragassay.review.review_log import Entry, Kind, now
-from ragassay.review.reviewing import Reviewing, Thing
+from ragassay.review.reviewing import Entry, Reviewing, Thing, now
 
 Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 
@@ -29,65 +28,51 @@ EDITABLE = (
 """Fields of an item that a reviewer changes."""
 
 
-class Review(BaseModel):
+class Review(Entry):
     """What a person decided on an item."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    piece = "review"
+    log = "reviews.jsonl"
 
-    item: str
-    reviewer: str
-    at: str = Field(description="When, in UTC")
+    key: str = Field(alias="item")
+    who: str = Field(alias="reviewer")
     decision: Decision = Field(description="edit: accepted with changes; undo: the last one back")
-    seconds: float = Field(0.0, ge=0, description="How long the person had the item before them")
     changes: dict[str, tuple[Any, Any]] = Field(
         default_factory=dict, description="For each field that changes its value before and after"
     )
     applied: bool = Field(True, description="The item was changed; else others are waited for")
-    final: bool = Field(False, description="By somebody who saw what others had decided")
-    calibration: bool = Field(False, description="The item belongs to the calibration set")
-    right: bool | None = Field(None, description="As the calibration set has it")
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], number: int) -> Self:
+        """Reads a line; see `Entry.of_record`."""
+        try:
+            return cls.model_validate({**record, "undo": record.get("decision") == "undo"})
+        except ValidationError as error:
+            raise wrong_record(error) from error
+
+    @classmethod
+    def differ(cls, several: Sequence[Review]) -> bool:
+        """Whether statuses or changes differ; see `Entry.differ`."""
+        return len({one._outcome() for one in several}) > 1
 
     def to_record(self) -> dict[str, Any]:
         """The line of the log, without what has its default."""
-        return self.model_dump(mode="json", exclude_defaults=True)
+        return self.model_dump(mode="json", by_alias=True, exclude={"undo"}, exclude_defaults=True)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is more than a tag."""
+        return self.decision != "tag"
 
     @property
     def status(self) -> Status:
         """What becomes of the item: ``accepted`` or ``rejected``."""
         return "rejected" if self.decision == "reject" else "accepted"
 
-    def outcome(self) -> tuple[str, bytes]:
+    def _outcome(self) -> tuple[str, bytes]:
         """What two people have to have in common to agree."""
         wanted = {name: pair[1] for name, pair in self.changes.items() if name in EDITABLE}
         return self.status, orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)
-
-
-def _entry(record: Mapping[str, Any], number: int) -> Entry:
-    try:
-        one = Review.model_validate(record)
-    except ValidationError as error:
-        raise wrong_record(error) from error
-    return Entry(
-        one.item,
-        one.reviewer,
-        one,
-        one.at,
-        one.seconds,
-        undo=one.decision == "undo",
-        counts=one.decision != "tag",
-        final=one.final,
-        calibration=one.calibration,
-        right=bool(one.right),
-    )
-
-
-REVIEWS = Kind(
-    piece="review",
-    log="reviews.jsonl",
-    known_log="",
-    entry=_entry,
-    differ=lambda reviews: len({one.outcome() for one in reviews}) > 1,
-)
 
 
 def edited(
@@ -173,10 +158,10 @@ def version_of(item: GoldenItem) -> str:
     return f"v{digest}"  # which no spreadsheet takes for a number
 
 
-class ReviewStore(Reviewing):
+class ReviewStore(Reviewing[Review]):
     """The items of a golden set under review."""
 
-    kind = REVIEWS
+    kind = Review
 
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
         """The items; see `Reviewing.things`."""
@@ -216,17 +201,11 @@ class ReviewStore(Reviewing):
         seconds: float = 0.0,
         calibration: bool = False,
     ) -> Review:
-        """Takes a decision down and carries it out.
+        """Takes a decision down, carries it out, and gives it as the log has it.
 
         An item that several people review stays as it is until all have decided: it is changed when
-        they decided alike, and else waits for somebody who settles it.
-
-        Returns:
-            The review, as the log has it.
-
-        Raises:
-            ReviewConflictError: the item is another one by now.
-            UsageError: there is no such item, or a name or value is impossible.
+        they decided alike, and else waits for somebody who settles it. A `ReviewConflictError`
+        where the item is another one by now.
         """
         with self.deciding(reviewer):
             item = self.item(item_id, calibration=calibration)
@@ -241,8 +220,8 @@ class ReviewStore(Reviewing):
             changes = changes_of(item, wanted)
             is_edit = decision == "accept" and set(changes) - {"tags"}
             review = Review(
-                item=item_id,
-                reviewer=reviewer,
+                key=item_id,
+                who=reviewer,
                 at=now(),
                 decision="edit" if is_edit else decision,
                 changes=changes,
@@ -270,10 +249,8 @@ class ReviewStore(Reviewing):
             self.write(review.to_record())
         return review
 
-    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
-        """Undoes a review; see `Reviewing._restored`."""
-        review: Review = last.said
-        item = None if review.calibration else self.golden().item(last.key)
+    def _restored(self, review: Review, before: Review | None) -> Mapping[str, Any]:
+        item = None if review.calibration else self.golden().item(review.key)
         if item is not None:
             record = item.model_dump(mode="json")
             theirs = [name for name, (_, new) in review.changes.items() if record[name] != new]
@@ -283,18 +260,18 @@ class ReviewStore(Reviewing):
             elif not review.applied and item.status != "draft":
                 problem = f"{item.reviewer} settled it since"
             if problem:
-                raise ReviewConflictError(f"{last.key}: {problem}.", item)
+                raise ReviewConflictError(f"{review.key}: {problem}.", item)
             if review.applied and review.changes:
                 old = {name: pair[0] for name, pair in review.changes.items()}
                 self.replace_item(GoldenItem.model_validate({**record, **old}))
         elif not review.calibration:
-            raise ReviewConflictError(f"{last.key}: the item is no longer in the set.")
-        return Review(item=last.key, reviewer=last.who, at=now(), decision="undo").to_record()
+            raise ReviewConflictError(f"{review.key}: the item is no longer in the set.")
+        undone = Review(key=review.key, who=review.who, at=now(), decision="undo")
+        return undone.to_record()
 
     def _agreed(self, review: Review) -> bool:
         """Whether this review and those of others suffice, and say the same."""
-        entries = self.current().of.get(review.item, {})
-        others = [one.said for who, one in entries.items() if who != review.reviewer]
-        if len(others) + 1 < self.settings().needs(review.item):
-            return False
-        return not REVIEWS.differ([review, *others])
+        entries = self.current().of.get(review.key, {})
+        others = [one for who, one in entries.items() if who != review.who]
+        enough = len(others) + 1 >= self.settings().needs(review.key)
+        return enough and not Review.differ([review, *others])

@@ -1,17 +1,22 @@
 """People decide on many things, several at a time: what each waits for, who said what, undo; in the
-folder of a golden set, of which files are read again once somebody else has written."""
+folder of a golden set, of which files are read again once somebody else has written.
+
+A log holds a line a decision, and is never changed.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from heapq import merge
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -19,11 +24,175 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import write_bytes
 from ragassay.base.problem_words import validation_problem
+from ragassay.formats.sources.json_values import parse_json
 from ragassay.golden import QUERIES
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone, json_value
+from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone
 from ragassay.golden.golden_item import GoldenItem, wrong_record
-from ragassay.review.review_log import Entry, Kind, Standing, append, lines_in
+
+
+class Entry(BaseModel, ABC):
+    """A line of a log: what a person decided on an item, or answered to a question.
+
+    Attributes:
+        piece: what people call it.
+        log: file of the lines in the folder of the golden set.
+        known_log: file of those on what has a known answer, where it is another.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    piece: ClassVar[str]
+    log: ClassVar[str]
+    known_log: ClassVar[str] = ""
+
+    key: str = Field(description="Of the item or question")
+    who: str
+    at: str = Field("", description="When, in UTC; empty where the line does not say")
+    seconds: float = Field(0.0, ge=0, description="How long the person had it before them")
+    undo: bool = Field(False, description="Takes the person's last entry back")
+    final: bool = Field(False, description="By somebody who saw what others had decided")
+    calibration: bool = Field(False, description="About something whose answer is known")
+    right: bool | None = Field(None, description="As it is known")
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a decision; else only an undo sees it."""
+        return True
+
+    @property
+    def empty(self) -> bool:
+        """Whether it takes the person's decision before away."""
+        return False
+
+    @classmethod
+    @abstractmethod
+    def of_record(cls, record: Mapping[str, Any], number: int) -> Self:
+        """Reads a line; also given its number."""
+
+    @classmethod
+    @abstractmethod
+    def differ(cls, several: Sequence[Any]) -> bool:
+        """Whether entries of several people on one thing differ."""
+
+
+E = TypeVar("E", bound=Entry)
+
+
+class Standing(Generic[E]):
+    """What counts: each person's last word on each thing, without what was taken back.
+
+    Attributes:
+        of: the independent entries by key, then by person.
+        final: those by people who saw the others', in the same way.
+        known: those on what has a known answer, by person, then by key.
+        seconds: that decisions took, by person.
+    """
+
+    def __init__(self, entries: Iterable[E]) -> None:
+        self.of: dict[str, dict[str, E]] = {}
+        self.final: dict[str, dict[str, E]] = {}
+        self.known: dict[str, dict[str, E]] = {}
+        self.seconds: dict[str, list[float]] = {}
+        self._disagree = dict[str, bool]()
+        self._stacks: dict[str, list[E]] = {}
+        counting: dict[int, E] = {}
+        for one in entries:
+            stack = self._stacks.setdefault(one.who, [])
+            if not one.undo:
+                stack.append(one)
+                counting[id(one)] = one
+            elif stack:
+                del counting[id(stack.pop())]
+                # What counts again stands last: so it does in a file of labels that a run replays.
+                if before := self._before(stack, one):
+                    counting[id(before)] = counting.pop(id(before))
+        for one in counting.values():
+            if one.counts:
+                self._take(one)
+
+    def _take(self, one: E) -> None:
+        if one.seconds:
+            self.seconds.setdefault(one.who, []).append(one.seconds)
+        group, key, name = self.final if one.final else self.of, one.key, one.who
+        if one.calibration:
+            group, key, name = self.known, one.who, one.key
+        said = group.setdefault(key, {})
+        said.pop(name, None)
+        if not one.empty:
+            said[name] = one
+
+    @staticmethod
+    def _before(stack: Sequence[E], like: E) -> E | None:
+        wanted = like.key, like.calibration
+        return next((one for one in reversed(stack) if (one.key, one.calibration) == wanted), None)
+
+    def last(self, who: str) -> tuple[E, E | None] | None:
+        """What a person would take back, and what this person had said of the same thing before."""
+        stack = self._stacks.get(who)
+        return (stack[-1], self._before(stack[:-1], stack[-1])) if stack else None
+
+    def own(self, key: str, who: str) -> E | None:
+        """What a person said of a thing: the final word, where there is one."""
+        return self.final.get(key, {}).get(who) or self.of.get(key, {}).get(who)
+
+    def all_of(self, key: str) -> list[E]:
+        """All entries on a thing: the independent ones, then the final ones."""
+        return [*self.of.get(key, {}).values(), *self.final.get(key, {}).values()]
+
+    def settled(self, key: str) -> E | None:
+        """The entry that settles a thing, where there is one."""
+        return next(reversed(self.final.get(key, {}).values()), None)
+
+    def disagree(self, key: str) -> bool:
+        """Whether people who did not see what others said said different things."""
+        if key not in self._disagree:
+            said = list(self.of.get(key, {}).values())
+            self._disagree[key] = len(said) > 1 and said[0].differ(said)
+        return self._disagree[key]
+
+
+def lines_in(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a log with their numbers; none where there is no file. A last line that was
+    never finished is left out: what it says was not confirmed to anybody. One that lacks its line
+    ending alone, as editors leave it, counts."""
+    if not path.is_file():
+        return
+    *lines, last = path.read_bytes().split(b"\n")
+    if _is_record(last):
+        lines.append(last)
+    yield from ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether a line holds a complete record: the beginning of an object is no JSON."""
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def now() -> str:
+    """The time of a line, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def append(path: Path, record: Mapping[str, Any]) -> None:
+    """Adds a record to a log; it is on disk afterwards."""
+    line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    with path.open("a+b") as stream:
+        if stream.seek(0, os.SEEK_END):
+            stream.seek(-1, os.SEEK_END)
+            if stream.read(1) != b"\n":
+                content = path.read_bytes()
+                begin = content.rfind(b"\n") + 1
+                if _is_record(content[begin:]):
+                    line = b"\n" + line
+                else:  # an unfinished line is no record
+                    stream.truncate(begin)
+        stream.write(line)
+        stream.flush()
+        os.fsync(stream.fileno())
+
 
 SETTINGS = "review.json"
 INSTRUCTIONS = "instructions.md"
@@ -51,7 +220,7 @@ class ReviewFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cache: dict[tuple[object, ...], tuple[object, Any]] = {}
-        self._lines: dict[tuple[Path, int, bytes], Entry] = {}
+        self._lines: dict[tuple[Path, int, bytes], Any] = {}
         self.golden()
         self.settings()
 
@@ -112,33 +281,32 @@ class ReviewFolder:
             write_bytes(self.folder / SETTINGS, body)
         return settings
 
-    def logged(self, kind: Kind, path: Path) -> list[Entry]:
+    def logged(self, kind: type[E], path: Path) -> list[E]:
         """The entries of a log; each line is read once."""
 
-        def entry(number: int, line: bytes) -> Entry:
-            found = self._lines.get((path, number, line))
-            if found is None:
+        def entry(number: int, line: bytes) -> E:
+            if (path, number, line) not in self._lines:
                 try:
-                    record = json_value(line, path, number)
+                    record = parse_json(line, path, number)
                     if not isinstance(record, dict):
                         raise InputError("is not a JSON object")
-                    found = kind.entry(record, number)
+                    if path.name == kind.known_log:
+                        record["calibration"] = True
+                    self._lines[path, number, line] = kind.of_record(record, number)
                 except InputError as error:
                     raise error.at(path=path, line=number) from error
-                if path.name == kind.known_log:
-                    found = replace(found, calibration=True)
-                self._lines[path, number, line] = found
+            found: E = self._lines[path, number, line]
             return found
 
         return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
 
-    def standing(self, kind: Kind, folder: Path | None = None) -> Standing:
+    def standing(self, kind: type[E], folder: Path | None = None) -> Standing[E]:
         """What people said that counts."""
         paths = [(folder or self.folder) / name for name in (kind.log, kind.known_log) if name]
 
-        def read() -> Standing:
+        def read() -> Standing[E]:
             logs = [self.logged(kind, path) for path in paths]
-            return Standing(merge(*logs, key=lambda one: one.at), kind.differ)
+            return Standing(merge(*logs, key=lambda one: one.at))
 
         return self.fresh("standing", read, *paths)
 
@@ -194,13 +362,13 @@ class Thing:
     by: str = ""
     calibration: bool = False
 
-    def is_of(self, reviewer: str, standing: Standing) -> bool:
+    def is_of(self, reviewer: str, standing: Standing[Any]) -> bool:
         """Whether a person decided on it."""
         if self.calibration:
             return self.key in standing.known.get(reviewer, ())
         return self.by == reviewer or standing.own(self.key, reviewer) is not None
 
-    def state(self, reviewer: str, standing: Standing) -> State:
+    def state(self, reviewer: str, standing: Standing[Any]) -> State:
         """What it waits for: ``todo``: a decision by this person; ``waiting``: others;
         ``disagreement``: somebody who settles it; ``done``: nothing."""
         if self.calibration:
@@ -213,7 +381,7 @@ class Thing:
         return "waiting" if reviewer in said else "todo"
 
 
-class Reviewing(ReviewFolder, ABC):
+class Reviewing(ReviewFolder, ABC, Generic[E]):
     """Decisions by several people at a time, kept in a log of the golden set's folder.
 
     Whoever writes holds the folder's lock and reads the folder anew. What several decide on waits
@@ -221,7 +389,7 @@ class Reviewing(ReviewFolder, ABC):
     answers come first. A subclass says what the things are and what a decision does.
     """
 
-    kind: ClassVar[Kind]
+    kind: type[E]
 
     @abstractmethod
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
@@ -236,14 +404,14 @@ class Reviewing(ReviewFolder, ABC):
         """What may stand otherwise in the list after a decision."""
 
     @abstractmethod
-    def _restored(self, last: Entry, before: Entry | None) -> Mapping[str, Any]:
+    def _restored(self, last: E, before: E | None) -> Mapping[str, Any]:
         """Undoes an entry.
 
         Returns:
             The line for the log.
         """
 
-    def current(self) -> Standing:
+    def current(self) -> Standing[E]:
         """Which decisions count now."""
         return self.standing(self.kind)
 
@@ -305,7 +473,7 @@ class Reviewing(ReviewFolder, ABC):
         name = self.kind.known_log if calibration else ""
         append(self.folder / (name or self.kind.log), record)
 
-    def undo(self, reviewer: str) -> Entry:
+    def undo(self, reviewer: str) -> E:
         """Takes a person's last decision back.
 
         Returns:

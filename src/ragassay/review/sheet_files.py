@@ -18,7 +18,7 @@ from ragassay.base import files
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.formats.sources import delimited, workbooks
-from ragassay.golden.exchange.export_files import workbook
+from ragassay.golden.exchange.golden_export import workbook
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]|_x005F_")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -91,11 +91,7 @@ class Sheet(ABC):
         overwrite: bool = False,
         where: Sequence[str] = (),
     ) -> int:
-        """Writes what waits for a decision.
-
-        Returns:
-            How many rows were written.
-        """
+        """Writes what waits for a decision; gives the number of rows."""
         if not overwrite:
             self._refuse_filled(path)
         written = list(self._rows(reviewer, where))
@@ -112,16 +108,9 @@ class Sheet(ABC):
         return len(rows)
 
     def read(self, path: Path, reviewer: str) -> tuple[int, list[str]]:
-        """Takes what people filled in, row by row. A row that is wrong is reported and left out.
-
-        Returns:
-            How many rows were taken, and a sentence for each that is wrong.
-
-        Raises:
-            InputError: the file is no such sheet, or it is a CSV file that was cut short: a row has
-                another number of cells than the header, or a quote is open. Nothing is taken then.
-            UsageError: its package is missing.
-        """
+        """Takes what people filled in, row by row: how many rows were taken, and a sentence for
+        each that is wrong. Of a file that is no such sheet, or a CSV file that was cut short,
+        nothing is taken."""
         rows = _rows(path)
         head = next(rows, (0, []))[1]
         missing = set(self.needed) - set(head)
@@ -162,7 +151,6 @@ class Sheet(ABC):
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Number and cells of each row, the header's first."""
     return _csv_rows(path) if _is_csv(path) else _xlsx_rows(path)
 
 

@@ -1,16 +1,25 @@
-"""What a generator writes, before anybody has checked it; and why a draft is rejected."""
+"""What is to be synthesized, what a generator writes before anybody has checked it, why a draft is
+rejected, which drafts are chosen, and what came of it all."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from ragassay.base.sample import Answerability
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
+from rapidfuzz import fuzz
+
+from ragassay.base.counts import grouped
+from ragassay.base.sample import Answerability, Sample, Turn
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 from ragassay.judges import Failure
-from ragassay.synthesis.mix import Kind
-from ragassay.synthesis.sections import Section
+from ragassay.judges.asking import Usage
+from ragassay.synthesis.mix import WORDS, Kind, Mix
+from ragassay.synthesis.sections import Section, part_of
 
 Why = Literal[
     "not-written",
@@ -69,7 +78,7 @@ class Draft:
     references: tuple[str, ...] = ()
     negatives: tuple[NegativeReference, ...] = ()
     spans: tuple[GoldSpan, ...] = ()
-    history: tuple[Utterance, ...] = ()
+    history: tuple[Turn, ...] = ()
     source: str = "synthetic"
     name: str = ""
     evidence: tuple[str, ...] = field(default=())
@@ -168,3 +177,137 @@ class Rejection:
         query = self.draft.query
         item = self.draft.to_item(made).to_record() if query else {"query": "", "provenance": made}
         return {"why": self.why, "detail": self.detail, **item}
+
+
+def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
+    """As many drafts as there are kinds, or all: each time one of the kind that lacks most, and of
+    these the one that is least like those chosen before, from the least used document and part.
+
+    A kind without drafts leaves its place to the others.
+    """
+    by_kind: defaultdict[Kind, list[int]] = defaultdict(list)
+    for at, draft in enumerate(drafts):
+        by_kind[draft.kind].append(at)
+    places = [(name, part_of(place)) for name, place in (one.places[0] for one in drafts)]
+    lacking = Counter(kinds)
+    nearest = [0.0] * len(drafts)
+    documents: Counter[str] = Counter()
+    parts: Counter[tuple[str, str]] = Counter()
+    result: list[Draft] = []
+
+    def cost(at: int) -> tuple[float, int]:
+        from_document = documents[places[at][0]] / (len(result) + 1)
+        from_part = parts[places[at]] / (len(result) + 1)
+        return nearest[at] / 100 + from_document + from_part, at
+
+    while by_kind and len(result) < len(kinds):
+        kind = max(sorted(by_kind), key=lambda one: lacking[one])
+        best = min(by_kind[kind], key=cost)
+        by_kind[kind].remove(best)
+        if not by_kind[kind]:
+            del by_kind[kind]
+        lacking[kind] -= 1
+        draft = drafts[best]
+        result.append(draft)
+        documents[places[best][0]] += 1
+        parts[places[best]] += 1
+        for others in by_kind.values():
+            for at in others:
+                alike = fuzz.token_set_ratio(drafts[at].query, draft.query)
+                nearest[at] = max(nearest[at], alike)
+    return result
+
+
+OFFLINE = "offline"
+"""The word for the generator by rules and for the embedded judge."""
+PILOT = 20
+"""Items of a pilot."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be synthesized.
+
+    Attributes:
+        n: items that ``output`` is to hold in the end, those made before included.
+        generator, checker: ``offline``, a judge's word, or a target's.
+        given: queries that only need answers; then ``n`` and ``mix`` do not count.
+        words: fewest and most words of a query.
+        pilot: only the first 20, for review.
+    """
+
+    documents: Path
+    output: Path
+    n: int = 200
+    generator: str = OFFLINE
+    checker: str = OFFLINE
+    mix: Mix = field(default_factory=lambda: Mix.parse(()))
+    seed: int = 0
+    guide: str = ""
+    like: Path | None = None
+    real: Sequence[str] = ()
+    given: Sequence[Sample] = ()
+    answers: bool = True
+    words: tuple[int, int] = WORDS
+    same_model: bool = False
+    pilot: bool = False
+    skip_unreadable: bool = False
+
+    @property
+    def target(self) -> int:
+        """Items that the folder is to hold after this run."""
+        return min(PILOT, self.n) if self.pilot else self.n
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a synthesis gave.
+
+    Attributes:
+        total: synthetic items in the folder, rejected ones left out.
+        n_drafts: that were written, or asked for in vain, in this run.
+        against: why drafts of this run are no items; also of those that nobody was asked for.
+        n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
+    """
+
+    items: Sequence[GoldenItem]
+    total: int
+    n_drafts: int
+    against: Sequence[Rejection]
+    usage: Usage
+    n_lines: int = 0
+
+    @property
+    def rejections(self) -> list[Rejection]:
+        """The drafts with which something is wrong."""
+        return [one for one in self.against if not one.unasked and one.why != "not-chosen"]
+
+    @property
+    def unasked(self) -> list[Rejection]:
+        """The drafts that nobody was asked for or about, because nothing more was sent."""
+        return [one for one in self.against if one.unasked]
+
+    @property
+    def n_not_chosen(self) -> int:
+        """Drafts with which nothing is wrong, and that became no item."""
+        return sum(one.why == "not-chosen" for one in self.against)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a passing reason kept drafts from being written or checked."""
+        return any(one.passing for one in self.against)
+
+    def reasons(self) -> dict[str, int]:
+        """Kinds of rejection with their drafts, the most frequent first."""
+        return dict(Counter(one.why for one in self.rejections).most_common())
+
+    def frequent(self, most: int) -> list[tuple[Rejection, int]]:
+        """The most frequent reasons, each by the first draft that has it. Reasons that differ only
+        in numbers and quotations are one."""
+        groups = grouped(((one.why, _QUOTED.sub("", one.detail)), one) for one in self.rejections)
+        ranked = sorted(groups.values(), key=len, reverse=True)
+        return [(group[0], len(group)) for group in ranked[:most]]
+
+
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
+"""What differs between reasons that are alike."""

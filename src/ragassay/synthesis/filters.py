@@ -8,27 +8,68 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz, process
 
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Ask, Unanswered
-from ragassay.judges.offline.words import WHOLE, content, n_words, weight
+from ragassay.judges.offline.refusal import TURN, parts
+from ragassay.judges.offline.words import WHOLE, content, n_words, sentences as said, weight
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
 from ragassay.judges.questions.writing import AnswerFromPassages
 from ragassay.synthesis.draft import Draft, Rejection, Why
-from ragassay.synthesis.mix import LENGTHS
-from ragassay.synthesis.non_answers import no_answer
+from ragassay.synthesis.mix import LENGTHS, WORDS
 from ragassay.synthesis.sections import Corpus, with_headings
 from ragassay.texts import sentences
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no, word_lists
 
+_SORRY = r"(?:(?:i['\u2019]?m|i am) )?(?:very |so |really )?(?:sorry|afraid)\W+(?:but )?"
+_REFUSES = re.compile(
+    rf"\W*(?:{_SORRY}|unfortunately,? |i apologi[sz]e\b[^.]*\W+)*"
+    r"(?:as an ai\b|(?:i|we) (?:can['\u2019]?t|cannot|won['\u2019]?t|will not|refuse\b|decline\b"
+    r"|must (?:decline|refuse)|have to decline)|(?:i['\u2019]?m|i am) (?:unable|not able)\b"
+    r"|(?:the )?request (?:is |was )?(?:refused|declined))",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"\b(?:provide|give|share|send|paste)\b.*\b(?:more|another|other|text|passages?|documents?"
+    r"|details|context|information)\b"
+    r"|\b(?:help|assist) (?:you )?with\b|\b(?:anything else|any (?:other|more|further) questions?"
+    r"|would you like (?:to know|me to|more|help)|do you have (?:any|other|more)"
+    r"|how (?:else )?can i (?:help|assist)|want to know more|more help)\b",
+    re.IGNORECASE,
+)
+"""What somebody who declines asks in return."""
+
+
+def no_answer(text: str, conversation: str = "") -> bool:
+    """Whether a text holds no answer: it is empty, declines, or says that it does not know."""
+    kinds = {kind for kind, _ in parts(text, conversation)}
+    if "statement" in kinds:
+        # "I refuse" states something; "I cannot say for sure, but it is 5 euros" does not refuse.
+        return "refusal" not in kinds and bool(_REFUSES.match(text)) and not TURN.search(text)
+    if kinds & {"refusal", "small talk"} or _REFUSES.match(text):
+        return True
+    # An apology may lead to an answer: "I'm sorry, the museum is closed on Mondays."
+    return len(content(text)) <= 1
+
+
+def declined(text: str) -> bool:
+    """Whether a text that was to be a query is a refusal to write one.
+
+    What asks something is a query, whatever stands before it ("I cannot log in, what can I do?").
+    """
+    kinds = {kind for kind, _ in parts(text)}
+    if not (_REFUSES.match(text) or ("refusal" in kinds and "statement" not in kinds)):
+        return False
+    asked = [one for one in said(text) if one.endswith(("?", "？"))]
+    return all(_MORE.search(one) for one in asked)
+
+
 ALIKE = 90.0
 """How alike two queries are that count as duplicates, 0 to 100 (words in any order)."""
-WORDS = (3, 60)
-"""Fewest and most words of a query."""
 LENGTH_MARGIN = 1.25
 """By how much a query may be longer or shorter than the length that was wanted."""
 _MARGIN = 1.5
@@ -133,6 +174,9 @@ def ill_formed(query: str, words: tuple[int, int], length: str | None = None) ->
     return ""
 
 
+Found = tuple[Why, str] | None
+
+
 class Checks:
     """What the checker finds against drafts.
 
@@ -145,83 +189,71 @@ class Checks:
         self._corpus = corpus
 
     async def against(self, draft: Draft, ask: Ask) -> Rejection | None:
-        """The first reason against a draft."""
-        try:
-            if not draft.answerable:
-                return await self._answered(draft, ask)
-            if not draft.references:
-                return None
-            return await self._ungrounded(draft, ask) or await self._unanswerable(draft, ask)
-        except Unanswered as error:
-            return Rejection.of(error.failure, "not-checked", "checker", draft)
+        """The first reason against a draft. A step that the checker cannot do is done by words,
+        where words tell something."""
+        steps: list[tuple[_Step, Callable[[Draft], Found] | None]]
+        steps = [(self._answered, self._answered_by_words)]
+        if draft.answerable:
+            steps = [(self._ungrounded, None), (self._unanswerable, self._unanswerable_by_words)]
+        for step, by_words in steps if draft.references or not draft.answerable else ():
+            try:
+                found = await step(draft, ask)
+            except Unanswered as error:
+                if by_words is None or error.failure.reason != Reason.UNSUPPORTED:
+                    return Rejection.of(error.failure, "not-checked", "checker", draft)
+                found = by_words(draft)
+            if found is not None:
+                return Rejection(*found, draft)
+        return None
 
-    async def _answered(self, draft: Draft, ask: Ask) -> Rejection | None:
+    async def _answered(self, draft: Draft, ask: Ask) -> Found:
         """Whether the documents answer a query that they must not."""
         passages = tuple(one.shown for one in self._corpus.search(draft.query))
-        try:
-            found = await ask(AnswerFromPassages(draft.conversation, passages))
-        except Unanswered as error:
-            if error.failure.reason != Reason.UNSUPPORTED:
-                raise
-            self.not_tried[ELSEWHERE_BY_WORDS] += 1
-            lists = word_lists().get(language_of(draft.query))
-            reason = "no spaces part its words"
-            if lists is None or lists.has_spaces:
-                if self._corpus.lacks(draft.query):
-                    return None
-                reason = "every word of it stands in the documents"
-            detail = f"{reason}, and the checker cannot tell more"
-            return Rejection("answered-elsewhere", detail, draft)
+        found = await ask(AnswerFromPassages(draft.conversation, passages))
         if no_answer(found.answer, draft.conversation):
             return None
-        return Rejection(
-            "answered-elsewhere", f"the checker found an answer: {found.answer!r}", draft
-        )
+        return "answered-elsewhere", f"the checker found an answer: {found.answer!r}"
 
-    async def _ungrounded(self, draft: Draft, ask: Ask) -> Rejection | None:
+    def _answered_by_words(self, draft: Draft) -> Found:
+        self.not_tried[ELSEWHERE_BY_WORDS] += 1
+        lists = word_lists().get(language_of(draft.query))
+        reason = "no spaces part its words"
+        if lists is None or lists.has_spaces:
+            if self._corpus.lacks(draft.query):
+                return None
+            reason = "every word of it stands in the documents"
+        return "answered-elsewhere", f"{reason}, and the checker cannot tell more"
+
+    async def _ungrounded(self, draft: Draft, ask: Ask) -> Found:
         """Whether the answer does not follow from the gold spans."""
-        claims = tuple(
-            dict.fromkeys(text for one in draft.references if (text := without_yes_or_no(one)))
-        )
+        claims = list(filter(None, map(without_yes_or_no, dict.fromkeys(draft.references))))
         if without_yes_or_no(draft.references[0]) != draft.references[0]:
             claims = claims[:1]
         # Several sentences are too long a claim for some checkers, even against the same text.
         same = {one.text for one in draft.spans if len(sentences(one.text)) > 1}
-        claims = tuple(one for one in claims if one not in same)
-        if not claims:
-            return None
-        supported = (await ask(ClaimSupport(claims, self._spans(draft)))).supported
+        asked = tuple(one for one in dict.fromkeys(claims) if one not in same)
+        supported = (await ask(ClaimSupport(asked, self._spans(draft)))).supported if asked else ()
         if all(supported):
             return None
-        wrong = claims[supported.index(False)]
-        detail = f"the checker found no support for {wrong!r} in the gold spans"
-        return Rejection("not-grounded", detail, draft)
+        wrong = asked[supported.index(False)]
+        return "not-grounded", f"the checker found no support for {wrong!r} in the gold spans"
 
-    async def _unanswerable(self, draft: Draft, ask: Ask) -> Rejection | None:
+    async def _unanswerable(self, draft: Draft, ask: Ask) -> Found:
         """Whether the gold spans alone do not give the answer, or nothing is needed to give it."""
-        try:
-            wrong = await self._wrong(draft, self._spans(draft), ask)
-        except Unanswered as error:
-            if error.failure.reason != Reason.UNSUPPORTED:
-                raise
-            return self._by_words(draft)
+        wrong = await self._wrong(draft, self._spans(draft), ask)
         if wrong is not None:
             answer = repr(wrong) if wrong else "nothing"
-            detail = f"from the gold spans alone the checker answered {answer}"
-            return Rejection("not-answerable", detail, draft)
+            return "not-answerable", f"from the gold spans alone the checker answered {answer}"
         if draft.wanted.get("type") == "yes-no":
             return None  # half of all guesses are right
         if await self._wrong(draft, (), ask) is not None:
             return None
-        return Rejection("known-without", "the checker knows the answer without the spans", draft)
+        return "known-without", "the checker knows the answer without the spans"
 
-    def _by_words(self, draft: Draft) -> Rejection | None:
-        """The same where the checker answers no queries: as far as words tell.
-
-        Spans that do not name what the query names do not answer it alone, and an answer whose
+    def _unanswerable_by_words(self, draft: Draft) -> Found:
+        """Spans that do not name what the query names do not answer it alone, and an answer whose
         words all stand in the conversation needs no spans. Whether somebody knows the answer, and
-        whether another answer follows from the spans, words do not tell.
-        """
+        whether another answer follows from the spans, words do not tell."""
         self.not_tried[BY_WORDS] += 1
         if draft.wanted.get("type") == "yes-no":
             return None  # a query that is to be denied names what no text does
@@ -235,12 +267,9 @@ class Checks:
         foreign += [one for one in _DIGITS.findall(draft.query) if one not in held]
         if foreign:
             detail = f"the gold spans, with the headings above them, do not hold {foreign[0]!r}"
-            return Rejection("not-answerable", detail, draft)
-        asked = set(content(_without_numbering(draft.conversation, draft)))
-        for reference in draft.references:
-            if (words := set(content(reference))) and words <= asked:
-                detail = f"the words of {reference!r} stand in the query or the turns before it"
-                return Rejection("known-without", detail, draft)
+            return "not-answerable", detail
+        if told := _told(draft, draft.conversation):
+            return "known-without", f"the words of {told} stand in the query or the turns before it"
         return None
 
     async def _wrong(self, draft: Draft, passages: tuple[str, ...], ask: Ask) -> str | None:
@@ -253,10 +282,12 @@ class Checks:
         return None if match.is_matching else answer
 
     def _spans(self, draft: Draft) -> tuple[str, ...]:
-        """The gold spans with the headings above them."""
         return tuple(
             with_headings(self._corpus.at(one.document, one.start), one.text) for one in draft.spans
         )
+
+
+_Step = Callable[[Draft, Ask], Awaitable[Found]]
 
 
 def _in_another_language(draft: Draft) -> str:
@@ -269,27 +300,24 @@ def _in_another_language(draft: Draft) -> str:
 
 
 def _leak(draft: Draft) -> str:
-    if draft.wanted.get("type") == "yes-no":
-        return ""
-    asked = set(content(_without_numbering(draft.query, draft)))
-    for reference in draft.references:
-        if (words := set(content(reference))) and words <= asked:
-            return f"the query holds its answer {reference!r}"
-    return ""
+    told = "" if draft.wanted.get("type") == "yes-no" else _told(draft, draft.query)
+    return f"the query holds its answer {told}" if told else ""
 
 
-def _without_numbering(text: str, draft: Draft) -> str:
-    """A text without the numbers before its headings: the 3 of ``3. Starting`` answers nothing."""
+def _told(draft: Draft, text: str) -> str:
+    """The reference whose words all stand in a text, in quotes; the numbers before headings do not
+    count: the 3 of ``3. Starting`` answers nothing."""
     for section in draft.sections:
         for heading in (section.title, section.heading):
             quoted = heading.split(":")[0].strip()
             if (number := _NUMBERING.match(quoted)) is not None:
                 text = text.replace(quoted, quoted[number.end() :])
-    return text
+    asked = set(content(text))
+    found = (one for one in draft.references if (words := set(content(one))) and words <= asked)
+    return repr(one) if (one := next(found, None)) is not None else ""
 
 
 def _names_in(text: str) -> frozenset[str]:
-    """The stems of a text's names and numbers."""
     stems = (stem for word in _NAMES.findall(text) for stem in content(word))
     return frozenset(one for one in stems if weight(one) == WHOLE)
 

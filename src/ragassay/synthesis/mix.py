@@ -6,11 +6,15 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ragassay.base import package_files
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.golden.golden_sampling import shared_out
+from ragassay.golden.golden_parts import shared_out
 
 FREE = ("style", "language")
 """What a mix may say in words of one's own."""
+
+WORDS = (3, 60)
+"""Fewest and most words of a query."""
 
 LENGTHS: Mapping[str, tuple[int, int]] = {"short": (1, 8), "medium": (9, 16), "long": (17, 35)}
 """Fewest and most words of a query of each wanted length."""
@@ -26,16 +30,11 @@ EXPANDED: Mapping[str, Mapping[str, str]] = {
 }
 """What they set."""
 
-KNOWN: Mapping[str, tuple[str, ...]] = {
-    "type": ("factual", "comparison", "summary", "reasoning", "procedural", "yes-no"),
-    "complexity": ("direct", "several-facts", "several-steps"),
-    "answerability": ("answerable", "unanswerable", "partial"),
-    "length": tuple(LENGTHS),
-    "shape": ("single", "across", "follow-up"),
-    "question_type": tuple(EXPANDED),
-}
-"""The values of the other parts of a mix. ``shape``: from one passage, across two documents, or
-a further turn of a conversation."""
+ASKED: Mapping[str, Mapping[str, str]] = package_files.table("ragassay.synthesis", "data/mix.yaml")
+"""What a prompt says of each value of a part."""
+
+KNOWN = {part: tuple(values) for part, values in ASKED.items()} | {JOINT: tuple(EXPANDED)}
+"""The values of the parts of a mix that are not free."""
 
 DEFAULT: Mapping[str, Mapping[str, float]] = {
     "type": {"factual": 3, "yes-no": 1},

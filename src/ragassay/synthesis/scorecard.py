@@ -132,12 +132,9 @@ def _keys(document: str, part: str) -> tuple[tuple[str, str], tuple[str, str]]:
 def measured(
     corpus: Corpus, items: Sequence[Draft]
 ) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
-    """The languages whose lists tell of groups and opinions.
-
-    Returns:
-        Items by language, where there is a list and a document; and for each other language (empty
-        where the words do not tell it) its items, and why they are not measured.
-    """
+    """Items by language, where lists tell of groups and opinions and there is a document; and for
+    each other language (empty where the words do not tell it) its items, and why they are not
+    measured."""
     counts = Counter(_language(corpus, one) for one in items)
     of_documents = {corpus.language(one) for one in corpus.documents}
     why = {
@@ -249,7 +246,6 @@ def scorecard(
 
 
 def _realism(accepted: Sequence[Draft], real: Sequence[str]) -> str:
-    """How well queries can be told from real ones, in a sentence."""
     if not real:
         return "not measured; name real queries with --real."
     auc = told_apart([one.query for one in accepted], real)
@@ -349,7 +345,6 @@ def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
 
 
 def _listed(corpus: Corpus, items: Sequence[Draft]) -> str:
-    """For which languages groups and opinions were compared, and for which not."""
     by_list, left_out = measured(corpus, items)
     return "; ".join(
         [

@@ -108,7 +108,6 @@ def _name_of(words: Sequence[str]) -> str:
 
 
 def _end(code: int) -> str:
-    """How a process ended, in words."""
     if code >= 0:
         return f"ended with code {code}"
     with suppress(ValueError):

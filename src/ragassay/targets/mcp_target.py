@@ -105,7 +105,6 @@ class McpTarget(Target):
 
 
 def _value(result: Any) -> Any:
-    """The object that a tool returned; else its text."""
     structured = result.structured_content
     texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
     if isinstance(structured, dict) and set(structured) != {"result"}:

@@ -90,7 +90,6 @@ def _is_cancelled() -> bool:
 
 
 def _call_of(system: Any, where: str) -> Call:
-    """How the object is called, in its own way."""
     for names, adapted in (
         (("acomplete",), _of_query),  # a model of LlamaIndex, which has an astream of its own
         (("astream", "ainvoke", "invoke"), _runnable),
@@ -201,7 +200,6 @@ async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
 
 
 async def _whole_async(value: Any, watch: Stopwatch) -> Any:
-    """The pieces of an asynchronous stream as one value; anything else unchanged."""
     if not isinstance(value, AsyncIterator):
         return value
     stream = _Pieces(watch)

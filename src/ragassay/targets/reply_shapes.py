@@ -63,12 +63,9 @@ class SystemReply(Completion):
         text: JSON that it was asked for, where it gave that; ``None`` for an answer.
         answer: the answer; an empty text where the system says that it has none.
         passages: what it retrieved, best first; ``None`` where it does not say.
-        latency: seconds from the request to the end of the reply.
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        cost: US dollars, where the reply gives it or the price of the model is known.
-        version: of the system, as it says; may be empty.
-        unread: tokens, cost and scores of passages that should be numbers and are not, by name: the
-            ``place`` in the reply, and what is ``found`` there. These are not measured.
+        unread: tokens, cost and scores of passages that are no numbers, and so not measured, by
+            name: the ``place`` in the reply, and what is ``found`` there.
         not_read: unknown keys of what it returned, where they may hold a part of the reply.
         not_found: paths to measurements that found nothing in the reply, as messages name them, and
             where each of them is written.
@@ -196,12 +193,8 @@ def made_reply(
     """A reply of parts, in any of the shapes that data files have.
 
     Args:
-        answer: a text, or statements with citations.
-        passages: texts or objects; ``None`` where there are none.
         citations: ids of the passages that the whole answer cites.
-        usage: ``input_tokens``, ``output_tokens`` and ``cost``, where the system gives them.
-        places: where these were found, for messages; their names where left out.
-        version: of the system.
+        places: where the parts of the ``usage`` were found, for messages.
         how: what to do where the ``answer`` or the ``passages`` cannot be read.
     """
     if citations and isinstance(answer, str):
@@ -374,5 +367,4 @@ def _number(value: Any) -> float | None:
 
 
 def _text(content: str | list[Any]) -> str:
-    """The text of a message, which may come in parts."""
     return "".join(one if isinstance(one, str) else str(one.get("text") or "") for one in content)

@@ -38,17 +38,8 @@ MOST_BYTES = 64 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a system is asked.
-
-    Attributes:
-        id: of the query.
-        query: the question.
-        history: earlier turns, oldest first.
-        repeat: which time the same is asked, from 0.
-        metadata: of the query.
-        passages: texts that the answer is to come from, in place of what the system would retrieve;
-            ``None`` where it retrieves.
-    """
+    """What a system is asked. ``passages`` are texts that the answer is to come from, in place of
+    what the system would retrieve; ``None`` where it retrieves."""
 
     id: str
     query: str

@@ -1,17 +1,5 @@
-"""From the words of ``--target`` to a target.
-
-=================================== ============================================================
-``module:function``                 a Python function, a LangChain runnable, a query engine
-``mapping.yaml``                    an HTTP endpoint, as the file says
-``http://localhost:8000/v1#model``  an OpenAI-compatible chat
-``openai:gpt-5-mini``               a model of a provider that speaks OpenAI's protocol
-``mcp:COMMAND#tool``                a tool of an MCP server; a URL in place of the command
-``vectara:CORPUS``                  Vectara's query API
-``command:python rag.py``           a command that reads a request and writes the answer
-=================================== ============================================================
-
-``NAME=`` before it gives the system another name.
-"""
+"""From the words of ``--target`` (docs/ask.md has the table of its forms) to a target. ``NAME=``
+before them gives the system another name."""
 
 from __future__ import annotations
 
@@ -24,6 +12,10 @@ from typing import Any
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.judges.judge_factory import address_of
+from ragassay.targets.command_target import CommandTarget
+from ragassay.targets.http_api.http_mapping import preset, read_mapping, unset
+from ragassay.targets.http_api.http_target import HttpTarget
+from ragassay.targets.python_target import PythonTarget
 from ragassay.targets.target import Target
 from ragassay.transport import secrets
 from ragassay.transport.budget import Budget
@@ -31,7 +23,7 @@ from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 from ragassay.transport.limits import MOST
 from ragassay.transport.prices import price_of
 from ragassay.transport.providers import aliases, providers
-from ragassay.user_code.object_loading import is_python_word, object_hint
+from ragassay.user_code.object_loading import is_python_word, load_object, object_hint
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
 _FORMS = (
@@ -125,8 +117,6 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
     if isinstance(target, os.PathLike):
         return _of_file(Path(target), name)
     if not isinstance(target, str):
-        from ragassay.targets.python_target import PythonTarget
-
         return PythonTarget(target, name)
     own, word = _parted(target)
     return _of_word(word, options, name or own)
@@ -135,8 +125,6 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
 def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
     kind, _, rest = word.partition(":")
     if kind == "command":
-        from ragassay.targets.command_target import CommandTarget
-
         return CommandTarget(rest, name)
     if kind == "mcp":
         from ragassay.targets.mcp_target import McpTarget
@@ -155,9 +143,6 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
     if is_url or (kind.casefold() in {*providers(), *aliases()} and rest):
         return _chat(word, options, name)
     if is_python_word(word):
-        from ragassay.targets.python_target import PythonTarget
-        from ragassay.user_code.object_loading import load_object
-
         return PythonTarget(load_object(word, "target"), name, word)
     kinds = ["command", "mcp", "vectara", *providers()]
     raise UsageError(
@@ -166,17 +151,11 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
 
 
 def _of_file(path: Path, name: str | None) -> Target:
-    from ragassay.targets.http_api.http_mapping import read_mapping
-    from ragassay.targets.http_api.http_target import HttpTarget
-
     mapping = read_mapping(path)
     return HttpTarget(name or mapping.name or path.stem, mapping, str(path))
 
 
 def _vectara(corpus: str, name: str | None) -> Target:
-    from ragassay.targets.http_api.http_mapping import preset, unset
-    from ragassay.targets.http_api.http_target import HttpTarget
-
     if not re.fullmatch(r"[\w.-]+", corpus):
         raise UsageError("Which corpus? Name its key: vectara:CORPUS_KEY.")
     mapping = preset("vectara", corpus=corpus)
@@ -186,9 +165,6 @@ def _vectara(corpus: str, name: str | None) -> Target:
 
 
 def _chat(word: str, options: AskOptions, name: str | None) -> Target:
-    from ragassay.targets.http_api.http_mapping import preset
-    from ragassay.targets.http_api.http_target import HttpTarget
-
     key = None if options.key_file is None else secrets.from_file(str(options.key_file))
     address = address_of(word, "", os.environ, key, role="target")
     if address.protocol != "openai":

@@ -14,8 +14,8 @@ from ragassay.cli.output import show
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:
-    from ragassay.golden.checks.golden_blindness import Blindness
     from ragassay.golden.checks.golden_checks import Checked
+    from ragassay.golden.checks.judged_checks import Blindness
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -36,7 +36,7 @@ def check(given: Given) -> int:
     """
     from ragassay.engine.run.evaluation import evaluate
     from ragassay.golden.checks.golden_checks import check as carry_out
-    from ragassay.golden.checks.golden_findings import METRICS, CheckOptions
+    from ragassay.golden.checks.item_checks import METRICS, CheckOptions
     from ragassay.golden.golden_folder import GoldenSet
 
     opened = GoldenSet.open(given.folder)

@@ -27,7 +27,7 @@ def sample(given: Given) -> None:
     ```
     """
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_sampling import sampled
+    from ragassay.golden.golden_parts import sampled
 
     golden = GoldenSet.open(given.folder)
     among = golden.with_status("accepted", "draft", where=given.where or ())
@@ -48,9 +48,8 @@ def split(given: Given) -> None:
     ragassay golden split golden --into dev=0.3,test=0.7
     ```
     """
-    from ragassay.golden.checks.golden_groups import groups
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_sampling import furthest, split as divide
+    from ragassay.golden.golden_parts import furthest, groups, split as divide
 
     golden = GoldenSet.open(given.folder)
     try:

@@ -42,17 +42,15 @@ def review(given: Given) -> int:
     --overlap, --people, --calibration and the sheets hold for labels, too.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
-    from ragassay.review.label_log import LABELS
-    from ragassay.review.label_sheets import LabelSheet
-    from ragassay.review.review_sheets import ItemSheet
+    from ragassay.review.answer_labels import Label
+    from ragassay.review.review_sheets import ItemSheet, LabelSheet
     from ragassay.review.review_store import ReviewStore
 
     store = ReviewStore(given.folder)
     labels: AnswerLabels | None = None
     sheet: Sheet = ItemSheet(store)
     if given.answers is not None:
-        from ragassay.review.answer_labels import AnswerLabels
-        from ragassay.review.label_questions import AnswersToLabel
+        from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 
         questions = AnswersToLabel.of(
             given.answers,
@@ -72,7 +70,7 @@ def review(given: Given) -> int:
         known = GoldenSet.open(given.calibration)
         if (
             not known.with_status("accepted", "rejected")
-            and not (given.calibration / LABELS.log).is_file()
+            and not (given.calibration / Label.log).is_file()
         ):
             raise InputError(
                 "holds no accepted and no rejected item, and no labels of answers: it has no known "

@@ -18,9 +18,8 @@ from ragassay.cli.output import show
 from ragassay.cli.output.command_progress import ProgressBar
 
 if TYPE_CHECKING:
-    from ragassay.synthesis.draft import Rejection
+    from ragassay.synthesis.draft import Outcome, Rejection, Wish
     from ragassay.synthesis.synthesizing import Synthesis
-    from ragassay.synthesis.wish import Outcome, Wish
 
 OFFLINE = "offline"
 _REASONS = 3
@@ -53,10 +52,10 @@ def synthesize(given: Given) -> int:
     import ragassay
     from ragassay.base.yaml_files import text_of
     from ragassay.engine.config.run_config import make_config
+    from ragassay.synthesis.draft import Wish
     from ragassay.synthesis.mix import Mix
     from ragassay.synthesis.query_generation import read_query_generation
     from ragassay.synthesis.synthesizing import Synthesis
-    from ragassay.synthesis.wish import Wish
 
     published = read_query_generation(given.documents) if is_config(given.documents) else None
     settings: dict[str, Any] = {}
@@ -118,7 +117,7 @@ def synthesize(given: Given) -> int:
 
 def _about_documents(synthesis: Synthesis) -> Iterator[Note]:
     """Notes on the documents, before anything is written."""
-    from ragassay.golden.checks.document_checks import nearly_alike
+    from ragassay.golden.checks.item_checks import nearly_alike
 
     for code, n in synthesis.left_out.items():
         yield Note("language_left_out", {"n": n, "language": code})

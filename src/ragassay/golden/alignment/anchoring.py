@@ -157,7 +157,6 @@ def _place(
 
 
 def _exact(span: GoldSpan, documents: Mapping[str, Document]) -> list[tuple[str, int]]:
-    """Where the text of a span stands in some documents."""
     return [
         (one.id, at)
         for one in documents.values()
@@ -166,7 +165,6 @@ def _exact(span: GoldSpan, documents: Mapping[str, Document]) -> list[tuple[str,
 
 
 def _unsettled(places: list[tuple[str, int]]) -> tuple[Found, None, float, list[tuple[str, int]]]:
-    """The result for a span whose place a person must choose."""
     return "unsure" if len(places) == 1 else "ambiguous", None, 0.0, places
 
 
@@ -230,7 +228,6 @@ def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Pl
 
 
 def _regions(text: str, span: GoldSpan) -> Iterator[tuple[int, int]]:
-    """Parts of a document that are like a span, each with some text around it."""
     if len(text) < len(span.text):
         yield 0, len(text)
     margin = CONTEXT + round(len(span.text) * MOST_CHANGED)

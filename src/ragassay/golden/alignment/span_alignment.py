@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -60,12 +61,8 @@ def aligned(
 
 
 class AlikePart(NamedTuple):
-    """A part of a text that is like another text.
-
-    Attributes:
-        start, end: of the part.
-        begin, stop: of the text around it in which it is the part that is most alike.
-    """
+    """A part of a text that is like another text, and the text around it, ``begin`` to ``stop``, in
+    which it is the part that is most alike."""
 
     start: int
     end: int
@@ -76,13 +73,9 @@ class AlikePart(NamedTuple):
 def alike_parts(
     wanted: str, text: str, least: float, cutoff: float, most: int
 ) -> Iterator[AlikePart]:
-    """Parts of a text that are like another text: the best one, then the best on either side.
-
-    Args:
-        least: characters of a side that is looked at.
-        cutoff: how alike they are, 0 to 100.
-        most: sides that are looked at.
-    """
+    """Parts of a text that are like another text: the best one, then the best on either side. At
+    most ``most`` sides of ``least`` characters or more are looked at; ``cutoff``: how alike, 0 to
+    100."""
     sides = [(0, len(text))]
     for _ in range(most):
         if not sides:
@@ -110,7 +103,6 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
 
 
 def _pairs(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of equal words of a span and of a part of a document."""
     if len(ours) <= _LONG:
         return _cheapest(ours, theirs)
     common = [
@@ -171,7 +163,9 @@ def _earlier(
         if places := _places(words, wanted[:n]):
             return theirs[at + places[-1]].start
     preceding = [one.word for one in _tokens(before, 0, len(before))][-_KNOWN:]
-    if _is_start(before) or (at == 0 and _follows(text[: theirs[0].start], before)):
+    beside = before.rstrip()[-_BESIDE:]
+    follows = beside and text[: theirs[0].start].rstrip().endswith(beside)
+    if _is_start(before) or (at == 0 and follows):
         return theirs[at].start
     if preceding and (places := _places(words, preceding)):
         return theirs[min(at + places[-1] + len(preceding), first)].start
@@ -183,7 +177,10 @@ def _later(
 ) -> int:
     """The place where a span ends whose last words are not those at the aligned place."""
     at = last
-    while at < len(theirs) - 1 and not _finishes(text, theirs[at], theirs[at + 1]):
+    for one, next_one in pairwise(theirs[last:]):  # to the end of the sentence or line
+        here = text[one.start : next_one.start]
+        if "\n" in here or ends_sentence(here):
+            break
         at += 1
     words = [one.word for one in theirs[last + 1 : at + 1]]
     wanted = [one.word for one in tail]
@@ -193,46 +190,25 @@ def _later(
     following = [one.word for one in _tokens(after, 0, len(after))][:_KNOWN]
     if following and (places := _places(words, following)):
         return theirs[last + places[0]].end
-    is_end = at == len(theirs) - 1 and _precedes(text[theirs[at].end :], after)
-    if not following or is_end or ends_sentence(f"{tail[-1].word} ") or _starts_line(after):
+    beside = after.lstrip()
+    is_line = "\n" in after[: len(after) - len(beside)]
+    precedes = beside and text[theirs[at].end :].lstrip().startswith(beside[:_BESIDE])
+    is_end = is_line or (at == len(theirs) - 1 and precedes)
+    if not following or is_end or ends_sentence(f"{tail[-1].word} "):
         return theirs[at].end
     return theirs[last].end
 
 
 def _places(words: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Where some words stand among others."""
     ends = range(len(wanted), len(words) + 1)
     return [end - len(wanted) for end in ends if words[end - len(wanted) : end] == wanted]
 
 
-def _follows(text: str, before: str) -> bool:
-    """Whether a text ends as what stood before a span."""
-    wanted = before.rstrip()[-_BESIDE:]
-    return bool(wanted) and text.rstrip().endswith(wanted)
-
-
-def _precedes(text: str, after: str) -> bool:
-    """Whether a text begins as what stood after a span."""
-    wanted = after.lstrip()[:_BESIDE]
-    return bool(wanted) and text.lstrip().startswith(wanted)
-
-
 def _is_start(before: str) -> bool:
-    """Whether a sentence or a line begins after a text."""
     bare = before.rstrip()
     if not bare or "\n" in before[len(bare) :]:
         return True
     return ends_sentence(before)
-
-
-def _starts_line(after: str) -> bool:
-    return "\n" in after[: len(after) - len(after.lstrip())]
-
-
-def _finishes(text: str, one: _Token, following: _Token) -> bool:
-    """Whether a sentence or a line ends with a token."""
-    between = text[one.end : following.start]
-    return "\n" in between or ends_sentence(text[one.start : following.start])
 
 
 def _with_spaces(old: str, text: str, begin: int, stop: int) -> tuple[int, int]:

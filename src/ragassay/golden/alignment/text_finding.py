@@ -165,7 +165,6 @@ class ChunkAligner:
                         yield document, begin
 
     def _changed(self, text: str, document_id: str | None) -> Place | None:
-        """Where most pieces of a chunk stand in the same order."""
         votes: Counter[tuple[str, int]] = Counter()
         for shift in range(len(text) - PIECE + 1):
             for document, at in self._pieces.get(text[shift : shift + PIECE], ())[:_MOST_PLACES]:
@@ -181,12 +180,8 @@ class ChunkAligner:
 
 
 class Sighting(NamedTuple):
-    """Where a text stands.
-
-    Attributes:
-        places: document, start and end of each, at most `MOST_SIGHTED`.
-        distance: edits over characters, of white space, markup and case none.
-    """
+    """Where a text stands: document, start and end of each place, at most `MOST_SIGHTED`; and how
+    far from it, as edits over characters (of white space, markup and case none)."""
 
     likeness: Likeness
     places: tuple[Place, ...]
@@ -277,7 +272,6 @@ def _without_markup(text: str) -> _Form:
 
 
 def _ends_between_words(text: str, start: int, end: int) -> bool:
-    """Whether no word is cut at either end of a part of a text."""
     return not any(
         0 < at < len(text) and _LETTER.match(text[at - 1]) and _LETTER.match(text[at])
         for at in (start, end)

@@ -1,25 +1,33 @@
-"""Checks of items that no judge makes: gold spans and their texts, queries that hold their answer,
-references that contradict each other, queries asked twice, and when items were verified."""
+"""Checks by rules: gold spans and their texts, queries that hold their answer, references that
+contradict each other, queries asked twice, ages, and documents that changed or are nearly alike."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ragassay.base.counts import grouped
+from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
 from ragassay.golden.alignment.text_finding import Forms, Place
-from ragassay.golden.checks.golden_findings import CheckOptions, Finding, finding
-from ragassay.golden.checks.golden_groups import near_duplicates, plain
-from ragassay.golden.documents import Document
+from ragassay.golden.documents import COPY, Document, text_at
 from ragassay.golden.golden_diff import differing, excerpt
+from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_parts import near_duplicates, plain
 from ragassay.judges.offline.words import content, spaced
+from ragassay.texts import sentences
 
+K = TypeVar("K", bound=Hashable)
+METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
+"""Metrics that are tried on wrong answers, where none are named."""
 _DISTINCTIVE = 20
 """Characters of a text that does not stand at several places by chance."""
 _MOST_PLACES = 50
@@ -36,50 +44,212 @@ _NEGATIONS = frozenset({"not", "never", "nicht", "nie", "niemals", "pas", "jamai
 _DIGITS = re.compile(r"\d+")
 _ZONES = timedelta(days=1)
 """By how much the day of a person is ahead of that of UTC."""
+_ALIKE = 0.8
+"""Two documents with at least this share of equal sentences are reported."""
+_FEWEST = 3
+"""Fewest equal sentences of documents that are reported: a heading may be most of a short one."""
+_HOLDERS = 20
+"""Documents with one sentence that are all compared with each other."""
 
 
-def misplaced_spans(
-    items: Sequence[GoldenItem], documents: Mapping[str, Document]
-) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class CheckOptions:
+    """What is checked.
+
+    Attributes:
+        judge: who says whether gold spans support references; the offline judge when left out.
+        budget: what the judge may cost, in each of its checks (support, complete, answered).
+        max_age: days since an item was verified, after which it is stale.
+        today: the day that ages count from; today when left out.
+    """
+
+    judge: str | None = None
+    budget: str | None = None
+    metrics: Sequence[str] = METRICS
+    max_age: int | None = None
+    log: Sequence[str] = ()
+    today: date | None = None
+
+
+class Finding(NamedTuple):
+    """Something about an item or the set.
+
+    Attributes:
+        item: the query's id; empty where it is about the set.
+        severity: ``error``: it is wrong; ``look``: a person should look.
+    """
+
+    note: Note
+    item: str = ""
+    severity: Literal["error", "look"] = "look"
+    check: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Its words."""
+        return clause(self.note)
+
+    def to_json(self) -> dict[str, str]:
+        """A mapping of plain values."""
+        _, *others = self._fields
+        return {"sentence": self.sentence} | {name: getattr(self, name) for name in others}
+
+
+Findings = Iterator[Finding]
+
+
+def _look(kind: str, item: str = "", names: Sequence[str] = (), **counts: Any) -> Finding:
+    return Finding(Note(kind, counts, tuple(names)), item)
+
+
+def _error(kind: str, item: str = "", **counts: Any) -> Finding:
+    return Finding(Note(kind, counts), item, "error")
+
+
+def clause(*notes: Note) -> str:
+    """The sentences of notes as part of one."""
+    return "; ".join(str(one).removesuffix(".") for one in notes)
+
+
+@dataclass
+class Look:
+    """What checks look at.
+
+    Attributes:
+        evaluate: `ragassay.evaluate`.
+        unscored: samples without a score, by check.
+    """
+
+    golden: GoldenSet
+    options: CheckOptions
+    evaluate: Callable[..., Any]
+    unscored: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def items(self) -> list[GoldenItem]:
+        """The items that nobody rejected."""
+        return self.golden.with_status("accepted", "draft")
+
+    @cached_property
+    def documents(self) -> dict[str, Document]:
+        """The documents by id; none where no item has gold and the set lists none."""
+        are_needed = self.golden.known_documents() or any(item.gold for item in self.items)
+        return self.golden.documents() if are_needed else {}
+
+    def scores(
+        self, asked: Mapping[K, Mapping[str, Any]], metric: str, check: str
+    ) -> Iterator[tuple[K, float, str]]:
+        """Key, value and explanation of each sample that a metric scores; counts the others."""
+        if not asked:
+            return
+        keys = list(asked)
+        samples = [{"id": str(n), **one} for n, one in enumerate(asked.values())]
+        judge, budget = self.options.judge, self.options.budget
+        for row in self.evaluate(samples, metrics=[metric], judge=judge, budget=budget).scores:
+            if isinstance(row.value, int | float):
+                yield keys[int(row.sample)], float(row.value), row.explanation
+            else:
+                self.unscored[check] += 1
+
+
+def changed_documents(look: Look) -> Findings:
+    """What changed in the documents since the spans were made, and which are nearly alike."""
+    golden, documents = look.golden, look.documents
+    recorded = golden.known_documents()
+    for name, one in documents.items():
+        if recorded and name not in recorded:
+            yield _look("document_added", document=name)
+        elif recorded.get(name, one.sha256) != one.sha256:
+            yield _look("document_edited", document=name)
+    for name in recorded.keys() - documents.keys():
+        yield _error("document_gone", document=name)
+    if readable := [one.path for one in golden.readable_again(documents)]:
+        yield _look("readable_again", names=readable, folder=str(golden.folder))
+    unreadable = [
+        name
+        for name, why in golden.left_out.items()
+        if name not in readable and not why.startswith(COPY)
+    ]
+    if unreadable:
+        yield _look("unreadable", names=unreadable)
+    if documents and not recorded:
+        yield _look("documents_not_listed", manifest=MANIFEST)
+    own, elsewhere = golden.folder / DOCUMENTS, golden.documents_in
+    if own.is_dir() and elsewhere is not None and own.resolve() != elsewhere.resolve():
+        yield _look("folder_not_used", own=str(own), manifest=MANIFEST, used=str(elsewhere))
+    for pair in nearly_alike(documents):
+        yield _look("nearly_alike", pair=str(pair))
+
+
+class Alike(NamedTuple):
+    """The ids of two documents, and the share of their sentences that both hold, 0 to 1."""
+
+    first: str
+    second: str
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.first} and {self.second} have {self.share:.0%} of their sentences in common"
+
+
+def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
+    """The pairs of documents of which most sentences are equal, the most alike first.
+
+    The same sentence then has gold in one of the two only, and a passage with it from the other one
+    counts as wrong.
+    """
+    held = {
+        name: Counter(filter(None, (plain(one.text[slice(*at)]) for at in sentences(one.text))))
+        for name, one in documents.items()
+    }
+    holders = grouped((sentence, name) for name, counts in held.items() for sentence in counts)
+    pairs: set[tuple[str, str]] = set()
+    for names in holders.values():
+        # Of a sentence that stands everywhere each document is compared with the next one only.
+        pairs.update(combinations(names, 2) if len(names) <= _HOLDERS else pairwise(names))
+    alike = []
+    for first, second in pairs:
+        n_common = (held[first] & held[second]).total()
+        share = 2 * n_common / (held[first].total() + held[second].total())
+        if share >= _ALIKE and n_common >= _FEWEST:
+            alike.append(Alike(first, second, share))
+    return sorted(alike, key=lambda one: (-one.share, one.first, one.second))
+
+
+def misplaced_spans(look: Look) -> Findings:
     """Spans whose text does not stand at their place, and answerable queries without a reference or
     a span."""
-    for item in items:
+    for item in look.items:
         for number, span in enumerate(item.gold or ()):
-            document = documents.get(span.document)
-            text = "" if document is None else document.text[span.start : span.end]
-            if text == span.text:
+            if (text := text_at(look.documents, span)) == span.text:
                 continue
-            [place] = anchor([item.model_copy(update={"gold": [span]})], documents)
+            document = look.documents.get(span.document)
+            [place] = anchor([item.model_copy(update={"gold": [span]})], look.documents)
             found = "finds it" if place.new is not None else f"says: {place.found}"
             told = {"number": str(number), "document": span.document, "found": found}
             if document is None:
-                yield finding("span_of_no_document", item.id, "error", **told)
-            elif span.end > len(document.text):
-                told |= {"end": str(span.end), "n": f"{len(document.text):,}"}
-                yield finding("span_outside", item.id, "error", **told)
+                yield _error("span_of_no_document", item.id, **told)
+            elif span.end > (n := len(document.text)):
+                yield _error("span_outside", item.id, **told, end=str(span.end), n=f"{n:,}")
             else:
                 wanted, actual = differing(span.text, text)
-                yield finding(
-                    "span_of_other_text", item.id, "error", **told, wanted=wanted, actual=actual
-                )
+                yield _error("span_of_other_text", item.id, **told, wanted=wanted, actual=actual)
         if item.answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
             it = "no answerability is given" if item.answerability is None else "it is answerable"
             if not item.references:
-                yield finding("no_reference", item.id, "error", it=it)
+                yield _error("no_reference", item.id, it=it)
             if not item.gold:
-                yield finding("no_gold_span", item.id, it=it)
+                yield _look("no_gold_span", item.id, it=it)
 
 
-def repeated_texts(
-    items: Sequence[GoldenItem], documents: Mapping[str, Document]
-) -> Iterator[Finding]:
+def repeated_texts(look: Look) -> Findings:
     """Texts of gold that also stand where they are no gold of the item."""
     texts = {
         item.id: dict.fromkeys(" ".join(span.text.split()) for span in item.evidence)
-        for item in items
+        for item in look.items
     }
-    stands = _places({text for of_item in texts.values() for text in of_item}, documents)
-    for item in items:
+    stands = _places({text for of_item in texts.values() for text in of_item}, look.documents)
+    for item in look.items:
         gold = [(span.document, span.start, span.end) for span in item.evidence]
         for text in texts[item.id]:
             places = [
@@ -88,12 +258,12 @@ def repeated_texts(
                 if not any(name == own and a < end and start < b for own, a, b in gold)
             ]
             if places:
-                yield finding("stands_elsewhere", item.id, text=excerpt(text), names=places)
+                yield _look("stands_elsewhere", item.id, places, text=excerpt(text))
 
 
 def _places(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[str, list[Place]]:
-    """Where each text stands, white space aside: document, start and end. Each document is read
-    once, however many texts there are; texts below `_DISTINCTIVE` are left out."""
+    """Where each text stands, white space aside. Each document is read once, however many texts
+    there are; texts below `_DISTINCTIVE` are left out."""
     by_start = grouped((text[:_DISTINCTIVE], text) for text in texts if len(text) >= _DISTINCTIVE)
     places = defaultdict[str, list[Place]](list)
     forms = Forms(documents)
@@ -107,29 +277,29 @@ def _places(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[str
     return places
 
 
-def leaks(items: Sequence[GoldenItem]) -> Iterator[Finding]:
+def leaks(look: Look) -> Findings:
     """Queries that hold their answer."""
-    for item in items:
+    for item in look.items:
         query = plain(spaced(item.query))
         for reference in item.references:
             words = plain(spaced(reference))
             if len(words) >= _SHORTEST and words.strip() and f" {words} " in f" {query} ":
-                yield finding("holds_answer", item.id, "error", reference=reference)
+                yield _error("holds_answer", item.id, reference=reference)
 
 
-def contradictions(items: Sequence[GoldenItem]) -> Iterator[Finding]:
+def contradictions(look: Look) -> Findings:
     """References that contradict each other or the wrong answers of their item."""
-    for item in items:
+    for item in look.items:
         first = {plain(one).partition(" ")[0] for one in item.references}
         if any(yes in first and not first.isdisjoint(no) for yes, no in _POLAR.items()):
-            yield finding("yes_and_no", item.id, "error")
+            yield _error("yes_and_no", item.id)
         wrong = {plain(one.text) for one in item.negative_references}
         for one in item.references:
             if plain(one) in wrong:
-                yield finding("right_and_wrong", item.id, "error", text=one)
+                yield _error("right_and_wrong", item.id, text=one)
         for one, other in combinations(item.references, 2):
             if differ := _same_but_for(one, other):
-                yield finding("differ_alone", item.id, one=one, other=other, what=differ)
+                yield _look("differ_alone", item.id, one=one, other=other, what=differ)
 
 
 def _same_but_for(one: str, other: str) -> str:
@@ -154,32 +324,30 @@ def numbers(text: str) -> set[str]:
     return set(filter(_DIGITS.search, content(spaced(text)))) - in_words
 
 
-def duplicates(items: Sequence[GoldenItem]) -> Iterator[Finding]:
+def duplicates(look: Look) -> Findings:
     """Queries that ask nearly the same as an earlier one, each with the first such query."""
     first_like: dict[int, int] = {}
-    for first, second in near_duplicates(items):
+    for first, second in near_duplicates(look.items):
         if first_like.setdefault(second, first) == first:
-            yield finding("asked_twice", items[second].id, first=items[first].id)
+            yield _look("asked_twice", look.items[second].id, first=look.items[first].id)
 
 
-def ages(
-    items: Sequence[GoldenItem], changed: Mapping[str, date], options: CheckOptions
-) -> Iterator[Finding]:
+def ages(look: Look) -> Findings:
     """Items that were verified too long ago, before their documents changed, or in the future."""
-    today = options.today or datetime.now(UTC).date()
-    if options.max_age is not None:
+    items, changed, most = look.items, look.golden.changed_documents(), look.options.max_age
+    today = look.options.today or datetime.now(UTC).date()
+    if most is not None:
         verified = [(one.verified_on, one.id) for one in items if one.verified_on is not None]
         for then, name in sorted(verified):
-            if (days := (today - then).days) > options.max_age:
-                yield finding("verified_long_ago", name, n=days)
+            if (days := (today - then).days) > most:
+                yield _look("verified_long_ago", name, n=days)
         if unknown := [one.id for one in items if one.verified_on is None]:
-            yield finding("never_verified", names=unknown)
+            yield _look("never_verified", names=unknown)
     for item in items:
-        day = item.verified_on
-        if day is None:
+        if (day := item.verified_on) is None:
             continue
         if day > today + _ZONES:
-            yield finding("verified_in_future", item.id, "error", day=str(day))
+            yield _error("verified_in_future", item.id, day=str(day))
         for name in dict.fromkeys(span.document for span in item.evidence):
             if name in changed and changed[name] > day:
-                yield finding("changed_since", item.id, document=name, day=str(day))
+                yield _look("changed_since", item.id, document=name, day=str(day))

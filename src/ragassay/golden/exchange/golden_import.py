@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ from ragassay.base.errors import InputError
 from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns
 from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
-from ragassay.golden.documents import Document, fault_lines, names_of, text_at
+from ragassay.golden.documents import Document, names_of, one_error, text_at
 from ragassay.golden.exchange.item_mapper import ItemMapper
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
 
@@ -147,12 +147,11 @@ def imported(
             item.status = "accepted"
         items.append(item)
     if wrong:
-        raise _as_one(wrong, path)
+        raise one_error(wrong, path, "gold passages do not stand where they say")
     return Imported(items, len(samples), placings)
 
 
 def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
-    """What becomes of a gold passage."""
     wanted, here = one.said, text_at(documents, one.said)
     is_complete = len(here) == (wanted.end or 0) - (wanted.start or 0)
     if not wanted.text:
@@ -178,7 +177,6 @@ def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder)
 
 
 def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
-    """The error for gold at a place where its text does not stand."""
     gold = one.said
     here = documents.get(gold.document or "")
     place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
@@ -201,59 +199,36 @@ def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
     )
 
 
-def _as_one(wrong: Sequence[InputError], path: Path) -> InputError:
-    """One error that lists several."""
-    if len(wrong) == 1:
-        return wrong[0]
-    lines = fault_lines([one.but(hint=None) for one in wrong])
-    problem = f"{len(wrong)} gold passages do not stand where they say:{lines}"
-    return InputError(problem, path=path, hint=wrong[0].hint)
-
-
-class _Record(NamedTuple):
-    place: str
-    sample: Sample
-    own: Mapping[str, Any]
-
-    def says(self, name: str) -> Any:
-        """The record's value of a field; ``None`` where it has none.
-
-        Gold that is empty says that nothing is relevant.
-        """
-        value = self.own.get(name) if name == "status" else getattr(self.sample, name)
-        return None if value in ("", ()) and name != "gold" else value
-
-
 def _one_a_query(
     samples: Sequence[Sample], own: Mapping[Identity, Mapping[str, Any]], path: Path
 ) -> Iterator[tuple[Sample, dict[str, Any]]]:
     """One sample for each id, with what its records say in fields of an item."""
-    records = grouped(
-        (one.id, _Record(f"record {number}{_of(one)}", one, own.get(one.identity, {})))
-        for number, one in enumerate(samples, start=1)
-    )
-    for of_query in records.values():
-        yield _merged(of_query, path)
-
-
-def _merged(records: Sequence[_Record], path: Path) -> tuple[Sample, dict[str, Any]]:
-    first = records[0].sample
-    facts = {}
-    for name in (*_FACTS, "status"):
-        values = [(one.place, value) for one in records if (value := one.says(name)) is not None]
-        for place, value in values:
-            if value != values[0][1]:
-                raise InputError(
-                    f"{values[0][0]} and {place} have the id {first.id!r}, and their values differ",
-                    path=path,
-                    field=name,
-                    hint="A golden set holds one item for each id: let the records agree, or give "
-                    "each query an id of its own.",
-                )
-        if values and name != "status":
-            facts[name] = values[0][1]
-    metadata = _shared([one.sample.metadata for one in records])
-    return replace(first, **facts, metadata=metadata), _shared([one.own for one in records])
+    numbered = grouped((one.id, (number, one)) for number, one in enumerate(samples, start=1))
+    for records in numbered.values():
+        said = [own.get(one.identity, {}) for _, one in records]
+        facts: dict[str, Any] = {}
+        for name in (*_FACTS, "status"):
+            values = [
+                (f"record {number}{_of(one)}", value)
+                for (number, one), of_item in zip(records, said, strict=True)
+                for value in [of_item.get(name) if name == "status" else getattr(one, name)]
+                # Gold that is empty says that nothing is relevant.
+                if value is not None and (name == "gold" or value not in ("", ()))
+            ]
+            for place, value in values:
+                if value != values[0][1]:
+                    raise InputError(
+                        f"{values[0][0]} and {place} have the id {records[0][1].id!r}, and their "
+                        "values differ",
+                        path=path,
+                        field=name,
+                        hint="A golden set holds one item for each id: let the records agree, or "
+                        "give each query an id of its own.",
+                    )
+            if values and name != "status":
+                facts[name] = values[0][1]
+        facts["metadata"] = _shared([one.metadata for _, one in records])
+        yield replace(records[0][1], **facts), _shared(said)
 
 
 def _shared(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.counts import few, plural
+from ragassay.base.counts import few
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Answerability, Identity, Sample
 from ragassay.formats import Columns, Mapper, field_values, folded
@@ -155,50 +155,28 @@ class ItemMapper(Mapper):
                 line,
             )
             return record
-        spans = [
-            {
-                part: field_values.whole_number(value, keys[part])
-                if part in ("start", "end")
-                else value
-                for part, value in one.items()
+        read = {
+            part: field_values.unpack(value, keys[part]) if self.cells else value
+            for part, value in values.items()
+        }
+        texts = read.get("text")
+        n = len(texts) if isinstance(texts, list) else 1
+        spans = []
+        for number in range(n):
+            # A value that is no list, such as a document, is that of all texts.
+            span = {
+                part: value[number] if isinstance(value, list) and len(value) == n else value
+                for part, value in (read if isinstance(texts, list) else values).items()
             }
-            for one in self._one_a_text(values, keys)
-        ]
+            for part in {"start", "end"} & span.keys():
+                span[part] = field_values.whole_number(span[part], keys[part])
+            spans.append(span)
         without = {
             key: value
             for key, value in record.items()
             if key not in keys.values() and FIELD_OF.get(folded(key)) != "gold"
         }
         return {**without, "gold": spans}
-
-    def _one_a_text(
-        self, values: Mapping[str, Any], keys: Mapping[str, str]
-    ) -> Iterator[Mapping[str, Any]]:
-        """The values of the columns of a gold span, once for each text where they are lists; a
-        document that is one text is that of all."""
-        read = {
-            part: field_values.unpack(value, keys[part]) if self.cells else value
-            for part, value in values.items()
-        }
-        texts = read.get("text")
-        if not isinstance(texts, list):
-            yield values
-            return
-        for part, value in read.items():
-            is_for_all = part == "document" and isinstance(value, str)
-            if not is_for_all and not (isinstance(value, list) and len(value) == len(texts)):
-                raise InputError(
-                    f"{keys['text']} is a list of {plural(len(texts), 'text')}, and {keys[part]} "
-                    "is none of as many values",
-                    field=keys[part],
-                    hint="Give a value for each text, or leave the column out: the texts are found "
-                    "in the documents.",
-                )
-        for number in range(len(texts)):
-            yield {
-                part: value[number] if isinstance(value, list) else value
-                for part, value in read.items()
-            }
 
     def _divided(self, record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a record says in fields that only an item has, and the rest of it."""

@@ -5,54 +5,23 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, zip_longest
 
 from ragassay.base.errors import UsageError
-from ragassay.base.sample import Sample
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.base.sample import Sample, Turn
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, said_by
 from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
-from ragassay.synthesis.filters import WORDS, ill_formed
-from ragassay.synthesis.mix import LENGTHS, Kind
-from ragassay.synthesis.non_answers import declined, no_answer, states
+from ragassay.synthesis.filters import declined, ill_formed, no_answer
+from ragassay.synthesis.mix import ASKED, WORDS, Kind
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
 SHOTS = 3
 """Example queries in a prompt, at most."""
-
-_ASKED: Mapping[str, Mapping[str, str]] = {
-    "type": {
-        "factual": "Ask for one fact.",
-        "comparison": "Ask for a comparison of two things.",
-        "summary": "Ask for a summary of a subject, which several sentences answer.",
-        "reasoning": "Ask what follows from several statements, so that the answer needs "
-        "reasoning.",
-        "procedural": "Ask how to do something, step by step.",
-        "yes-no": "Ask a question that is answered with yes or no.",
-    },
-    "complexity": {
-        "direct": "The answer stands there in one sentence.",
-        "several-facts": "The answer needs several facts.",
-        "several-steps": "The answer needs several steps of thought.",
-    },
-    "answerability": {
-        "unanswerable": "The passages must NOT answer it: ask about a detail, a case or a thing "
-        "that is close to what they say and that they do not say.",
-        "partial": "The passages must answer one part of it and say nothing about another part.",
-    },
-    "length": {name: f"{low} to {high} words." for name, (low, high) in LENGTHS.items()}
-    | {"short": f"At most {LENGTHS['short'][1]} words."},
-    "shape": {
-        "across": "The answer needs both passages, which are of two documents.",
-        "follow-up": "Go on from the earlier turns, so that the query is understood only after "
-        "them.",
-    },
-}
-"""What a prompt says of each value of a mix."""
 
 
 class LLMGenerator:
@@ -100,7 +69,7 @@ class LLMGenerator:
     def answering(self, samples: Iterable[Sample]) -> Iterator[Draft]:
         """Drafts of queries that only need answers, with the passages that match them best."""
         for one in samples:
-            turns = tuple(map(Utterance.of, one.history))
+            turns = tuple(map(said_by, one.history))
             sections = tuple(self._corpus.search(one.query_text))
             kind = (("answerability", "answerable" if sections else "unanswerable"),)
             name = one.id if one.query else ""
@@ -117,10 +86,7 @@ class LLMGenerator:
                 return first
             if not first.references:
                 return Rejection("not-written", "its first turn has no answer", draft)
-            draft.history = (
-                Utterance(speaker="user", text=first.query),
-                Utterance(speaker="agent", text=first.references[0]),
-            )
+            draft.history = (Turn("user", first.query), Turn("agent", first.references[0]))
         if not wanted.query:
             query = await ask.verdict(self.question(draft), draft.repeat)
             if isinstance(query, Failure):
@@ -130,8 +96,6 @@ class LLMGenerator:
                 return Rejection("not-written", "the generator wrote an empty query", draft)
             if declined(draft.query):
                 return Rejection("not-written", f"the generator declined: {draft.query}", draft)
-            if states(draft.query):
-                return Rejection("form", "the query is a statement and asks for nothing", draft)
             if detail := ill_formed(draft.query, self._words, draft.wanted.get("length")):
                 return Rejection("form", detail, draft)
         return await self._answered(draft, ask)
@@ -140,7 +104,7 @@ class LLMGenerator:
         """The question by which a query is written."""
         words = draft.wanted
         lines = [
-            *(said.get(words.get(part, ""), "") for part, said in _ASKED.items()),
+            *(said.get(words.get(part, ""), "") for part, said in ASKED.items()),
             f"Style: {words['style']}." if "style" in words else "",
             f"Language: {words['language']}." if "language" in words else "",
             self._guide,
@@ -220,7 +184,6 @@ class LLMGenerator:
 
 
 def _in_turn(sections: Sequence[Section]) -> list[Section]:
-    """One section of each document, then the next of each."""
     by_document: dict[str, list[Section]] = {}
     for section in sections:
         by_document.setdefault(section.document, []).append(section)
@@ -229,6 +192,5 @@ def _in_turn(sections: Sequence[Section]) -> list[Section]:
 
 
 def _first_turn(kind: Kind) -> Kind:
-    """The kind of a conversation's first turn: a single query with an answer."""
     first = {"shape": "single", "answerability": "answerable"}
     return tuple((part, first.get(part, value)) for part, value in kind)

@@ -1,25 +1,30 @@
-"""What came of asking a system, in numbers, and what is to be said beside them."""
+"""What came of asking: the samples of each system, while they come and at the end; numbers, and
+what is to be said beside them; a report with a row for each system."""
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from ragassay.base.counts import grouped
+from ragassay.base.counts import either, grouped, plural
 from ragassay.base.errors import did_you_mean
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
-from ragassay.targets.asking.asked_query import (
+from ragassay.reports.model import Column, Report, lines, table
+from ragassay.targets.asking.system import (
     ASKED,
     FAILED_BEFORE,
+    MOST_WAYS,
     NO_ANSWER,
     NOT_ASKED,
     STOPPED,
+    distinct_failures,
 )
-from ragassay.targets.asking.system import distinct_failures
 from ragassay.targets.reply_shapes import NAMES, PASSAGE_SCORES
 from ragassay.targets.target import Target
 
@@ -31,26 +36,17 @@ class AskSummary:
     """What came of asking one system.
 
     Attributes:
-        system: its name.
-        fingerprint: of the target.
         asked: samples: queries times repeats.
-        answered: samples with an answer.
-        no_answer: those of them in which the system says that it has none.
-        from_ledger: those of them that were answered in an earlier run.
-        ledger_dates: the first and the last day on which they were asked (UTC, ``2026-11-20``);
-            empty where there are none.
+        no_answer: of those answered, in which the system says that it has none.
+        from_ledger: of those answered, by an earlier run.
+        ledger_dates: the first and the last day on which they were asked (UTC, ``2026-11-20``).
         failed: samples without an answer, by type; ``stopped`` are those that were not asked.
         ways: for each type the first sentence of each different failure, with its query, and how
             many there are, the most frequent first.
-        retries: further attempts.
-        latency: seconds, by percentile (``p50``); empty where nothing was answered.
-        first_token: likewise, of the answers that were streamed.
-        input_tokens, output_tokens: of the answers that tell them; ``None`` where none does.
-        cost: US dollars, likewise.
-        versions: that the system named.
-        notes: of measurements that are missing, because what the system gave for them is no number
-            or its paths found nothing, of keys of its replies that were not read, and of queries
-            that had failed before.
+        latency, first_token: seconds, by percentile (``p50``); empty where there are none.
+        input_tokens, output_tokens, cost: of the answers that tell them; ``None`` where none does.
+        notes: of measurements that are missing, of keys of replies that were not read, and of
+            queries that had failed before.
     """
 
     system: str
@@ -161,10 +157,163 @@ def _percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def _values(asked: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    """What was recorded under a name, of those askings that have it."""
     return [one[name] for one in asked if name in one]
 
 
 def _sum(asked: Sequence[Mapping[str, Any]], name: str) -> Any:
     values = _values(asked, name)
     return sum(values) if values else None
+
+
+_COLUMNS = {
+    "asked": 2, "answered": 0, "no answer": 3, "from ledger": 5, "failed": 0, "retries": 5,
+    "p50": 0, "p95": 0, "p99": 4, "tokens": 1, "cost": 1,
+}  # fmt: skip
+"""The columns beside the system. Where there is no room, those with the highest number are left out
+first: how many were asked is the sum of those answered and those failed."""
+
+_EMPTY = 6
+_MILLION = 1_000_000
+_DOLLARS_EXACT = 10.0
+"""Sums below this many dollars are shown with four decimals."""
+
+
+def asked_report(summaries: Sequence[AskSummary]) -> Report:
+    """What came of asking: counts, times and costs of each system, and why answers are missing."""
+    rows = [_row(one) for one in summaries]
+    _, *values = zip(*rows, strict=True)
+    columns = [Column("system", "name")]
+    for (head, drop), cells in zip(_COLUMNS.items(), values, strict=True):
+        is_empty = {*cells} <= {"0", "-"}
+        columns.append(
+            Column(head, drop=_EMPTY, instead=()) if is_empty else Column(head, drop=drop)
+        )
+    return Report("", (table(columns, rows), lines(lines_below(summaries), "text")))
+
+
+def failure_lines(summaries: Sequence[AskSummary]) -> Iterator[str]:
+    """Why answers are missing: a line for each system and different failure, by type."""
+    for one, kind in ((each, kind) for each in summaries for kind in each.failed):
+        n, ways = one.failed[kind], one.ways[kind]
+        for sentence, of in ways[:MOST_WAYS]:
+            yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {sentence}"
+        if others := ways[MOST_WAYS:]:
+            left, further = sum(of for _, of in others), plural(len(others), "further way")
+            yield f"{one.system}: {left:,} of {n:,} {kind}: in {further}."
+
+
+def lines_below(summaries: Sequence[AskSummary]) -> list[str]:
+    """What stands below the table: answers from the ledger, failures and notes."""
+    from_ledger = (
+        f"{one.system}: {one.from_ledger:,} of {plural(one.answered, 'answer')} "
+        f"{either(one.from_ledger, 'is', 'are')} from the ledger (asked "
+        f"{' to '.join(dict.fromkeys(one.ledger_dates))}); --refresh asks the system again."
+        for one in summaries
+        if one.ledger_dates
+    )
+    return [*from_ledger, *failure_lines(summaries), *note_lines(summaries)]
+
+
+def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
+    """The notes of all systems: measurements that are missing, and so on."""
+    return [f"{one.system}: {note}" for one in summaries for note in one.notes]
+
+
+def _row(one: AskSummary) -> list[str]:
+    read, written = one.input_tokens, one.output_tokens
+    tokens = "-" if read is None or written is None else _count(read + written)
+    counts = (one.asked, one.answered, one.no_answer, one.from_ledger, sum(one.failed.values()))
+    return [
+        one.system,
+        *(f"{n:,}" for n in (*counts, one.retries)),
+        *(_seconds(one.latency.get(at)) for at in ("p50", "p95", "p99")),
+        tokens,
+        "-" if one.cost is None else _dollars(one.cost),
+    ]
+
+
+def _count(n: int) -> str:
+    return f"{n:,}" if n < _MILLION else f"{n / _MILLION:,.1f}M"
+
+
+def _dollars(cost: float) -> str:
+    return f"${cost:,.4f}" if cost < _DOLLARS_EXACT else f"${cost:,.2f}"
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
+
+
+LOOK_EVERY_S = 0.1
+"""Seconds between two reports of progress, and between two looks for new samples."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What came of asking.
+
+    Attributes:
+        samples: for each system and query, and for each repeat, a sample with the answer or the
+            failure. ``metadata["asked"]`` holds what was measured.
+        summaries: by system.
+        files: that were written, by system.
+    """
+
+    samples: tuple[Sample, ...]
+    summaries: Mapping[str, AskSummary]
+    files: Mapping[str, Path]
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is an answer to each query."""
+        return all(one.answered == one.asked for one in self.summaries.values())
+
+    def __repr__(self) -> str:
+        return f"<Answers: systems={len(self.summaries)} samples={len(self.samples)}>"
+
+    def __str__(self) -> str:
+        from ragassay.reports.notebook import text_of
+
+        return text_of(asked_report(list(self.summaries.values())))
+
+    def _repr_html_(self) -> str:
+        from ragassay.reports.notebook import html_of
+
+        return html_of(asked_report(list(self.summaries.values())))
+
+    def of(self, system: str) -> list[Sample]:
+        """The samples of one system."""
+        return [sample for sample in self.samples if sample.system == system]
+
+
+class Arriving:
+    """The samples of a system, in their order, while they come. Read by any thread, and as often as
+    wanted: who reads waits for what is not there yet, and gets the error that ended the asking.
+    """
+
+    def __init__(self) -> None:
+        self.samples: list[Sample] = []
+        self._ended = threading.Event()
+        self._error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[Sample]:
+        at = 0
+        while True:
+            over = self._ended.is_set()  # before looking: what came before the end is seen
+            new = self.samples[at:]
+            yield from new
+            at += len(new)
+            if over and not new:
+                if self._error is not None:
+                    raise self._error
+                return
+            # Nobody wakes a reader for a single sample: that would cost more than the sample.
+            if not new:
+                self._ended.wait(LOOK_EVERY_S)
+
+    def end(self, error: BaseException | None) -> None:
+        """There will be no more samples; ``error`` ended the asking."""
+        self._error = error
+        self._ended.set()

@@ -24,10 +24,17 @@ from ragassay.base.score import Reason
 from ragassay.formats import native
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
-from ragassay.targets.asking.answers import LOOK_EVERY_S, Answers, Arriving
-from ragassay.targets.asking.ask_summary import summarise
-from ragassay.targets.asking.asked_query import NOT_ASKED, STOPPED, AskedQuery, read, request_of
-from ragassay.targets.asking.system import System, SystemAccount, told
+from ragassay.targets.asking.ask_summary import LOOK_EVERY_S, Answers, Arriving, summarise
+from ragassay.targets.asking.system import (
+    NOT_ASKED,
+    STOPPED,
+    AskedQuery,
+    System,
+    SystemAccount,
+    read,
+    request_of,
+    told,
+)
 from ragassay.targets.reply_shapes import SystemReply
 from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions
@@ -64,16 +71,7 @@ class SystemsRun:
 
     Attributes:
         arriving: the samples of each system.
-        files: that are written, by system.
-        done: samples that are finished.
-        total: samples that there will be.
-
-    Args:
-        queries: what is asked; ids are distinct.
-        targets: who is asked.
-        options: how.
-        ledger: where answers are kept, each before it is used.
-        files: to write, by system.
+        done, total: samples that are finished, and that there will be.
     """
 
     def __init__(
@@ -123,15 +121,7 @@ class SystemsRun:
         return self._asked is not None and self._asked.done() and bool(self._asked.exception())
 
     def wait(self, progress: Callable[[int], None] | None = None) -> Answers:
-        """Waits until all is asked.
-
-        Args:
-            progress: called with the number of samples done.
-
-        Raises:
-            RagassayError: a system cannot be asked at all, or the ledger or a file cannot be
-                written.
-        """
+        """Waits until all is asked, and tells ``progress`` how many samples are done."""
         assert self._asked is not None
         tell = progress or (lambda n: None)
         while not self._asked.done():
@@ -148,7 +138,6 @@ class SystemsRun:
         return Answers(tuple(chain.from_iterable(samples.values())), summaries, self.files)
 
     def _stop(self) -> None:
-        """Asks nothing new; what is in flight is waited for."""
         for system in self._systems:
             system.sender.stop(Reason.CONNECTION, INTERRUPTED)
 
@@ -358,7 +347,6 @@ class SystemsRun:
         keeping.add_done_callback(partial(self._deliver, key, sample))
 
     def _settle(self, key: _Key, sample: Sample) -> None:
-        """Gives a sample to those who wait for it."""
         self.done += key[1] in self._ids
         self._samples[key].set_result(sample)
 
@@ -398,7 +386,6 @@ class SystemsRun:
 
 
 def _user_turns(query: Sample) -> tuple[str, ...]:
-    """What the user said up to and with a query."""
     earlier = (turn.text for turn in query.history if turn.speaker == "user")
     return (*earlier, query.query_text)
 

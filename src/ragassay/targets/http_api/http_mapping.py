@@ -6,7 +6,6 @@ import base64
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from itertools import product
 from pathlib import Path
@@ -56,12 +55,8 @@ def paths_text(paths: Paths) -> str:
 
 
 def find_first(values: Iterable[Any], paths: Paths) -> Any:
-    """What the first of the paths that leads somewhere finds, in the first value where one does;
-    `NOTHING` where they find nothing and one of them is optional.
-
-    Raises:
-        PathError: they find nothing.
-    """
+    """What the first of the paths that leads somewhere finds, in the first value where one does.
+    Where they find nothing: `NOTHING` if one of them is optional, else a `PathError`."""
     problem: PathError | None = None
     parsed = _each(paths)
     for value, path in product(values, parsed):
@@ -89,25 +84,13 @@ def texts_joined(value: Any, paths: Paths) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class EndMark:
-    """What marks the end of a stream, beside `DONE`: names of server-sent events that are the last,
-    and paths to what only an event at the end holds, neither null nor false nor empty."""
-
-    names: frozenset[str]
-    paths: tuple[str, ...]
-
-    @classmethod
-    def of(cls, written: str | Sequence[str]) -> EndMark:
-        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or several."""
-        marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
-        names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
-        paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
-        return cls(frozenset(names), tuple(one.text for one in _each(paths)))
-
-    def is_in(self, value: Any) -> bool:
-        """Whether the value of an event holds the mark at one of the paths."""
-        return any(value_at(value, path) for path in self.paths)
+def end_marks(written: str | Sequence[str]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """What marks the end of a stream, beside `DONE`: names of server-sent events that are the last
+    (``event: NAME``), and paths to what only an event at the end holds."""
+    marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
+    names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
+    paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
+    return frozenset(names), tuple(one.text for one in _each(paths))
 
 
 class _Part(BaseModel):
@@ -134,34 +117,8 @@ class UsagePaths(_Part):
 
 
 class HttpMapping(_Part):
-    """How an endpoint is asked, and where its reply holds what.
-
-    ``{{query}}``, ``{{id}}``, ``{{history}}``, ``{{messages}}``, ``{{repeat}}``, ``{{passages}}``
-    (texts, where the system is given them) and ``{{metadata.NAME}}`` are filled in in ``url``,
-    ``params`` and ``body``; ``${NAME}`` from the
-    environment in ``url`` and ``headers``. A path is written as in `JsonPath`; of a list of paths
-    the first that leads somewhere counts.
-
-    Attributes:
-        name: the system's name; the file's where left out.
-        url: of the endpoint.
-        method: of HTTP.
-        headers: of the request.
-        params: of the URL's query.
-        body: of the request, sent as JSON.
-        answer: path to the answer; in a stream, to the piece of the answer in each event. Texts
-            that a path with ``[*]`` finds are joined as they are.
-        passages: path to the list of passages.
-        passage: paths within each passage; its known names (``id``, ``text`` ...) where left out.
-        citations: path to the list of ids of the passages that the answer cites.
-        usage: paths to tokens and cost.
-        version: path to the system's version.
-        error: path to what a reply holds only where the system failed.
-        stream: ``sse`` (server-sent events) or ``lines`` (a JSON object a line).
-        end_mark: what marks the end of a stream: ``[DONE]``, ``event: NAME`` (of a server-sent
-            event), or the path to what only an event at the end holds, neither null nor false. A
-            stream without it was cut. Left out: a connection that is closed in order ends it.
-    """
+    """How an endpoint is asked, and where its reply holds what: docs/ask.md has the table of its
+    keys."""
 
     name: str | None = None
     url: str
@@ -182,7 +139,7 @@ class HttpMapping(_Part):
     @field_validator("end_mark", mode="after")
     @classmethod
     def _is_mark(cls, value: str | list[str] | None) -> str | list[str] | None:
-        EndMark.of(value or ())
+        end_marks(value or ())
         return value
 
     @field_validator("answer", mode="after")
@@ -194,11 +151,7 @@ class HttpMapping(_Part):
 
 
 def read_mapping(path: Path) -> HttpMapping:
-    """The mapping of a file.
-
-    Raises:
-        InputError: it cannot be read, or something in it is wrong; with line and field.
-    """
+    """The mapping of a file, or an `InputError` with line and field."""
     content = marked(text_of(path), path)
     if not isinstance(content.value, dict):
         raise InputError(

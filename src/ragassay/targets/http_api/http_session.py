@@ -65,7 +65,6 @@ def open_session(
 
 
 def _certificates() -> ssl.SSLContext:
-    """Trusts whom the system trusts."""
     if find_spec("truststore") is None:
         return ssl.create_default_context()
     import truststore
@@ -74,7 +73,6 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _proxy(scheme: str, host: str) -> str | None:
-    """The proxy that the environment names for a host."""
     if urllib.request.proxy_bypass(host):
         return None
     proxies = urllib.request.getproxies()

@@ -18,10 +18,10 @@ from ragassay.base.json_paths import NOTHING, PathError
 from ragassay.base.score import Reason
 from ragassay.targets.http_api.http_mapping import (
     DONE,
-    EndMark,
     HttpMapping,
     PassagePaths,
     Paths,
+    end_marks,
     filled,
     filled_params,
     filled_url,
@@ -68,14 +68,9 @@ class HttpTarget(Target):
     """An endpoint that a mapping describes.
 
     Args:
-        name: the system's name.
-        mapping: how it is asked and read.
         origin: what messages name as the place of the mapping: a file, or ``--target``.
         key: sent as ``Authorization: Bearer``, beside the mapping's headers.
         price: of the model, where the reply gives tokens and no cost.
-
-    Raises:
-        UsageError: the HTTP client is not installed, or a header's secret cannot be sent.
     """
 
     def __init__(
@@ -113,7 +108,7 @@ class HttpTarget(Target):
         self._usage_paths = mapping.usage.model_dump(exclude_none=True)
         self._passage_paths = (mapping.passage or PassagePaths()).model_dump(exclude_none=True)
         self._session: aiohttp.ClientSession | None = None
-        self._end = EndMark.of(mapping.end_mark or ())
+        self._last_events, self._last_paths = end_marks(mapping.end_mark or ())
         self._ends_in_done = False
 
     @property
@@ -189,12 +184,12 @@ class HttpTarget(Target):
                 if event.text.strip() == DONE:
                     self._ends_in_done = ended = True
                     break
-                last = event.name in self._end.names
+                last = event.name in self._last_events
                 if event.name == "error" and not last:
                     raise self._failure(event.text)
                 raw = raw or event.text
                 value = self._event(event, last)
-                ended = ended or last or self._end.is_in(value)
+                ended = ended or last or any(value_at(value, one) for one in self._last_paths)
                 self._refuse_failure(value)
                 piece = texts_joined(value_at(value, self.mapping.answer), self.mapping.answer)
                 if isinstance(piece, str):
@@ -207,23 +202,14 @@ class HttpTarget(Target):
                 raise
         if not ended:
             self._refuse_cut()
-        try:
-            if not pieces:
-                events = f"its first is {shown(raw)!r}" if raw else "there are none"
-                path = paths_text(self.mapping.answer)
-                raise foreign(
-                    f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
-                    f"'answer' or 'stream' in {self._origin}."
-                )
-            return self._made("".join(pieces), values)
-        except EndpointError as error:
-            if not ended:
-                error.detail += (
-                    " Or the stream was cut: nothing marked its end. Name what ends streams of "
-                    f"this system ('end_mark') in {self._origin}; then a cut one is told, and "
-                    "asked again."
-                )
-            raise
+        if not pieces:
+            events = f"its first is {shown(raw)!r}" if raw else "there are none"
+            path = paths_text(self.mapping.answer)
+            raise foreign(
+                f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
+                f"'answer' or 'stream' in {self._origin}."
+            )
+        return self._made("".join(pieces), values)
 
     def _event(self, event: Event, last: bool) -> Any:
         """The value of an event; ``None`` for a name alone, and for words in the last one."""
@@ -250,7 +236,6 @@ class HttpTarget(Target):
             raise self._cut(f"{DONE} did not come, with which its other streams ended")
 
     def _cut(self, why: str) -> EndpointError:
-        """The failure of a reply of which only a part came."""
         return CutReplyError(f"{self.url} broke its reply off before the end: {why}.")
 
     def _made(self, answer: Any, values: list[Any]) -> SystemReply:
@@ -324,7 +309,6 @@ class HttpTarget(Target):
             raise self._failure(str(error))
 
     def _failure(self, message: str) -> EndpointError:
-        """The failure that the reply reports: with the system's words, and no status."""
         return EndpointError(Reason.FAILED, f"{self.url} says: {shown(message)}")
 
     def _json(self, content: bytes) -> Any:
@@ -347,7 +331,6 @@ class HttpTarget(Target):
         return _REFUSALS.get(status, EndpointError)(Reason.REFUSED, detail)
 
     def _advice(self, status: int) -> str:
-        """What to do where the system takes no such request."""
         if status in _NO_ACCESS:
             if self.key:
                 return self.key.advice
@@ -358,7 +341,6 @@ class HttpTarget(Target):
         return f"Check '{key}' in {self._origin}."
 
     def _hidden(self, content: bytes) -> bytes:
-        """What came over the wire, without secrets."""
         for secret in self._secrets:
             content = secret.hidden_in_bytes(content)
         return content

@@ -1,4 +1,4 @@
-"""Any system that can be asked as a generator or checker: a target at the place of a model."""
+"""Who is asked: a generator and a checker as one judge, and any system at the place of a model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 import orjson
 
-from ragassay.judges import JudgeOptions
+from ragassay.judges import Failure, Judge, JudgeOptions, Question, Verdict
 from ragassay.judges.judge_factory import kinds
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.panel import JudgeGroup
+from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
+from ragassay.judges.reply import R_co
 from ragassay.targets.target import Request, Stopwatch, Target
 from ragassay.targets.target_factory import AskOptions, make_targets
 from ragassay.transport.budget import Budget
@@ -20,6 +23,47 @@ from ragassay.transport.endpoints.endpoint import SAMPLING
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.providers import aliases, providers
+
+WRITES = (WriteQuery, WriteAnswer)
+"""What the generator is asked; the checker is asked everything else."""
+
+
+class TwoJudges(JudgeGroup):
+    """Hands each question to the generator or to the checker.
+
+    Args:
+        generator: writes queries and answers; ``None``: rules do that, and no judge is asked.
+    """
+
+    def __init__(self, generator: Judge | None, checker: Judge) -> None:
+        super().__init__(filter(None, (generator, checker)))
+        self._generator, self._checker = generator or checker, checker
+
+    def _for(self, question: Question[Any]) -> Judge:
+        return self._generator if isinstance(question, WRITES) else self._checker
+
+    @property
+    def label(self) -> str:
+        """Both labels."""
+        return " + ".join(one.label for one in self.members)
+
+    @property
+    def width(self) -> int:
+        """The smaller one."""
+        return min(one.width for one in self.members)
+
+    def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
+        """Those of the judge that is asked."""
+        return self._for(question).requests(question, repeat)
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+        """What the judge that is asked knows already."""
+        return self._for(question).known(question, repeat)
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """The verdict of the judge that is asked."""
+        return await self._for(question).answer(question, repeat)
+
 
 _KINDS = ("command", "mcp", "vectara")
 _FILE = re.compile(r"(?:[\w.-]+=)?\S+\.ya?ml", re.IGNORECASE)

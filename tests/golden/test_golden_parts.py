@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from ragassay.base.sample import Turn
 from ragassay.cli.command_line import call
-from ragassay.golden.checks.golden_groups import groups
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, Utterance
-from ragassay.golden.golden_sampling import furthest, split
+from ragassay.golden.golden_item import GoldenItem, GoldSpan
+from ragassay.golden.golden_parts import furthest, groups, split
 
 TEXT = (
     "The pool opens at nine and closes at six, daily. A towel costs 2.50 euros. "
@@ -59,9 +59,9 @@ def test_what_is_graded_as_not_relevant_links_nothing() -> None:
 
 
 def test_near_duplicates_and_conversations_belong_together_through_others_too() -> None:
-    begun = [Utterance(speaker="user", text="When does the pool open?"),
-             Utterance(speaker="agent", text="At nine.")]  # fmt: skip
-    hello = [Utterance(speaker="user", text="Hi")]
+    begun = [Turn("user", "When does the pool open?"),
+             Turn("agent", "At nine.")]  # fmt: skip
+    hello = [Turn("user", "Hi")]
     items = [
         item("a", query="When does the pool open?"),
         item("b", query="And what about Sundays, please?", history=begun),
