@@ -221,7 +221,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
     assert {run.system for sample in found.samples for run in sample.runs} == {"s", "t"}
     parts = found.summary.variances["f1"]
     assert parts.system is not None and parts.query_system is not None
-    from ragassay.reports.tables.consistency_csv import write_csv
+    from ragassay.reports.tables.published_csv import write_consistency
 
     write_csv(result, tmp_path / "consistency.csv")
     rows = list(csv.DictReader((tmp_path / "consistency.csv").open()))
@@ -284,7 +284,7 @@ def test_run_columns_count_the_runs_whatever_repeat_says(base: int, tmp_path: Pa
 def test_a_run_without_consistency_has_no_table(data: Path, tmp_path: Path) -> None:
     result = ragassay.evaluate(data, "em", save=tmp_path / "run")
     assert result.consistency is None
-    from ragassay.reports.tables.consistency_csv import write_csv
+    from ragassay.reports.tables.published_csv import write_consistency
 
     with pytest.raises(UsageError, match="--suite consistency"):
         write_csv(result, tmp_path / "x.csv")
