@@ -134,6 +134,6 @@ def test_an_option_of_a_command_is_one_line_of_the_table(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_reads_options_that_the_table_gives_it(name: str) -> None:
     COMMANDS[name].declare()
-    declared = {*COMMANDS[name].__signature__.parameters, "run_options"}
+    declared = {*COMMANDS[name].__signature__.parameters, "run_options", "of"}
     source = inspect.getsource(inspect.unwrap(COMMANDS[name]))
     assert set(re.findall(r"\bgiven\.(\w+)", source)) <= declared

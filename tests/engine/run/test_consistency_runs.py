@@ -223,7 +223,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
     assert parts.system is not None and parts.query_system is not None
     from ragassay.reports.tables.published_csv import write_consistency
 
-    write_csv(result, tmp_path / "consistency.csv")
+    write_consistency(result, tmp_path / "consistency.csv")
     rows = list(csv.DictReader((tmp_path / "consistency.csv").open()))
     assert list(rows[0])[:3] == ["system", "query_id", "query"]
     assert {(row["system"], row["query_id"]) for row in rows} == {
@@ -287,7 +287,7 @@ def test_a_run_without_consistency_has_no_table(data: Path, tmp_path: Path) -> N
     from ragassay.reports.tables.published_csv import write_consistency
 
     with pytest.raises(UsageError, match="--suite consistency"):
-        write_csv(result, tmp_path / "x.csv")
+        write_consistency(result, tmp_path / "x.csv")
 
 
 def test_a_new_run_takes_away_an_older_ones_consistency(data: Path, tmp_path: Path) -> None:
