@@ -264,7 +264,7 @@ def measured(url: str, ledger: str, work: Any) -> Report:
     from ragassay.judges import JudgeOptions
     from ragassay.judges.asking import Asker
     from ragassay.judges.judge_factory import make_judge
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
     options = JudgeOptions(concurrency=CONCURRENCY)
     with Ledger(ledger) as book:

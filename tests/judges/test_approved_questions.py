@@ -18,7 +18,7 @@ from approved import check, number, result
 from question_examples import EXAMPLES, MODELS, name_of
 from ragassay.judges.combining import RULES, combinable, combine, differ
 from ragassay.judges.judge_factory import JudgeOptions, make_judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.replies import declines, read
 from ragassay.judges.llm.token_estimate import estimate, of_question, of_schema
 from ragassay.judges.questions.question_kinds import kinds

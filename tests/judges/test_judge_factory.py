@@ -14,7 +14,7 @@ from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel

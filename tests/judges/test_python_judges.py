@@ -22,7 +22,7 @@ from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.judge_factory import make_judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.python_judge import identity_of, named_judges
 from ragassay.user_code.object_loading import has_module
 

@@ -17,7 +17,7 @@ import plot_files
 import ragassay
 from plot_reading import TREC, drawn, rows, walk, words
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.reports.plots import (
     boxes,
     layouts,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from ragassay.client.shapes import Ingested
+from ragassay.client.service_shapes import Ingested
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import (

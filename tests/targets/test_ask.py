@@ -22,8 +22,8 @@ from ragassay.base.errors import RagassayWarning, UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.formats import load
-from ragassay.judges.ledger.paid import ANSWER
-from ragassay.judges.ledger.store import DEFAULT, Ledger
+from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
+from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.ask_run import ask, open_asking, plan_asking
 from run_process import Commands

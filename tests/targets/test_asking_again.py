@@ -10,7 +10,7 @@ import pytest
 import ragassay
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
 

@@ -17,8 +17,8 @@ import pytest
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.formats import load
-from ragassay.judges.ledger.paid import ANSWER
-from ragassay.judges.ledger.store import DEFAULT, Ledger
+from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
+from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
 from ragassay.transport import limits

@@ -16,7 +16,7 @@ from ragassay.base.score import Reason, Unscored
 from ragassay.cli.command_line import call
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.transport.budget import Budget

@@ -15,7 +15,7 @@ from question_examples import EXAMPLES
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge_factory import make_judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.transport.endpoints import http_endpoint
 from ragassay.transport.endpoints.endpoint import Endpoint, Prompt

@@ -23,7 +23,7 @@ from llm_server import LLMServer
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywords
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.recorded.verdict_records import to_record
 from ragassay.transport import secrets

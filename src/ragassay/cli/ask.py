@@ -41,7 +41,7 @@ def ask(given: Given) -> int:
     ragassay ask queries.jsonl --target my_rag:answer --rpm 60 --dry-run
     ```
     """
-    from ragassay.judges.ledger.store import DEFAULT
+    from ragassay.judges.ledger.ledger_store import DEFAULT
     from ragassay.suites import get
     from ragassay.targets.ask_run import open_asking, plan_asking
     from ragassay.targets.asking.ask_summary import asked_report, failure_lines

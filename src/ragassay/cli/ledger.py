@@ -40,7 +40,7 @@ def stats(given: Given) -> None:
     ```
     """
     from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
     with Ledger(given.path, create=False) as book:
         counted = ledger_admin.stats(book)
@@ -70,7 +70,7 @@ def export(given: Given) -> None:
     from ragassay.base.files import atomic
     from ragassay.judges.ledger import ledger_admin
     from ragassay.judges.ledger.ledger_admin import Selection
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
     selection = Selection(model=given.model, kind=given.kind, failed=given.failed)
     with Ledger(given.path, create=False) as book:
@@ -128,7 +128,7 @@ def prune(given: Given) -> None:
     """
     from ragassay.judges.ledger import ledger_admin
     from ragassay.judges.ledger.ledger_admin import Selection
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
     before = None if given.older_than is None else _moment(given.older_than, datetime.now(UTC))
     selection = Selection(
@@ -167,7 +167,7 @@ def prune(given: Given) -> None:
 def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
     """Forgets rejected parameters, and prints them."""
     from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
     with Ledger(path, create=False) as book:
         rejections = ledger_admin.rejections(book, model)

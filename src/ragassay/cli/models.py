@@ -91,7 +91,7 @@ def check(given: Given) -> int:
 
 
 def _folders(words: list[str] | None) -> dict[str, str]:
-    from ragassay.engine.models.modelling import check_folders
+    from ragassay.engine.models.needed_models import check_folders
 
     folders = pairs("--model", words, "NAME=FOLDER", "xlm-roberta-large=models")
     check_folders(folders)

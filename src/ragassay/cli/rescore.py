@@ -26,7 +26,7 @@ def rescore(given: Given) -> int:
     from ragassay.base.errors import InputError
     from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
     if given.ledger is not None and not given.ledger.is_file():
         raise InputError("is not there", path=given.ledger, hint="Name the --ledger of the run.")

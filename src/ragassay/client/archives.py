@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from ragassay.base.errors import UsageError
-from ragassay.client.shapes import MOST_READ_WHOLE
+from ragassay.client.service_shapes import MOST_READ_WHOLE
 
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 10_000

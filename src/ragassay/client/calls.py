@@ -19,7 +19,7 @@ from ragassay.base.errors import UsageError, warn_user
 from ragassay.base.problem_words import system_problem
 from ragassay.client.archives import unpack
 from ragassay.client.record_buffer import iso_time, record_json
-from ragassay.client.shapes import (
+from ragassay.client.service_shapes import (
     FilePreview,
     Ingested,
     Job,

@@ -38,7 +38,7 @@ from ragassay.client.client_errors import (
     Unreachable,
 )
 from ragassay.client.record_buffer import RecordBuffer
-from ragassay.client.shapes import Job
+from ragassay.client.service_shapes import Job
 
 T = TypeVar("T")
 

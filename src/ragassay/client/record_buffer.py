@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from ragassay.base.errors import InputError, RagassayError, RagassayWarning, UsageError
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
-from ragassay.client.shapes import MOST_READ_WHOLE
+from ragassay.client.service_shapes import MOST_READ_WHOLE
 
 MOST_BYTES = 64 * 1024**2
 """Of all records that wait."""

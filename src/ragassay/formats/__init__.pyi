@@ -1,4 +1,5 @@
 from . import native as native
+from .column_placement import Placement as Placement, place as place
 from .format import (
     NO as NO,
     SURE as SURE,
@@ -15,7 +16,6 @@ from .format_words import (
 )
 from .native import schema as schema, to_record as to_record
 from .nugget_bank_file import NuggetBank as NuggetBank
-from .placement import Placement as Placement, place as place
 from .question_files import (
     Questions as Questions,
     SourceColumns as SourceColumns,

@@ -17,7 +17,7 @@ from ragassay.formats.records.values import retrieved
 from ragassay.formats.records.values.cells import opened, unpacked
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.sources.json_values import parse_json
-from ragassay.formats.traces import served
+from ragassay.formats.traces import request_costs
 
 Row = Mapping[str, Any]
 Items = Iterator[tuple[int, Any]]
@@ -313,7 +313,7 @@ def _served(one: Row, response: Row) -> dict[str, float]:
     used = response.get("tokenUsage") or {}
     if not (used.get("prompt") or used.get("completion")):  # zeros where nothing was counted
         used = {}
-    return served.measured(
+    return request_costs.measured(
         latency_ms=one.get("latencyMs") or None,
         input_tokens=used.get("prompt"),
         output_tokens=used.get("completion"),

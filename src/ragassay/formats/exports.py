@@ -2,7 +2,7 @@
 the steps of a request are in its records, and which paths lead to what a step says.
 
 The paths are those of ``--columns``. A function of Python prepares the records of the few tools
-whose values no path can name (`traces.prepared`).
+whose values no path can name (`traces.prepared_records`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ragassay.formats.records.sessions import with_earlier_turns
 from ragassay.formats.records.values.cells import opened, opened_print, unpacked
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.table_files import parquet_rows
-from ragassay.formats.traces import prepared, served, step_contents
+from ragassay.formats.traces import prepared_records, request_costs, step_contents
 from ragassay.formats.traces.trace_spans import (
     OTHER,
     RETRIEVAL,
@@ -87,7 +87,7 @@ class Export:
         *others, last = self.row["shapes"]
         fitting = (one for one in others if about and _holds(one.get("when", ""), about))
         shape = next(fitting, last)
-        source = prepared.Source(first[0][1] if first else {}, mapper)
+        source = prepared_records.Source(first[0][1] if first else {}, mapper)
         steps = _Reader(shape, self.row.get("hint"), source).steps
         every = chain(first, listed)
         if {"trace", "parent"}.isdisjoint(shape["span"]):  # each record is a request
@@ -108,7 +108,7 @@ def formats_of(table: Mapping[str, Row]) -> list[Format]:
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "with_earlier_turns": with_earlier_turns,
-    **vars(prepared),
+    **vars(prepared_records),
     **vars(evaluations),
     **vars(benchmark_files),
 }
@@ -184,7 +184,7 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
 class _Reader:
     """Makes the steps of the records of one shape."""
 
-    def __init__(self, shape: Row, hint: str | None, source: prepared.Source) -> None:
+    def __init__(self, shape: Row, hint: str | None, source: prepared_records.Source) -> None:
         self._shape, self._hint, self._source = shape, hint, source
         self._of_request: Places = shape.get("request", {})
         self._request_is_step = "inputs" in self._of_request
@@ -263,7 +263,7 @@ class _Reader:
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", _NOTHING)
         at, ended = found.get("end", _NOTHING)
-        moment = served.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
+        moment = request_costs.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
         used = {name: values[name] for name in _USED if name in values}
         place, written = found.get("expected", _NOTHING)
         expected = step_contents.answer(written)
@@ -300,9 +300,9 @@ class _Reader:
             clock=clock or "timestamp",
             metadata={**metadata, **_scores(values.get("scores"))},
             own=self._own(record, found, places),
-            served=served.measured(
+            served=request_costs.measured(
                 start=moment,
-                end=served.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
+                end=request_costs.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
                 **used,
             ),
             beside=values.get("beside") or ({place: written} if place else {}),
@@ -322,7 +322,7 @@ class _Reader:
             if not isinstance(written, dict):
                 written = {"metadata": written}
             written = {key: one for key, one in written.items() if f"{place}.{key}" not in read}
-            own |= prepared.flat(written) if place.startswith("attributes.") else written
+            own |= prepared_records.flat(written) if place.startswith("attributes.") else written
         internal = self._shape.get("internal", ())
         return {
             key: value
@@ -343,7 +343,7 @@ _USED = (
     *("first_token", "latency", "latency_ms", "input_tokens", "output_tokens", "total_tokens"),
     "cost",
 )
-"""Fields that tell what a step took (`served.measured`)."""
+"""Fields that tell what a step took (`request_costs.measured`)."""
 
 _INTERNAL = (
     *("ls_", "langgraph_", "langfuse_", "langsmith_", "langchain_", "checkpoint_", "__", "lc_"),

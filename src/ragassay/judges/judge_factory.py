@@ -29,7 +29,7 @@ from urllib.parse import urlsplit, urlunsplit
 from ragassay.base import plugins
 from ragassay.base.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.ledger_lookup import Reuse
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge

@@ -25,7 +25,7 @@ from ragassay.base import plugins
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_file import MEMORY
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
 from ragassay.transport.endpoints.python_chat import PythonChat

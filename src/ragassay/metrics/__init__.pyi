@@ -19,5 +19,5 @@ from .core.judged import JudgedMetric as JudgedMetric
 from .core.metric import SampleMetric as SampleMetric, scored as scored
 from .core.metric_parameters import param as param
 from .core.naming import parse as parse
-from .core.own import register as register
+from .core.own_metrics import register as register
 from .mtrag.mtrag_idk_table import idk_condition as idk_condition

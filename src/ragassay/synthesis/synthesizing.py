@@ -27,7 +27,7 @@ from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges import Judge
 from ragassay.judges.asking import Ask, Asker, Usage
 from ragassay.judges.judge_factory import make_judge
-from ragassay.judges.ledger.store import DEFAULT, Ledger, look_into
+from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery

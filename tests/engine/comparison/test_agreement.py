@@ -16,7 +16,7 @@ import yaml
 
 from ragassay import examples, load
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison.standing import agreements, rows, rows_of
+from ragassay.engine.comparison.verdict_rules import agreements, rows, rows_of
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question

@@ -179,7 +179,7 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
     monkeypatch.setattr(Hhem, "lacks", lambda self, sample: None)
     monkeypatch.setattr(Hhem, "measure", lambda self, window, rows: [Score(0.5)] * len(rows))
     monkeypatch.setattr(
-        "ragassay.engine.models.modelling.identity", lambda weights, folders: "here"
+        "ragassay.engine.models.needed_models.identity", lambda weights, folders: "here"
     )
     new = ragassay.evaluate(data, "f1,hhem")
     signatures = {run.summary.metrics["hhem"].signature for run in (new, old)}

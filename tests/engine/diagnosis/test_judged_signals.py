@@ -10,7 +10,7 @@ import pytest
 import ragassay
 from ragassay import Sample, diagnose
 from ragassay.base.note import Note
-from ragassay.engine.comparison.standing import JudgeAgreement
+from ragassay.engine.comparison.verdict_rules import JudgeAgreement
 from ragassay.engine.diagnosis import signal_checks
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds
 from ragassay.engine.diagnosis.diagnosing import Diagnosis

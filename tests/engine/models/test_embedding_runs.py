@@ -24,7 +24,7 @@ from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.paid import TABLE
+from ragassay.judges.ledger.paid_answers import TABLE
 from ragassay.judges.llm.token_estimate import estimate
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming

@@ -26,8 +26,8 @@ from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.paid import VERDICT
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import VERDICT
 from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.verdict_records import about_of, short
 from ragassay.metrics.core import metric

@@ -74,7 +74,7 @@ def test_a_damaged_ledger_is_one_sentence_for_every_command(
 
 
 def test_a_ledger_is_its_owners_alone(tmp_path: Path) -> None:
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
     path = tmp_path / "new" / "ledger.sqlite"
     with Ledger(path) as ledger:

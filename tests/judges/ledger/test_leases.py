@@ -14,8 +14,8 @@ import pytest
 
 from llm_server import LLMServer
 from postgres_server import PostgresServer
-from ragassay.judges.ledger.paid import VERDICT
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import VERDICT
 
 N = 12
 
@@ -101,7 +101,7 @@ def test_a_lease_in_a_database_is_held_until_it_is_given_back(postgres: Postgres
 def test_a_lease_that_another_process_has_is_not_taken_before_that_ends(tmp_path: Path) -> None:
     place, key = str(tmp_path / "ledger.sqlite"), "00" * 32
     code = (
-        "from ragassay.judges.ledger.store import Ledger; import sys; "
+        "from ragassay.judges.ledger.ledger_store import Ledger; import sys; "
         f"print(Ledger({place!r})._place.take({key!r}), flush=True); sys.stdin.read()"
     )
     other = [sys.executable, "-c", code]

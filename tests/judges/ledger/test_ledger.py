@@ -26,8 +26,8 @@ from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin, ledger_file
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_file import VERSION
-from ragassay.judges.ledger.paid import TABLE, VERDICT, Paid
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import TABLE, VERDICT, Paid
 
 DAY = 86_400.0
 
@@ -190,7 +190,7 @@ def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) ->
         keep(writing, entry())
         assert reading.get(entry().key) == entry()
         code = (
-            "import sys; from ragassay.judges.ledger.store import Ledger; "
+            "import sys; from ragassay.judges.ledger.ledger_store import Ledger; "
             "print(Ledger(sys.argv[1]).get(sys.argv[2]).facts['reply'])"
         )
         said = subprocess.run(
@@ -204,7 +204,7 @@ def test_several_processes_write_into_one_ledger(path: Path) -> None:
 import asyncio, os, sys
 sys.path[:0] = sys.argv[3].split(os.pathsep)
 from test_ledger import commit, entry
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 async def work(ledger, begin):
     await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 300)))
 with Ledger(sys.argv[1]) as ledger:
@@ -302,7 +302,7 @@ def test_a_ledger_that_nobody_closed_does_not_keep_its_process_alive(path: Path)
 import asyncio, os, sys
 sys.path[:0] = sys.argv[2].split(os.pathsep)
 from test_ledger import commit, entry
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 asyncio.run(commit(Ledger(sys.argv[1]), entry()))
 """
     here = os.pathsep.join(sys.path)
@@ -317,7 +317,7 @@ import asyncio, os, resource, sys
 sys.path[:0] = sys.argv[2].split(os.pathsep)
 from test_ledger import commit, entry
 from ragassay.base.errors import UsageError
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, -1))
 async def work(ledger):
     for number in range(5000):
@@ -559,7 +559,7 @@ def test_the_command_shows_what_the_default_ledger_holds(
 
 def test_the_command_looks_where_runs_keep_their_ledger() -> None:
     from ragassay.cli.ledger import stats
-    from ragassay.judges.ledger.store import DEFAULT
+    from ragassay.judges.ledger.ledger_store import DEFAULT
 
     stats.declare()
     assert stats.__signature__.parameters["path"].default == str(DEFAULT)

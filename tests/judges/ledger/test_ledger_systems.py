@@ -13,7 +13,7 @@ from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.system_answers import SystemAnswers
 
 

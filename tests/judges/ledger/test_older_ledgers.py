@@ -13,7 +13,7 @@ from test_ledger import entry
 from ragassay.base.errors import InputError, LedgerError
 from ragassay.judges.ledger import ledger_admin, ledger_file
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
 from ragassay.models.embedders.embedding_endpoint import VectorStore
 

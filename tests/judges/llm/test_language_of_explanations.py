@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragassay.judges.judge_factory import JudgeOptions, make_judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.question import Question
 from ragassay.judges.questions import AnswerMatch, RelevanceGrade

@@ -14,7 +14,7 @@ from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_admin import record_of
-from ragassay.judges.ledger.paid import VERDICT, Paid
+from ragassay.judges.ledger.paid_answers import VERDICT, Paid
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.client.shapes import Progress
+from ragassay.client.service_shapes import Progress
 from ragassay.service.api.report_routes import job_events
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store

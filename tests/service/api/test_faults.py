@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import event
 
 from postgres_server import PostgresServer
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import get_job, list_jobs, retry_job

@@ -17,7 +17,7 @@ import pytest
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.client.shapes import Ingested
+from ragassay.client.service_shapes import Ingested
 from ragassay.examples import path_of
 from ragassay.formats.records import aliases
 from ragassay.service.store import schema

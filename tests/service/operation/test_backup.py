@@ -13,7 +13,7 @@ import pytest
 
 from postgres_server import PostgresServer, binaries
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records
 from ragassay.service.store.reports import list_reports, run_archive

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.paid import ANSWER, Paid
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import ANSWER, Paid
 from ragassay.service.operation.retention import DAY_S, delete_old
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records, read_versions

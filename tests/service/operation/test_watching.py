@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.client.shapes import Progress
+from ragassay.client.service_shapes import Progress
 from ragassay.service.operation.requests_seen import count_store
 from ragassay.service.operation.service_log import log_event, start_log
 from ragassay.service.store import schema

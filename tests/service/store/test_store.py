@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.client.shapes import Ingested
+from ragassay.client.service_shapes import Ingested
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store, new_id

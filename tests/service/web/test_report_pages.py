@@ -17,7 +17,7 @@ from sqlalchemy import update
 from ragassay.base.errors import RagassayError
 from ragassay.base.sample import Answer, Sample
 from ragassay.client.clients import Client
-from ragassay.client.shapes import Progress
+from ragassay.client.service_shapes import Progress
 from ragassay.service.store.jobs import add_job, get_job
 from ragassay.service.store.reports import add_report, get_report
 from ragassay.service.store.schema import jobs

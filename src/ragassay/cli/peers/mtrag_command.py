@@ -41,7 +41,7 @@ def mtrag(given: Given) -> int:
     from ragassay import suites
     from ragassay.compat.mtrag.mtrag_steps import StepOptions, run_steps
     from ragassay.engine.config.run_config import make_config
-    from ragassay.engine.models.modelling import check_models, model_options
+    from ragassay.engine.models.needed_models import check_models, model_options
     from ragassay.engine.run.judge_session import open_session
     from ragassay.judges.python_judge import named_judges
     from ragassay.reports.views.summary_view import summary_report

@@ -28,7 +28,7 @@ from ragassay.engine.comparison.differences import (
     compare_percentile,
 )
 from ragassay.engine.comparison.pairs import MatchedRuns
-from ragassay.engine.comparison.standing import judge_agreement, trusted
+from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.gate_result import GateResult

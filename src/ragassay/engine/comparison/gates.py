@@ -12,7 +12,7 @@ import numpy as np
 
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns

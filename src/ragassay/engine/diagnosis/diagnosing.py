@@ -15,7 +15,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Identity, Sample
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
     NOTHING_LACKING,

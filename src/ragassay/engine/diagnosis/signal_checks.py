@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragassay.base.sample import Answerability, Sample
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass, Thresholds
 from ragassay.engine.diagnosis.signals import CITED, Signal, SignalValue, canonical_name
 from ragassay.engine.results.summary import MetricSummary

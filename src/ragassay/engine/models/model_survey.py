@@ -13,7 +13,7 @@ from ragassay import suites
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Score, Unscored
-from ragassay.engine.models.modelling import by_cosine, weights_among
+from ragassay.engine.models.needed_models import by_cosine, weights_among
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window

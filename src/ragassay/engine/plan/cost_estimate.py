@@ -27,7 +27,7 @@ from ragassay.transport.limits import MOST
 from ragassay.transport.prices import Price
 
 if TYPE_CHECKING:
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
 
 SECONDS_A_CALL = 2.0
 """Assumed where no answer of the judge was timed yet."""

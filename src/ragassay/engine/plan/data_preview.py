@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
-from ragassay.engine.config.metric_selection import SuiteFit, SuiteFits
 from ragassay.engine.config.run_config import POOLED, RunConfig
-from ragassay.engine.models.modelling import model_options, weights_among
+from ragassay.engine.config.suite_choice import SuiteFit, SuiteFits
+from ragassay.engine.models.needed_models import model_options, weights_among
 from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, is_fresh, throughput_of
 from ragassay.engine.run.evaluation import dry_run
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
@@ -25,7 +25,7 @@ from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.engine.run.source import Data
 from ragassay.judges.judge_factory import Address
-from ragassay.judges.ledger import store
+from ragassay.judges.ledger import ledger_store
 from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window
@@ -130,8 +130,8 @@ class EmbeddingPlanner:
         self._prefix = config.embedder_prefix or ""
         self._seen: set[bytes] = set()
         self._held, self._tokens = 0, 0.0
-        place = config.ledger or store.DEFAULT
-        self._ledger = store.look_into(None if config.refresh else place)
+        place = config.ledger or ledger_store.DEFAULT
+        self._ledger = ledger_store.look_into(None if config.refresh else place)
         space = (address.url, address.model, config.embedder_dimensions)
         self._store = VectorStore(self._ledger, *space)
 

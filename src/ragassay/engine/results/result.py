@@ -17,10 +17,10 @@ from ragassay.base.errors import extra_needed
 from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
 from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.judge_answers import KeptVerdicts, Verdicts
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
 
 if TYPE_CHECKING:
     import pandas

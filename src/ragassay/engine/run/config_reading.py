@@ -32,7 +32,7 @@ from ragassay.engine.config.metric_selection import (
     own_metrics,
 )
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, make_config
-from ragassay.engine.models.modelling import check_folders, check_names, models_used
+from ragassay.engine.models.needed_models import check_folders, check_names, models_used
 from ragassay.formats.records.chosen_columns import canonical
 from ragassay.formats.sources import encodings
 from ragassay.user_code.object_loading import has_module

@@ -22,7 +22,7 @@ from ragassay.base.strict_json import dumps
 from ragassay.engine.config.config_paths import make_absolute, make_relative
 from ragassay.engine.config.metric_selection import ConsistencyPlan
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.models.modelling import here
+from ragassay.engine.models.needed_models import here
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.folders.folder_reading import ResultSink
@@ -41,7 +41,7 @@ from ragassay.metrics.consistency.runs import SCORES, UNSCORED, AnswersMetric, a
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
-from ragassay.stats.components import Components, variance_components
+from ragassay.stats.variance_components import Components, variance_components
 
 _Part = TypeVar("_Part", Summary, Slice)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.config.run_config import Judging, RunConfig
-from ragassay.engine.models.modelling import cosine_of, identities
+from ragassay.engine.models.needed_models import cosine_of, identities
 from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.summary import Spending
 from ragassay.engine.run.scoring import judged_among
@@ -29,7 +29,7 @@ from ragassay.suites import Suite
 if TYPE_CHECKING:
     from ragassay.formats import NuggetBank
     from ragassay.judges import JudgeOptions
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
     from ragassay.judges.llm.ledger_lookup import Reuse
     from ragassay.transport.budget import Budget
 
@@ -139,7 +139,7 @@ def open_session(
     if [named.get(word, word) if isinstance(word, str) else word for word in words] == [OFFLINE]:
         return JudgeSession(OfflineJudge())
     from ragassay.judges.judge_factory import make_judge
-    from ragassay.judges.ledger.store import DEFAULT, Ledger, look_into
+    from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger, look_into
     from ragassay.transport.budget import Budget
 
     published = [suite.default_model for suite in suites if suite.default_model]

@@ -20,15 +20,14 @@ from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
-    LOOKED_AT,
     MetricSelection,
-    SuiteFits,
     make_plan,
     own_metrics,
     published_names,
 )
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
-from ragassay.engine.models.modelling import (
+from ragassay.engine.config.suite_choice import LOOKED_AT, SuiteFits
+from ragassay.engine.models.needed_models import (
     address_for,
     check_models,
     here,
@@ -44,9 +43,9 @@ from ragassay.engine.results.folders.run_folder import (
     FolderWriter,
     check_consistency,
 )
+from ragassay.engine.results.judge_answers import KeptVerdicts, VerdictFile
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import (
     ConsistencyRun,

@@ -12,19 +12,19 @@ from ragassay.base.errors import InputError, RagassayError, UsageError, did_you_
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason
 from ragassay.base.strict_json import dumps
-from ragassay.engine.comparison.standing import OFFLINE
+from ragassay.engine.comparison.verdict_rules import OFFLINE
 from ragassay.engine.config.metric_selection import own_metrics
-from ragassay.engine.models.modelling import models_again, weights_among
+from ragassay.engine.models.needed_models import models_again, weights_among
 from ragassay.engine.results.folders.run_folder import NUGGETS
+from ragassay.engine.results.judge_answers import Record, Verdicts
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.shown_names import shown
-from ragassay.engine.results.verdicts import Record, Verdicts
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.asking import Asker
 from ragassay.judges.combining import combinable
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import too_long
 from ragassay.judges.panel import Vote, decided, rule_of
 from ragassay.judges.recorded.replay import vote_of

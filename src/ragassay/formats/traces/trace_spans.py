@@ -16,7 +16,7 @@ from ragassay.base.sample import Sample
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values import retrieved
 from ragassay.formats.sources.opening import shaped
-from ragassay.formats.traces import served, step_contents
+from ragassay.formats.traces import request_costs, step_contents
 
 RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
 
@@ -52,7 +52,7 @@ class Span:
         fields: further fields of the request's record, by our names.
         clock: what the tool calls its ``timestamp``, for errors.
         metadata: of the request.
-        served: what it took (`served.measured`).
+        served: what it took (`request_costs.measured`).
         own: metadata and tags that the makers of the system gave the step, by their own names.
         beside: further values that only chosen columns may read, as ``inputs`` and ``outputs``.
     """
@@ -220,7 +220,7 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
             metadata[name] = value
     record["metadata"] = metadata
     record |= {key: value for key, value in root.fields.items() if value is not None}
-    record["timestamp"] = served.of_any_unit(record.get("timestamp"))
+    record["timestamp"] = request_costs.of_any_unit(record.get("timestamp"))
     return mapper.unchosen(record)
 
 

@@ -21,7 +21,8 @@ import orjson
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.judges.ledger.ledger_file import MEMORY
-from ragassay.judges.ledger.paid import (
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import (
     ANSWER,
     EMBEDDING,
     END_OF_TIME,
@@ -33,7 +34,6 @@ from ragassay.judges.ledger.paid import (
     damaged,
     unreadable,
 )
-from ragassay.judges.ledger.store import Ledger
 from ragassay.transport.providers import providers
 
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ragassay.base.errors import LedgerError, extra_needed
-from ragassay.judges.ledger.paid import TABLE, make
+from ragassay.judges.ledger.paid_answers import TABLE, make
 
 PREFIXES = ("postgresql://", "postgres://")
 PATIENCE_S = 30.0

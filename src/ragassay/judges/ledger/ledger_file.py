@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ragassay.base.errors import InputError, LedgerError, UsageError
 from ragassay.base.problem_words import system_problem
-from ragassay.judges.ledger.paid import damaged, make
+from ragassay.judges.ledger.paid_answers import damaged, make
 
 try:
     import fcntl

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragassay.judges.ledger.ledger_file import MEMORY
-from ragassay.judges.ledger.paid import ANSWER, TABLE, Paid
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import ANSWER, TABLE, Paid
 
 _GATHER_S = 0.02
 """Nobody waits for a single answer, and each commit costs as much time as several answers."""

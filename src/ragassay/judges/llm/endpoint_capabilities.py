@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.transport.endpoints import Endpoint, EndpointError
 from ragassay.transport.sending import Sender
 

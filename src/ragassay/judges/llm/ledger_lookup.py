@@ -9,8 +9,8 @@ from typing import Any, Literal
 import orjson
 
 from ragassay.base.score import Reason
-from ragassay.judges.ledger.paid import VERDICT, Paid, unreadable
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import VERDICT, Paid, unreadable
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.recorded.verdict_records import provenance_of, to_record

@@ -23,7 +23,7 @@ from typing_extensions import override
 from ragassay.base import strict_json
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from typing_extensions import override
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import ItemsQuestion
+from ragassay.judges.questions.numbered_items import ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 Importance = Literal["vital", "okay"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import ItemsQuestion
+from ragassay.judges.questions.numbered_items import ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 SupportLevel = Literal["full", "partial", "none"]

@@ -21,8 +21,8 @@ from typing_extensions import override
 from ragassay.base import strict_json
 from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
-from ragassay.judges.ledger.paid import EMBEDDING, VECTOR, Paid
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import EMBEDDING, VECTOR, Paid
 from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
 from ragassay.transport.budget import Account, Budget

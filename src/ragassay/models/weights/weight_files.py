@@ -54,7 +54,7 @@ class KnownModel:
 
 KNOWN: Mapping[str, KnownModel] = {
     name: KnownModel(**facts)
-    for name, facts in package_files.table("ragassay.models", "known.yaml").items()
+    for name, facts in package_files.table("ragassay.models", "known_models.yaml").items()
 }
 """By name on the hub; all that are pinned."""
 

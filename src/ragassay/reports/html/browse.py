@@ -17,8 +17,8 @@ from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import Value, label_of
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
+from ragassay.engine.results.judge_answers import Verdicts
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
-from ragassay.engine.results.verdicts import Verdicts
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.reports.html.packing import TextPool, in_columns, packed

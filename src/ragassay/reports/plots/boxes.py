@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.drawing import INK, MUTED, Spec

@@ -10,7 +10,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Note, joined
 from ragassay.engine.comparison.comparability import OWN_NUGGETS
 from ragassay.engine.comparison.compare_runs import compare
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import MetricSummary

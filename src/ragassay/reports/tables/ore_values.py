@@ -12,8 +12,8 @@ from typing import Any
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.engine.results import Result
+from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import Rows, ScoreRow
-from ragassay.engine.results.verdicts import Record
 from ragassay.metrics.answer.answer_content import Answered, NoAnswer
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, passage_keys

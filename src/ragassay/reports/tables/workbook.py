@@ -17,9 +17,9 @@ from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError, extra_needed
 from ragassay.base.sample import Sample
 from ragassay.engine.results import Result
+from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.engine.results.verdicts import Record
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.text import wording
 

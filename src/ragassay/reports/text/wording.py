@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from ragassay.base.counts import grouped, plural as plural
 from ragassay.base.printable import one_line as one_line
 from ragassay.base.score import AND, Value, label_of
-from ragassay.engine.comparison.standing import judge_agreement
+from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 

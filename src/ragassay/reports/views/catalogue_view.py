@@ -9,7 +9,7 @@ from typing import Any
 from ragassay import suites
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
-from ragassay.engine.comparison.standing import agreements
+from ragassay.engine.comparison.verdict_rules import agreements
 from ragassay.judges.own_prompts import placeholders
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.metrics.core import naming

@@ -11,7 +11,7 @@ import orjson
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
-from ragassay.engine.comparison.standing import OFFLINE, agreements
+from ragassay.engine.comparison.verdict_rules import OFFLINE, agreements
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.run.rescoring import Evidence, Explained
 from ragassay.judges.offline.offline_judge import LABEL

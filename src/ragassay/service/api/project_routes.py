@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import BeforeValidator, Field
 
-from ragassay.client.shapes import Line, Name, Project
+from ragassay.client.service_shapes import Line, Name, Project
 from ragassay.service.api.route_parts import (
     READS,
     WRITES,

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
 from ragassay.base.errors import InputError
-from ragassay.client.shapes import FilePreview, Ingested
+from ragassay.client.service_shapes import FilePreview, Ingested
 from ragassay.formats import Notes
 from ragassay.service.api.route_parts import (
     BINARY,

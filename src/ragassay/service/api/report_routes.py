@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field
 from starlette.concurrency import run_in_threadpool
 
 from ragassay.base.errors import RagassayError
-from ragassay.client.shapes import Name, Report, ReportPreview, Started, Status
+from ragassay.client.service_shapes import Name, Report, ReportPreview, Started, Status
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import (
     BINARY,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from starlette.types import Message, Receive
 
-from ragassay.client.shapes import MOST_READ_WHOLE
+from ragassay.client.service_shapes import MOST_READ_WHOLE
 
 _JSON_VALUES = 500_000
 """Values take more memory than their text: two bytes may be a list."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from ragassay.client.shapes import Name, Report
+from ragassay.client.service_shapes import Name, Report
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
 from ragassay.service.store.database import Store, keyed_id

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from ragassay.base.errors import UsageError
-from ragassay.client.shapes import Status
+from ragassay.client.service_shapes import Status
 from ragassay.service.api.report_routes import report_file
 from ragassay.service.api.route_parts import (
     BINARY,

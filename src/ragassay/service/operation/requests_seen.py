@@ -16,7 +16,7 @@ from typing import get_args
 from sqlalchemy import func, select
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ragassay.client.shapes import Status
+from ragassay.client.service_shapes import Status
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
 from ragassay.service.store.schema import jobs, records

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from ragassay.client.shapes import Project
+from ragassay.client.service_shapes import Project
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.store import Ledger, is_there
+from ragassay.judges.ledger.ledger_store import Ledger, is_there
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
 from ragassay.service.store.records import delete_records_before

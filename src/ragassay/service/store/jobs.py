@@ -21,8 +21,8 @@ from typing import Any
 from pydantic import Field
 from sqlalchemy import Connection, insert, select, update
 
-from ragassay.client import shapes
-from ragassay.client.shapes import Progress
+from ragassay.client import service_shapes
+from ragassay.client.service_shapes import Progress
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.schema import jobs, projects, reports, tasks
 from ragassay.service.store.store_errors import Conflict, NotThere
@@ -35,7 +35,7 @@ MOST_ATTEMPTS = 5
 """How often a job is begun: one whose workers all died is itself the cause."""
 
 
-class Job(shapes.Job):
+class Job(service_shapes.Job):
     """A job, as clients see it, how often it was begun, what it needs to know besides, and the
     headline of its report."""
 

@@ -12,15 +12,15 @@ from sqlalchemy.exc import IntegrityError
 
 from ragassay.base.errors import InputError
 from ragassay.base.problem_words import mistake
-from ragassay.client import shapes
-from ragassay.client.shapes import Project, named
+from ragassay.client import service_shapes
+from ragassay.client.service_shapes import Project, named
 from ragassay.formats import MapperOptions
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.schema import models, projects, tasks
 from ragassay.service.store.store_errors import Conflict
 
 
-class TaskOptions(shapes.TaskOptions):
+class TaskOptions(service_shapes.TaskOptions):
     """What is true of all records of a task; a name that is not known is refused."""
 
     model_config = ConfigDict(extra="forbid")
@@ -30,7 +30,7 @@ class TaskOptions(shapes.TaskOptions):
         return {**options, "separator": self.separator, "single_chunk": self.single_chunk}
 
 
-class Task(shapes.Task):
+class Task(service_shapes.Task):
     """A task: one RAG system's records, and the reports over them."""
 
     options: TaskOptions = TaskOptions()

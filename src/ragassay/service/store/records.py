@@ -20,7 +20,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, u
 
 from ragassay.base import strict_json
 from ragassay.base.sample import Identity, Sample
-from ragassay.client.shapes import Ingested
+from ragassay.client.service_shapes import Ingested
 from ragassay.formats import Notes, from_records, to_record
 from ragassay.formats.reading import map_records
 from ragassay.formats.records.sessions import with_earlier_turns

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator
 from sqlalchemy.exc import IntegrityError
 
-from ragassay.client.shapes import Report
+from ragassay.client.service_shapes import Report
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results import Result
 from ragassay.reports.run_reports import (

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from ragassay.base.errors import UsageError, meant_or_all
 from ragassay.base.sample import Sample
 from ragassay.base.subsets import Subset, fields_of
-from ragassay.client.shapes import Report, ReportPreview
+from ragassay.client.service_shapes import Report, ReportPreview
 from ragassay.engine.config.config_paths import named_files
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import RunConfig, iso_time, make_config

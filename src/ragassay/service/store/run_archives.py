@@ -19,7 +19,7 @@ import yaml
 from ragassay.base import files
 from ragassay.base.errors import InputError
 from ragassay.client.archives import pack, unpack
-from ragassay.client.shapes import MOST_READ_WHOLE
+from ragassay.client.service_shapes import MOST_READ_WHOLE
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import Result, open_run

@@ -25,10 +25,10 @@ from sqlalchemy.exc import IntegrityError
 from ragassay import formats
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
-from ragassay.client import shapes
-from ragassay.client.shapes import MOST_READ_WHOLE, FilePreview, Ingested
+from ragassay.client import service_shapes
+from ragassay.client.service_shapes import MOST_READ_WHOLE, FilePreview, Ingested
 from ragassay.formats import MapperOptions, Notes, to_record
-from ragassay.formats.placement import PlacingMapper
+from ragassay.formats.column_placement import PlacingMapper
 from ragassay.formats.sources import opening
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import Task, get_task
@@ -49,7 +49,7 @@ MOST_SHOWN = 400
 """Characters of a cell in a preview."""
 
 
-class Upload(shapes.Upload):
+class Upload(service_shapes.Upload):
     """A file that was sent or is announced, and what the client says of it."""
 
     options: dict[str, Any] = Field(default_factory=dict, exclude=True)

@@ -24,8 +24,8 @@ from ragassay.base.errors import UsageError
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import SAMPLES, SCORES, VERDICTS
+from ragassay.engine.results.judge_answers import VerdictFile
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.verdicts import VerdictFile
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, headline, script_json
 from ragassay.reports.html.pages import diagnosed, environment, run_parts

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Request, Response
 
-from ragassay.client.shapes import Report
+from ragassay.client.service_shapes import Report
 from ragassay.service.api.access import EXPIRED, SESSION
 from ragassay.service.api.route_parts import Allowed, InStore, ProjectToRead
 from ragassay.service.store.projects import get_project, list_projects, list_tasks

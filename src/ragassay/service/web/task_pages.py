@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Query, Response
 
 from ragassay.base.errors import UsageError
-from ragassay.client.shapes import Report
-from ragassay.engine.results.verdicts import KeptVerdicts
+from ragassay.client.service_shapes import Report
+from ragassay.engine.results.judge_answers import KeptVerdicts
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, script_json
 from ragassay.service.api.record_routes import decoded, encoded

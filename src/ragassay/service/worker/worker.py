@@ -22,7 +22,7 @@ from ragassay.base.errors import RagassayError
 from ragassay.base.problem_words import system_problem
 from ragassay.base.sample import Sample
 from ragassay.client.archives import pack
-from ragassay.client.shapes import Progress
+from ragassay.client.service_shapes import Progress
 from ragassay.engine.results.folders.run_folder import SUMMARY
 from ragassay.formats.native import write
 from ragassay.service.operation.service_log import log_event

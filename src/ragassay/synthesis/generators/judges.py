@@ -10,7 +10,7 @@ import orjson
 
 from ragassay.judges import Failure, Judge, JudgeOptions, Question, Verdict
 from ragassay.judges.judge_factory import kinds
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.panel import JudgeGroup
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery

@@ -22,7 +22,7 @@ from ragassay.base.files import atomic
 from ragassay.base.sample import Sample, Turn
 from ragassay.base.score import Reason
 from ragassay.formats import native
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
 from ragassay.targets.asking.ask_summary import LOOK_EVERY_S, Answers, Arriving, summarise
 from ragassay.targets.asking.system import (

@@ -27,12 +27,12 @@ from ragassay.engine.results.folders.run_folder import (
     FolderWriter,
     holds_consistency,
 )
+from ragassay.engine.results.judge_answers import VerdictFile, damaged, problem_of, read_lines
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.slicing import Slicer, cluster_column, cluster_of
 from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
-from ragassay.engine.results.verdicts import VerdictFile, damaged, problem_of, read_lines
 
 
 def open_run(folder: str | Path) -> Result:

@@ -16,9 +16,9 @@ from llm_server import LLMServer
 from ragassay import examples
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.engine.comparison import gates, standing
+from ragassay.engine.comparison import gates, verdict_rules
 from ragassay.engine.comparison.differences import compare_arrays
-from ragassay.engine.comparison.standing import Agreement, judge_agreement
+from ragassay.engine.comparison.verdict_rules import Agreement, judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.reports.views.summary_notes import summary_notes
@@ -108,10 +108,10 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
     """The rows of the table, in place of the file's."""
     rows: list[Agreement] = []
     found = lambda kind, metric: tuple(r for r in rows if kind in r.kinds)  # noqa: E731
-    monkeypatch.setattr(standing, "rows_of", found)
-    standing.agreements.cache_clear()
+    monkeypatch.setattr(verdict_rules, "rows_of", found)
+    verdict_rules.agreements.cache_clear()
     yield rows
-    standing.agreements.cache_clear()
+    verdict_rules.agreements.cache_clear()
 
 
 AGREES = "answer_match: the offline judge agrees with people on English answers."

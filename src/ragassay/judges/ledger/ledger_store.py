@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base.errors import RagassayError, UsageError
-from ragassay.judges.ledger import paid
+from ragassay.judges.ledger import paid_answers
 from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
 from ragassay.judges.ledger.ledger_file import MEMORY, LedgerFile
-from ragassay.judges.ledger.paid import REJECTED, TABLE, Paid, rejection
+from ragassay.judges.ledger.paid_answers import REJECTED, TABLE, Paid, rejection
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
@@ -80,7 +80,7 @@ class Ledger:
         wanted = map(bytes.fromhex, keys)
         while some := list(islice(wanted, _PAGE)):
             marks = ", ".join("?" * len(some))
-            yield from self._paid(f"{paid.SELECT} WHERE key IN ({marks})", some)
+            yield from self._paid(f"{paid_answers.SELECT} WHERE key IN ({marks})", some)
 
     def rows(
         self, chosen: str, *values: Any, youngest: bool = False, page: int = _PAGE
@@ -92,7 +92,7 @@ class Ledger:
         while True:
             row = None
             for row in self._paid(
-                f"{paid.SELECT} WHERE {chosen}{after} "
+                f"{paid_answers.SELECT} WHERE {chosen}{after} "
                 f"ORDER BY created {order}, key {order} LIMIT {page}",
                 [*values, *last],
             ):
@@ -187,7 +187,7 @@ class Ledger:
             try:
                 yield Paid.of(row)
             except (ValueError, TypeError, AttributeError) as error:
-                raise paid.unreadable(self.path, error) from error
+                raise paid_answers.unreadable(self.path, error) from error
 
     def close(self) -> None:
         """Writes what is still waiting, and closes the file."""
@@ -227,7 +227,7 @@ class Ledger:
             lock = self._reading if self._writer is self._reader else nullcontext()
             rows = [[*one.row(), stale] for make, stale, _ in waiting for one in make()]
             with lock, self._place.explained(), self._place.transaction(self._writer):
-                self._writer.executemany(paid.KEEP, rows)
+                self._writer.executemany(paid_answers.KEEP, rows)
         except Exception as error:
             return error
         return None

@@ -43,7 +43,7 @@ from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 
 if TYPE_CHECKING:
     from ragassay.judges.judge_factory import Address
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger.ledger_store import Ledger
     from ragassay.transport.budget import Budget
 
 
@@ -329,7 +329,7 @@ def _endpoint(
     ledger: Ledger | None,
     budget: Budget | None,
 ) -> Embedder:
-    from ragassay.judges.ledger.store import DEFAULT, Ledger
+    from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
     from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
     from ragassay.transport.budget import Budget
     from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings

@@ -14,7 +14,7 @@ from ragassay.formats.records.aliases import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.records.values.cells import opened_print, unpacked
 from ragassay.formats.sources.opening import placed
-from ragassay.formats.traces import served, step_contents
+from ragassay.formats.traces import request_costs, step_contents
 
 Row = Mapping[str, Any]
 
@@ -204,7 +204,7 @@ def experiment(record: Row, source: Source) -> Row:
     scores = {
         key.removeprefix("feedback."): number
         for key, value in row.items()
-        if key and key not in _NO_SCORES and (number := served.number(value)) is not None
+        if key and key not in _NO_SCORES and (number := request_costs.number(value)) is not None
     }
     made = {**row, "scores": scores, "beside": {**record, **row}}
     made |= {"answered": row.get("outputs"), "outputs": None}
