@@ -167,7 +167,7 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
         (BENCHMARK, "field 'evaluation.metrics': is missing, and the step evaluation.evaluate of "
          "p.yaml takes it: the pipeline is newer than this file. 'ragassay build p.yaml' adds it."),
         (BENCHMARK + "evaluation: {metrics: 5, save_path: a}\n", "line 3, field 'evaluation.metrics"
-         "': must be list, not 5 (step evaluation.evaluate)."),
+         "': must be a valid list, not 5 (step evaluation.evaluate)."),
         (BENCHMARK + "evaluation: {metrics: [emm], save_path: a}\n", "': names 'emm', which is "
          "unknown (step evaluation.evaluate). Did you mean 'em'?"),
         (BENCHMARK + "evaluation: {metrics: [em], save_path: [a]}\n", "not ['a']"),
@@ -175,7 +175,7 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
         ("benchmark: {benchmark: }\n" + EVALUATION, "line 1, field 'benchmark.benchmark': benchmark"
          " is not a mapping of keys: it takes 'path' and 'key_map' (step benchmark.get_data)."),
         ("benchmark: {benchmark: {path: a, key_map: {a: 5}}}\n" + EVALUATION, "benchmark.key_map.a "
-         "must be string, not 5 (step"),
+         "must be a valid string, not 5 (step"),
         ("benchmark: {benchmark: {path: a, key_map: {a: b}, lmit: 3}}\n" + EVALUATION, "benchmark."
          "lmit is not a key that is known (step benchmark.get_data). Did you mean 'limit'?"),
     ],
@@ -374,8 +374,8 @@ def test_a_very_long_text_arrives_whole() -> None:
 @pytest.mark.parametrize(
     ("renamed", "words"),
     [
-        ("{pred_ls: eval_res}", "pred_ls must be list, not {'em': [1.0], 'avg_em': 1.0}"),
-        ("{save_path: gt_ls}", "save_path: must be string, not [['a']]."),
+        ("{pred_ls: eval_res}", "pred_ls must be a valid list, not {'em': [1.0], 'avg_em': 1.0}"),
+        ("{save_path: gt_ls}", "save_path: must be a valid string, not [['a']]."),
     ],
 )
 def test_a_variable_of_another_type(renamed: str, words: str, complaint: Complaint) -> None:

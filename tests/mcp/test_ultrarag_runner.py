@@ -91,7 +91,7 @@ def test_a_run(evaluation: Path, tmp_path: Path, shared: Path) -> None:
 
 def test_an_error_is_the_tools_own_sentence(evaluation: Path) -> None:
     said = run_step(evaluation, "evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, {})
-    assert said.endswith("gt_ls.0: must be list, not 'Paris'.")
+    assert said.endswith("gt_ls.0: must be a valid list, not 'Paris'.")
 
 
 def test_flows_are_the_published_ones(evaluation: Path) -> None:

@@ -209,7 +209,7 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
     assert len(differences) == 50 and differences == sorted(differences)
     page.select_option("#metric", label="Recall@5")
     assert "1,000 queries" in page.locator("#readout").inner_text()
-    page.select_option("#filter", label="A higher")
+    page.select_option("#filter", label="new higher")
     assert min(numbers(page, 4)) > 0
     page.locator("#queries .expand").first.click()
     sides = page.locator("tr.detail .side")

@@ -550,7 +550,7 @@ def test_the_command_shows_what_the_default_ledger_holds(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(["ledger", "stats"]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "openai:gpt-4o-mini" in said
     assert "7 answers, 3 failures (2 refused, 1 unparsable), $0.0140+?" in said
     assert call(["ledger", "stats", "--json"]) == 0

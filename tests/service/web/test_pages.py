@@ -161,7 +161,7 @@ def test_two_reports_are_compared(page: Any, served: Served) -> None:
 
     assert page.url.endswith(f"/compare?a={new}&b={old}")
     page.fill("#search", "query 1")
-    page.select_option("#filter", label="B higher")
+    page.select_option("#filter", label="old higher")
     page.click("[data-key=id] button")
     page.wait_for_selector("[data-key=id][aria-sort=ascending]")
     page.click("[data-key=id] button")

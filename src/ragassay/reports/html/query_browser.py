@@ -23,7 +23,7 @@ Filters = list[tuple[str, list[tuple[str, str]]]]
 
 
 _OF_QUERIES = {
-    "": "all queries", "a": "A higher", "b": "B higher", "equal": "equal",
+    "": "all queries", "a": "new higher", "b": "old higher", "equal": "equal",
     "any": "unscored in A or B",
 }  # fmt: skip
 

@@ -184,9 +184,9 @@ def _forest(line: _Line, width: float, height: float, *, first: bool, last: bool
     ]  # fmt: skip
     if first:
         layers += [
-            _head("← B higher", 0, "left"),
+            _head("← old higher", 0, "left"),
             _head("mean difference A - B", width / 2, "center"),
-            _head("A higher →", width, "right"),
+            _head("new higher →", width, "right"),
         ]
     return {"layer": layers, "width": width, "height": height}
 
@@ -197,7 +197,7 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
     step = line.n_all / max(line.diffs.size, 1)
     bars = [
         {"from": at * step, "to": (at + 1) * step, "value": float(diff), "zero": 0.0}
-        | {"sign": "B higher" if diff < 0 else "A higher"}
+        | {"sign": "old higher" if diff < 0 else "new higher"}
         for at, diff in enumerate(line.diffs)
     ]
     half = line.extent or 1.0
@@ -207,7 +207,7 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
         "x2": marks.to("to"),
         "y": y("value"),
         "y2": marks.to("zero"),
-        "color": marks.colored("sign", ["A higher", "B higher"], PALETTE[:2]),
+        "color": marks.colored("sign", ["new higher", "old higher"], PALETTE[:2]),
     }
     p = wording.p_value(d.p_adjusted)
     tested = "" if d.p_adjusted is None else f"p {p}" if p.startswith("<") else f"p = {p}"
@@ -223,7 +223,7 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
     texts: list[tuple[str, float, dict[str, Any]]] = [
         (f"{_signed(d.diff or 0.0)} · {wording.verdict(d)}", middle - 16, right | bold),
         (" · ".join(filter(None, (spread, tested))), middle + 1, right | {"color": INK}),
-        (f"A higher on {d.wins:,}, lower on {d.losses:,}{equal}", middle + 17, right),
+        (f"new higher on {d.wins:,}, lower on {d.losses:,}{equal}", middle + 17, right),
     ]
     if line.extent:
         ends = ((line.extent, 4), (-line.extent, height - 4))
