@@ -193,7 +193,11 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
 
 
 ERRORS: list[tuple[str, dict[str, Any], str]] = [
-    ("evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, "gt_ls.0: must be a valid list, not 'Paris'"),
+    (
+        "evaluate",
+        {"pred_ls": ["a"], "gt_ls": ["Paris"]},
+        "gt_ls.0: must be a valid list, not 'Paris'",
+    ),
     ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls lacks row 0"),
     ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
     ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),

@@ -170,7 +170,7 @@ def comparison_page(
 def _wins(comparison: Comparison, a: Result, b: Result) -> Iterator[Block]:
     """On how many queries which run is higher, and by how much."""
     tested = comparison.with_scores
-    columns = [Column("metric", "name"), Column("new higher"), Column("equal"), Column("old higher"),
+    columns = [Column("metric", "name"), *map(Column, ("new higher", "equal", "old higher")),
                Column("share of queries", "figure"), Column("each difference, sorted", "figure"),
                Column("Cohen's d")]  # fmt: skip
     every = query_differences(a, b, [one.name for one in tested])
