@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragassay.formats.format_words import wrong
+from ragassay.formats.sources import standard_input
 from ragassay.formats.sources.opening import opened, placed, raw_lines, read_all
 from ragassay.formats.trec.json_and_parquet import not_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
+_BLOCK = 1 << 18
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A number as these files write it."""
 _WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,15}(\.0*)?|[+-]?\d{1,18}")
@@ -85,10 +87,16 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
-    source, separator = _tidy(read_all(path), layout)
-    n_lines = source.count(b"\n") + (source[-1:] not in (b"\n", b""))
+    path = standard_input.on_disk(path)
+    plain = _plain(path, layout)
+    source: str | bytes
+    if plain is not None:
+        source, (separator, n_separators, n_lines) = str(path), plain
+    else:
+        source, separator = _tidy(read_all(path), layout)
+        n_separators, n_lines = source.count(separator), len(source.splitlines())
     # A line with more columns shows here, unless another one has fewer, which gives nulls.
-    if not n_lines or source.count(separator) != n_lines * (len(layout.columns) - 1):
+    if not n_lines or n_separators != n_lines * (len(layout.columns) - 1):
         return None
     wanted = {*layout.results, aside}
     types = {layout.number: _number_type(layout), aside: pl.Int32()}
@@ -120,15 +128,32 @@ def _separator(line: bytes, layout: Layout) -> bytes:
     return layout.separator or (b"\t" if tabs else b" ")
 
 
+def _plain(path: Path, layout: Layout) -> tuple[bytes, int, int] | None:
+    """Separator, number of separators and number of lines of a file whose lines have fields with
+    one space (or one tab) between them; ``None`` where it has to be tidied (or decompressed)
+    first."""
+    n_separators = n_lines = 0
+    with path.open("rb", buffering=0) as raw:
+        block = raw.read(_BLOCK)
+        separator = _separator(block.split(b"\n", 1)[0], layout)
+        if block[0] <= 32 or block[0] >= 0x7F:  # a blank, gzip, a byte order mark
+            return None
+        last = b""
+        while block:
+            if (separator == b" " and b"\t" in block) or b"#" in block or b"\r" in block:
+                return None
+            blank = np.frombuffer(last + block, np.uint8) <= 32
+            if (blank[1:] & blank[:-1]).any():  # an empty field, a blank line, an indent
+                return None
+            n_separators += block.count(separator)
+            n_lines += block.count(b"\n")
+            last, block = block[-1:], raw.read(_BLOCK)
+    return separator, n_separators, n_lines + (last != b"\n")
+
+
 def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
     """The same lines with one separator between fields, without comments and blank lines; and the
     separator."""
-    # Most files need none of it, which one pass shows: no two blanks touch, no other blank occurs.
-    blank = np.frombuffer(text, np.uint8) <= 32
-    separator = _separator(text.split(b"\n", 1)[0], layout)
-    others = {b"\r", b"#", b"\v", b"\f", b"\t"} - {separator}
-    if not (blank[0] or (blank[1:] & blank[:-1]).any() or any(one in text for one in others)):
-        return text, separator
     text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     text = text.lstrip(b"\n")
     separator = _separator(text.split(b"\n", 1)[0], layout)
