@@ -252,7 +252,7 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
 
 
 def _quiet(options: MapperOptions, **more: Any) -> MapperOptions:
-    """Options to look at a file. A system that is named for all is none of a file of questions."""
+    """The options for a first look at a file: no notes, and not the system of the run."""
     return cast("MapperOptions", {**options, "notes": Notes(), "system": None, **more})
 
 
