@@ -46,10 +46,16 @@ def _fork(forks: Forks | None, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(subprocess, "Popen", ForkingPopen)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests of what a store does (``both_stores``) run with each of both, all others with one."""
+    if "address" in metafunc.fixturenames and metafunc.definition.get_closest_marker("both_stores"):
+        metafunc.parametrize("address", ["sqlite", "postgresql"], indirect=True)
+
+
+@pytest.fixture
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty store, of each kind."""
-    if request.param == "sqlite":
+    """The address of an empty store."""
+    if getattr(request, "param", "sqlite") == "sqlite":
         return str(tmp_path / "store")
     server: Any = request.getfixturevalue("postgres")
     return str(server.emptied_database())
@@ -57,7 +63,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(address: str) -> Iterator[Store]:
-    """An empty store, of each kind."""
+    """An empty store."""
     made = Store(address)
     yield made
     made.close()

@@ -448,6 +448,7 @@ def test_an_address_with_a_character_that_no_text_has_is_refused(
 # --- its description ----------------------------------------------------------------------------
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("examples", [3, pytest.param(20, marks=pytest.mark.heavy)])
 def test_no_request_that_a_fuzzer_makes_is_answered_with_500_or_undocumented(
     address: str, examples: int

@@ -12,6 +12,8 @@ from fastapi.testclient import TestClient
 from ragassay.service.store.database import Store
 from stored_records import asking
 
+pytestmark = pytest.mark.both_stores
+
 API = "/api/v1"
 RECORD = {"id": "a", "timestamp": 1.0, "user_input": "q", "response": "r"}
 

@@ -46,6 +46,8 @@ from ragassay.service.store.uploads import (
 )
 from stored_records import CSV
 
+pytestmark = pytest.mark.both_stores
+
 
 def a_task(store: Store, **options: Any) -> Task:
     return create_task(store, create_project(store, "p").id, "t", TaskOptions(**options))

@@ -18,6 +18,8 @@ from ragassay.service.store.reports import create_report, list_reports
 from service_process import serving, until
 from stored_records import a_task, add, item
 
+pytestmark = pytest.mark.both_stores
+
 
 def an_old_report(store: Store, task: str, days: float) -> str:
     report, _ = create_report(store, task, f"{days} days old", 0.0, time.time())

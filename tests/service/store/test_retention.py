@@ -17,6 +17,8 @@ from ragassay.client.client_errors import RequestRefused
 from ragassay.client.clients import Client
 from ragassay.service.store.database import Store
 
+pytestmark = pytest.mark.both_stores
+
 HANGING = ("records", "reports", "report_files", "jobs", "uploads", "upload_parts", "models")
 
 

@@ -63,6 +63,8 @@ from ragassay.service.store.tokens import (
 )
 from stored_records import SEPARATOR, a_job, a_task, add, item
 
+pytestmark = pytest.mark.both_stores
+
 # --- projects and tasks -------------------------------------------------------------------------
 
 

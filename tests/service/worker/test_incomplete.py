@@ -22,6 +22,8 @@ from ragassay.service.worker import report_process
 from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, asking, item
 
+pytestmark = pytest.mark.both_stores
+
 API = "/api/v1"
 ASKED = {"suite": ["trecrag"], "metrics": ["umbrela"]}
 

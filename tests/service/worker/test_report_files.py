@@ -90,6 +90,7 @@ PACKED: list[Callable[[Path], io.BytesIO]] = [
 
 
 @pytest.mark.parametrize("pack", PACKED)
+@pytest.mark.both_stores
 def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
     store: Store, runs: Path, pack: Callable[[Path], io.BytesIO]
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
     assert kept == 0
 
 
+@pytest.mark.both_stores
 def test_a_report_is_written_and_compared_as_the_command_line_does(
     store: Store, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
