@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,20 @@ def test_a_dry_run_asks_nothing_and_makes_no_ledger(capsys: pytest.CaptureFixtur
     assert call([*command, "--dry-run"]) == 0
     shown = capsys.readouterr().out
     assert "2 min" in shown and "not known" in shown and "Nothing was asked" in shown
+
+
+def test_a_plan_takes_the_time_of_kept_answers_that_go_side_by_side() -> None:
+    def system(query: str) -> str:
+        time.sleep(0.01)
+        return "So."
+
+    ask(QUERIES[:2], {"mine": system}, ledger="kept.sqlite")
+    two, eight = (
+        plan_asking(QUERIES, {"mine": system}, ledger="kept.sqlite", concurrency=n)[0]
+        for n in (2, 8)
+    )
+    assert two.to_send == 38 and two.least_seconds is not None and two.least_seconds >= 0.19
+    assert two.least_seconds == pytest.approx(4 * (eight.least_seconds or 0.0))
 
 
 def test_refresh_and_own_history_are_in_the_plan() -> None:

@@ -55,6 +55,16 @@ def test_a_target_that_hangs_is_a_timeout_and_the_others_are_answered() -> None:
     assert "did not answer within 0.5 seconds" in failure and "--timeout" in failure
 
 
+def test_a_retry_is_an_attempt_after_the_first() -> None:
+    def rule(number: int, sent: Any) -> Any:
+        return Reply(b"busy", status=503) if number == 0 else echo(number, sent)
+
+    with SystemServer(rule) as server:
+        summary = asked(server, n=3, concurrency=1).summaries["mine"]
+        assert len(server.asked) == 4
+    assert (summary.answered, summary.retries) == (3, 1)
+
+
 def test_html_in_place_of_json_is_named() -> None:
     page = Reply(b"<!DOCTYPE html><h1>Please log in</h1>", kind="text/html")
     with SystemServer(lambda number, sent: page) as server:
