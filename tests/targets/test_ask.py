@@ -239,6 +239,20 @@ def test_history_is_as_given_or_the_systems_own() -> None:
     assert alone.samples[0].history == own.samples[1].history and len(alone.samples) == 1
 
 
+def test_an_earlier_turn_is_a_query_of_the_data_only_after_the_same_turns() -> None:
+    def system(query: str, history: list[Turn]) -> str:
+        return f"{query} [{' '.join(turn.text for turn in history)}]"
+
+    who = (Turn("user", "Who?"), Turn("agent", "He."))
+    brief = Sample(id="a", query="When?", history=(Turn("system", "Be brief."), *who))
+    plain = Sample(
+        id="b", query="Where?", history=(*who, Turn("user", "When?"), Turn("agent", "Now."))
+    )
+    answers = ask([brief, plain], system, history="own")
+    assert "Be brief." in answers.samples[0].answer_text
+    assert "Be brief." not in answers.samples[1].answer_text
+
+
 def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> None:
     async def coroutine(query: str) -> dict[str, Any]:
         await asyncio.sleep(0)

@@ -38,6 +38,15 @@ def test_a_function_answers_from_the_gold_passages() -> None:
     assert all(one.metadata["asked"]["passages"] == "gold" for one in alone)
 
 
+def test_the_passages_of_an_answer_are_those_that_were_given_whatever_it_says() -> None:
+    def silent(query: str, passages: list[str] | None = None) -> dict[str, object]:
+        return {"answer": "So.", "passages": ["Nobody knows."]}
+
+    (sample, _) = ragassay.ask(QUERIES, silent, gold_passages=True).samples
+    assert [one.text for one in sample.passages or ()] == ["Open at nine."]
+    assert sample.passages_prescribed
+
+
 def test_a_system_without_a_place_for_passages_is_refused() -> None:
     with pytest.raises(UsageError, match="takes no passages, so it cannot be given the gold ones"):
         ragassay.ask(QUERIES, lambda query: "x", gold_passages=True)

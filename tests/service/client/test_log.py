@@ -102,6 +102,27 @@ def test_the_service_may_be_killed_and_started_again_meanwhile(
     assert names == sorted(f"{part}{n}" for part in "ab" for n in range(100))
 
 
+def test_large_records_go_in_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sending:
+        def __init__(self) -> None:
+            self.batches: list[list[str]] = []
+
+        def add_records(self, task_id: str, records: Any) -> None:
+            self.batches.append([one["id"] for one in records])
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(record_buffer, "BATCH_BYTES", 250)
+    monkeypatch.setattr(record_buffer, "GATHER_S", 60.0)
+    client = Sending()
+    buffer = record_buffer.RecordBuffer(lambda: client)
+    for name in "abcdef":
+        buffer.add("t", {"id": name, "timestamp": 1.0, "user_input": "x" * 100})
+    assert buffer.flush(60)
+    buffer.close()
+    assert client.batches == [["a", "b"], ["c", "d"], ["e", "f"]]
+
+
 def test_a_record_gets_an_id_and_the_moment_at_which_it_was_logged(
     service: Service, task: str, proxy: LossyProxy
 ) -> None:
