@@ -4,7 +4,7 @@ different queries (two weeks of logs, say)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +16,12 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.slicing import cluster_column
 from ragassay.stats.corrections import adjusted_p, decision_levels
 from ragassay.stats.intervals import Span, alpha_of, one_sided
-from ragassay.stats.paired import compare_pairs, rounded_differences
+from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 from ragassay.stats.percentiles import percentile_difference
 from ragassay.stats.welch import MeanDifference, mean_difference
 
-RAW_ALPHA = 0.05
-"""Level of ``significant``, which UltraRAG fixes."""
-
 Role = tuple[Standing, Note | None]
 """What may be concluded from a metric, and why."""
-
-_TESTED = (
-    *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
-    *("n", "n_differ", "wins", "losses", "ties", "least", "most", "safe_least", "safe_most"),
-    *("too_few", "doubt", "halves", "detectable"),
-)
-"""What a `Difference` has of its test."""
-
-_UNKNOWN: Mapping[str, Any] = dict.fromkeys(
-    (
-        *("p_value", "significant", "p_adjusted", "significant_adjusted", "t_p_value", "cohens_d"),
-        *("detectable", "a_mean", "b_mean", "diff", "low", "high", "least", "most"),
-    )
-)
-"""What a difference without a test and without common queries has no value of."""
 
 
 def compare_arrays(
@@ -93,12 +75,10 @@ def compare_arrays(
     alpha = alpha_of(level)
     differences = tuple(
         Difference(
+            **vars(test),
             name=name,
-            **{key: getattr(test, key) for key in _TESTED},
-            significant=None if test.p_value is None else test.p_value < RAW_ALPHA,
             significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
             higher_is_better=direction,
-            level=test.level_used,
             standing=standing,
             why=why,
         )
@@ -146,7 +126,7 @@ def compare_percentile(
     units = np.arange(both.size) if clusters is None else clusters
     _, codes = np.unique(units[both], return_inverse=True)
     unit_of = dict(zip(np.flatnonzero(both).tolist(), codes.tolist(), strict=True))
-    values = dict(_UNKNOWN)
+    found = PairedResult(level=level)
     if both.any():
         a, b = (_scores(matched, run, name, unit_of) for run in (matched.a, matched.b))
         assert metric.percentile is not None
@@ -154,19 +134,11 @@ def compare_percentile(
             a[0], b[0], metric.percentile, units_a=a[1], units_b=b[1],
             level=level, n_resamples=n_resamples, seed=seed,
         )  # fmt: skip
-        values |= {"a_mean": found.a, "b_mean": found.b, "diff": found.a - found.b}
-        values |= {bound: getattr(found, bound) for bound in ("low", "high", "least", "most")}
+    counts = {"n": both, "wins": signs == 1, "losses": signs == -1, "ties": signs == 0}
     return Difference(
+        **vars(found) | {key: int(where.sum()) for key, where in counts.items()},
         name=name,
-        **values,
-        n=int(both.sum()),
-        wins=int((signs == 1).sum()),
-        losses=int((signs == -1).sum()),
-        ties=int((signs == 0).sum()),
         higher_is_better=metric.higher_is_better,
-        level=level,
-        safe_least=values["least"],
-        safe_most=values["most"],
         standing="exploratory",
         why=Note("percentile", {}, (name,)),
     )
@@ -210,35 +182,26 @@ def compare_means(
     tails = decision_levels(raw, adjusted, alpha, correction)
     differences = []
     for at, (name, one, (standing, why)) in enumerate(zip(names, found, standings, strict=True)):
-        values = dict(_UNKNOWN)
-        if one is not None:
-            values |= {"a_mean": one.a, "b_mean": one.b, "diff": one.diff, "p_value": one.p_value}
-            p = one.p_value
-            values |= {"significant": None if p is None else p < RAW_ALPHA}
-            values |= {"detectable": one.detectable(alpha)}
-            values |= zip(("low", "high"), one.interval(tails[at]), strict=True)
-            if level > 0.5:
-                bounds = one.interval(1.0 - one_sided(level))
-                values |= zip(("least", "most"), bounds, strict=True)
-        if (corrected := adjusted[at]) is not None:
-            values |= {"p_adjusted": corrected, "significant_adjusted": corrected <= alpha}
         counts = [int(side.mask[at].sum()) for side in sides]
-        differences.append(
-            Difference(
-                name=name,
-                **values,
-                n=sum(counts) if all(counts) else 0,
-                wins=0,
-                losses=0,
-                ties=0,
-                higher_is_better=a.summary.metrics[name].higher_is_better,
-                level=1.0 - tails[at],
-                safe_least=values["least"],
-                safe_most=values["most"],
-                standing=standing,
-                why=why,
-            )
+        difference = Difference(
+            name=name,
+            n=sum(counts) if all(counts) else 0,
+            higher_is_better=a.summary.metrics[name].higher_is_better,
+            level=1.0 - tails[at],
+            standing=standing,
+            why=why,
         )
+        if one is not None:
+            low, high = one.interval(tails[at])
+            least, most = one.interval(1.0 - one_sided(level)) if level > 0.5 else (None, None)
+            corrected = adjusted[at]
+            difference = replace(
+                difference, a_mean=one.a, b_mean=one.b, diff=one.diff, low=low, high=high,
+                least=least, most=most, safe_least=least, safe_most=most,
+                p_value=one.p_value, p_adjusted=corrected, detectable=one.detectable(alpha),
+                significant_adjusted=None if corrected is None else corrected <= alpha,
+            )  # fmt: skip
+        differences.append(difference)
     clustered = [side for side in sides if side.clusters is not None]
     columns = [cluster_column(side.run.config.get("cluster_by")) for side in clustered]
     return Comparison(

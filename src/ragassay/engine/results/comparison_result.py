@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.base.note import Displayed, Note, drawing, joined
 from ragassay.engine.results.gate_result import GateResult
-from ragassay.stats.paired import FEW_DIFFER, Doubt
+from ragassay.stats.paired import FEW_DIFFER, PairedResult
 from ragassay.stats.sign_flip import EXACT_UP_TO
 
 if TYPE_CHECKING:
@@ -32,60 +32,33 @@ Verdict = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+RAW_ALPHA = 0.05
+"""Level of `Difference.significant`, which UltraRAG fixes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(PairedResult):
     """One metric of a comparison: A is the new system, B the old one (UltraRAG's letters).
 
-    ``p_value`` is the two-sided paired sign-flip test's, ``significant`` says raw p < 0.05,
-    ``p_adjusted`` and ``significant_adjusted`` are after the correction across the tested metrics.
-    ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
-    metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
-    and ``most`` are one-sided bounds at the comparison's own level, uncorrected; ``safe_least`` and
-    ``safe_most`` lie at least as far out as queries that differ, but are not among these, may move
-    the mean where few differ.
-    ``too_few`` says that so few queries (or clusters) cannot reach the level of the test, whatever
-    their differences. ``n_differ`` counts queries (or clusters) whose difference is not 0.
-    ``doubt`` says why a finding would be doubtful (``few differ``, ``skewed``, or ``left out``: it
-    rests on what one of the systems left out): such a finding is indicative. ``halves`` says that
-    the scores are 0 or 1, of which ties count half in the corrected p (mid-p). ``detectable`` is
-    the smallest true difference, in the direction of ``diff``, that the test by itself finds in so
-    many queries with 80 % power. What could not be computed is ``None``.
-
-    ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
-    primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
-    comparable`` (the runs did not compute it alike); ``why`` explains the last two, or says how far
-    the judge is known to agree with people.
+    Attributes:
+        name: of the metric.
+        higher_is_better: ``None`` where neither direction is better.
+        significant_adjusted: whether the test finds it after the correction across the tested
+            metrics.
+        standing: whether the verdict counts.
+        why: why it does not, or how far the judge is known to agree with people.
     """
 
     name: str
-    a_mean: float | None
-    b_mean: float | None
-    diff: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    significant: bool | None
-    p_adjusted: float | None
-    significant_adjusted: bool | None
-    t_p_value: float | None
-    cohens_d: float | None
-    detectable: float | None
-    n: int
-    wins: int
-    losses: int
-    ties: int
     higher_is_better: bool | None = True
-    level: float = 0.95
-    n_differ: int = 0
-    least: float | None = None
-    most: float | None = None
-    safe_least: float | None = None
-    safe_most: float | None = None
-    doubt: Doubt | Literal["left out"] = ""
-    halves: bool = False
-    too_few: bool = False
+    significant_adjusted: bool | None = None
     standing: Standing = "tested"
     why: Note | None = None
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the test finds it at `RAW_ALPHA`, without any correction."""
+        return None if self.p_value is None else self.p_value < RAW_ALPHA
 
     @property
     def verdict(self) -> Verdict:
@@ -212,7 +185,9 @@ class Comparison(Displayed):
         body["notes"] = [{**asdict(note), "text": str(note)} for note in self.notes]
         body["differences"] = [
             {
+                "name": d.name,
                 **asdict(d),
+                "significant": d.significant,
                 "why": "" if d.why is None else str(d.why),
                 "verdict": d.verdict,
                 "hint": d.hint,
