@@ -85,7 +85,7 @@ def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
     rows = {row.metric: row for row in result.scores}
     lines, metrics = [], []
     for gate in unfulfilled:
-        text, metric = gate.gate, gates.parse(gate.gate).metric
+        text, metric = gate.gate, gate.metrics[0]
         metrics.append(metric)
         row = rows[metric]
         if row.value is None:

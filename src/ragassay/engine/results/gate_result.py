@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ragassay.stats.units import is_close
-
-_THRESHOLD = re.compile(r"[<>]=?\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)$")
-"""The threshold of a gate."""
 
 _MOST_DIGITS = 15
 """Decimal places of a number at most."""
@@ -27,7 +23,9 @@ class GateResult:
     or the bound: ``low`` or ``high``, at the confidence level ``level``. ``low`` and ``high`` are
     the ends between which the gate was decided: both one-sided bounds, and what they and the mean
     are with the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the
-    observed one, above 0 for the worse, and ``limit`` the largest that is allowed.
+    observed one, above 0 for the worse, and ``limit`` the largest that is allowed. ``metrics`` are
+    those that the gate speaks of (its own, or those that are or may be worse), ``threshold`` is
+    what the mean, the bound or the difference is compared with.
     """
 
     gate: str
@@ -41,6 +39,8 @@ class GateResult:
     high: float | None = None
     drop: float | None = None
     limit: float | None = None
+    metrics: tuple[str, ...] = ()
+    threshold: float | None = None
 
     @property
     def drop_bounds(self) -> tuple[float | None, float | None]:
@@ -77,9 +77,8 @@ class GateResult:
     def rounded(self, value: float) -> str:
         """A value with four digits, or with as many as show on which side of the gate's threshold
         it lies: 0.69996 is not 0.7."""
-        match = _THRESHOLD.search(self.gate)
         # A drop of 0.02 is a change by -0.02.
-        threshold = math.copysign(float(match[1]), value) if match else value
+        threshold = value if self.threshold is None else math.copysign(self.threshold, value)
         digits = 4
         if not is_close(value, threshold):
             while digits < _MOST_DIGITS and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
