@@ -1,6 +1,6 @@
 """The normal, Student's t and the beta distribution, computed without scipy.
 
-Student's t is a beta distribution: with df degrees of freedom, df / (df + t^2) has the shapes df / 2
+Student's t with df degrees of freedom is a beta distribution: df / (df + t^2) has the shapes df / 2
 and 1/2. Both are computed by the log-odds u of the beta's x: x = 1 / (1 + exp(-u)).
 
 Tests compare all three with scipy. The relative error of normal and t is below 1e-12 in both tails,
@@ -24,7 +24,7 @@ _NEWTON_CLOSE = 1e-9
 """Newton's error after a step is about the square of that step."""
 
 _LARGE = 30.0
-"""From this shape on, log-gammas come from their asymptotic series: differences keep their digits."""
+"""From this shape on, log-gammas come from their series: their differences keep their digits."""
 
 
 def normal_cdf(x: float) -> float:

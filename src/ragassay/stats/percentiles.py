@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.stats.distributions import t_ppf
-from ragassay.stats.intervals import Bounds, Interval, check_options
+from ragassay.stats.intervals import Bounds, Interval, check_options, draws
 from ragassay.stats.paired import PairedResult
-from ragassay.stats.resampling import draws
 from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes, finite_row
 
 ORDERED = "order-statistics"

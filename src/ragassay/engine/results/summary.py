@@ -12,7 +12,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed, Note
 from ragassay.base.score import Reason
 from ragassay.engine.results.shown_names import shown
-from ragassay.stats.variance_components import Components
+from ragassay.stats.repeats import Components
 
 if TYPE_CHECKING:
     from ragassay.judges.asking import Usage

@@ -41,7 +41,7 @@ from ragassay.metrics.consistency.runs import SCORES, UNSCORED, AnswersMetric, a
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
-from ragassay.stats.variance_components import Components, variance_components
+from ragassay.stats.repeats import Components, variance_components
 
 _Part = TypeVar("_Part", Summary, Slice)
 
