@@ -7,7 +7,7 @@ sample lacks is skipped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
@@ -15,17 +15,7 @@ from typing import Any
 from ragassay.base import package_files
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answerability, Sample
-from ragassay.engine.diagnosis.signals import (
-    CITED,
-    COMPLETE,
-    CONTRADICTED,
-    FOUND_SOMEWHERE,
-    RANK,
-    REFUSED,
-    RIGHT,
-    SUPPORTED,
-    Signal,
-)
+from ragassay.engine.diagnosis.signals import SIGNALS, Signal
 from ragassay.stats.units import ROUNDING
 
 Values = Mapping[str, float]
@@ -122,71 +112,44 @@ def _says_everything(values: Values) -> bool:
     return values.get("complete", 0.0) >= 1.0 - ROUNDING
 
 
-_WORDS: Mapping[str, Any] = package_files.table("ragassay.engine.diagnosis", "decision_table.yaml")
+_RULES: Mapping[str, Rule] = {
+    "no_reply": lambda v, s, at: s.failure is not None and not s.answer_text.strip(),
+    "answered_unanswerable": lambda v, s, at: _should_refuse(s) and v.get("refused") == 0.0,
+    "not_retrieved": lambda v, s, at: not _should_refuse(s) and v.get("rank") == inf,
+    "ranked_low": lambda v, s, at: not _should_refuse(s) and at.low_rank < v.get("rank", inf) < inf,
+    "refused_answerable": lambda v, s, at: (
+        s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0
+    ),
+    "contradicted": lambda v, s, at: v.get("contradicted", 0.0) > at.max_contradicted,
+    # Small talk needs no passage.
+    "invented": lambda v, s, at: (
+        s.answerability is not Answerability.CONVERSATIONAL
+        and v.get("supported", 1.0) < at.min_supported
+    ),
+    # What a refusal cites is not what its query is about.
+    "cited_wrongly": lambda v, s, at: (
+        v.get("refused") != 1.0 and v.get("cited", 1.0) < at.min_cited
+    ),
+    "incomplete": _incomplete,
+    "ignored": lambda v, s, at: (
+        not _says_everything(v) and v.get("rank", inf) < inf and ("right" in v or "complete" in v)
+    ),
+    "unexplained": lambda v, s, at: True,
+}
+"""Where each row holds: by a sample's signals (v), the sample (s) and the thresholds (at)."""
 
 
-def _row(name: str, holds: Rule, *needs: tuple[Signal, ...]) -> FaultClass:
-    return FaultClass(name, holds=holds, needs=needs, **_WORDS[name])
+def _class(name: str, *, needs: Sequence[Sequence[str]] = (), **words: Any) -> FaultClass:
+    groups = tuple(tuple(SIGNALS[one] for one in group) for group in needs)
+    return FaultClass(name, holds=_RULES[name], needs=groups, **words)
 
 
-CLASSES = (
-    _row("no_reply", lambda v, s, at: s.failure is not None and not s.answer_text.strip()),
-    _row(
-        "answered_unanswerable",
-        lambda v, s, at: _should_refuse(s) and v.get("refused") == 0.0,
-        (REFUSED,),
-    ),
-    _row(
-        "not_retrieved",
-        lambda v, s, at: not _should_refuse(s) and v.get("rank", FOUND_SOMEWHERE) == inf,
-        (RANK,),
-    ),
-    _row(
-        "ranked_low",
-        lambda v, s, at: (
-            not _should_refuse(s) and at.low_rank < v.get("rank", FOUND_SOMEWHERE) < inf
-        ),
-        (RANK,),
-    ),
-    _row(
-        "refused_answerable",
-        lambda v, s, at: s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0,
-        (REFUSED,),
-    ),
-    _row(
-        "contradicted",
-        lambda v, s, at: v.get("contradicted", 0.0) > at.max_contradicted,
-        (CONTRADICTED,),
-    ),
-    _row(  # small talk needs no passage
-        "invented",
-        lambda v, s, at: (
-            s.answerability is not Answerability.CONVERSATIONAL
-            and v.get("supported", 1.0) < at.min_supported
-        ),
-        (SUPPORTED,),
-    ),
-    _row(  # what a refusal cites is not what its query is about
-        "cited_wrongly",
-        lambda v, s, at: v.get("refused") != 1.0 and v.get("cited", 1.0) < at.min_cited,
-        (CITED,),
-    ),
-    _row("incomplete", _incomplete, (RIGHT, COMPLETE)),
-    _row(
-        "ignored",
-        lambda v, s, at: (
-            not _says_everything(v)
-            and v.get("rank", inf) < inf
-            and ("right" in v or "complete" in v)
-        ),
-        (RANK,),
-        (RIGHT, COMPLETE),
-    ),
+*CLASSES, UNEXPLAINED = (
+    _class(name, **row)
+    for name, row in package_files.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
 )
-"""The rows of the table, in order: a class, whether it holds by a sample's signals (v), the
-sample (s) and the thresholds (at), and which signals it asks for."""
+"""The rows of the table, in order, and the class of failing samples for which none holds."""
 
-UNEXPLAINED = _row("unexplained", lambda *_: True)
 NOTHING_LACKING = replace(
     UNEXPLAINED,
     advice="Read the examples: no further metric would tell these samples apart. Another headline "

@@ -32,13 +32,7 @@ from ragassay.engine.diagnosis.signal_checks import (
     not_looked_at,
     parts_of,
 )
-from ragassay.engine.diagnosis.signals import (
-    FOUND_SOMEWHERE,
-    RANK,
-    SIGNALS,
-    SignalValue,
-    names_by_metric,
-)
+from ragassay.engine.diagnosis.signals import FOUND_SOMEWHERE, SIGNALS, SignalValue, names_by_metric
 from ragassay.engine.results.folders.run_folder import SAMPLES
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, with_samples
@@ -274,7 +268,7 @@ def diagnose(
     names = names_by_metric(result.summary.metrics)
     faults: list[FaultClass | None] = []
     unknown: list[bool] = []
-    sources: dict[str, Counter[str]] = {signal.name: Counter() for signal in SIGNALS}
+    sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
     parts: set[str] = set()
@@ -418,7 +412,7 @@ def _signals(
     rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample
 ) -> dict[str, SignalValue]:
     """The signals of a sample that are known, by name."""
-    values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS)
+    values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS.values())
     return {name: value for name, value in values if value is not None}
 
 
@@ -431,9 +425,7 @@ def _samples(result: Result) -> Iterator[tuple[Sample, Rows]]:
 def _example(sample: Sample, headline: float | None, signals: Mapping[str, float]) -> Example:
     query, answer = (excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text))
     shown = {
-        name: value
-        for name, value in signals.items()
-        if (name, value) != (RANK.name, FOUND_SOMEWHERE)
+        name: value for name, value in signals.items() if (name, value) != ("rank", FOUND_SOMEWHERE)
     }
     return Example(sample.identity, query, answer, headline, shown)
 

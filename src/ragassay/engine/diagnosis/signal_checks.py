@@ -11,7 +11,7 @@ from typing import Any
 from ragassay.base.sample import Answerability, Sample
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass, Thresholds
-from ragassay.engine.diagnosis.signals import CITED, Signal, SignalValue, canonical_name
+from ragassay.engine.diagnosis.signals import Signal, SignalValue, canonical_name
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.citation import citation_parser
 
@@ -155,19 +155,12 @@ def _cites(sample: Sample) -> bool:
 
 def _metric_for(signal: Signal, parts: Collection[str]) -> str | None:
     """A metric that gives a signal for samples with such parts; ``None`` where none can."""
-    rank = "RR" if "gold ids" in parts else "ChunkR@10" if "gold spans" in parts else "umbrela_MRR"
-    if signal.name == "refused":
-        return "idk_eval"
-    if "references" in parts and signal.name in ("contradicted", "right"):
-        return "contradicted" if signal.name == "contradicted" else "token_f1.f"
-    by_passages = {
-        "rank": rank,
-        "contradicted": "contradicted",
-        "supported": "rl_f",
-        "cited": "citation_pairs.precision",
-        "right": "nuggets.all",
-    }
-    return by_passages[signal.name] if "passages" in parts else None
+    fit = (
+        metric
+        for needed, metric in signal.propose.items()
+        if all(part in parts for part in needed.split(" + ") if part)
+    )
+    return next(fit, None)
 
 
 def not_looked_at(
@@ -192,7 +185,7 @@ def not_looked_at(
             metric = _metric_for(group[0], parts)
             if silent:
                 why = f"{silent[0][0].lacking} {_names(silent)}"
-            elif CITED in group and "answers" in parts and "citations" not in parts:
+            elif group[0].name == "cited" and "answers" in parts and "citations" not in parts:
                 why = "no answer cites anything"
             elif held:
                 why = f"unscored in all samples ({_names(held)})"
