@@ -15,7 +15,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.reports.ci import badge, github_workflow
 from ragassay.reports.ci.badge import write_badge
 from ragassay.reports.ci.junit_xml import write_junit

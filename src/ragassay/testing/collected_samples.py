@@ -18,7 +18,7 @@ from ragassay.formats import from_records, to_record
 from ragassay.testing.score_assertion import evidence_of
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.result import Result
 
 WORST = 3

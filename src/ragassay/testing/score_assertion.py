@@ -13,7 +13,7 @@ from ragassay.engine import evaluate, explain
 from ragassay.engine.comparison import gates
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.result import Result
     from ragassay.judges import Judge
 

@@ -12,7 +12,7 @@ from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.output.show import exit_code
 from ragassay.engine.comparison import comparison_gates, gates
 from ragassay.engine.comparison.comparison_gates import metrics_of, with_not_worse
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary

@@ -11,15 +11,6 @@ from typing import Any
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.engine.comparison.comparability import (
-    OWN_NUGGETS,
-    differing_queries,
-    incomparable_metrics,
-    incomplete_runs,
-    nuggets_of,
-    only_in_one,
-    same_replies,
-)
 from ragassay.engine.comparison.comparison_gates import decide, resolve
 from ragassay.engine.comparison.derived_runs import aligned, subset_of
 from ragassay.engine.comparison.differences import (
@@ -27,7 +18,16 @@ from ragassay.engine.comparison.differences import (
     compare_means,
     compare_percentile,
 )
-from ragassay.engine.comparison.pairs import MatchedRuns
+from ragassay.engine.comparison.pairs import (
+    OWN_NUGGETS,
+    MatchedRuns,
+    differing_queries,
+    incomparable_metrics,
+    incomplete_runs,
+    nuggets_of,
+    only_in_one,
+    same_replies,
+)
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.folder_reading import open_run

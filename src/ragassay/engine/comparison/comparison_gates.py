@@ -16,8 +16,7 @@ from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.comparison.gates import NUMBER, Gate, conclude
 from ragassay.engine.comparison.pairs import MatchedRuns
-from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.stats.intervals import Interval
 from ragassay.stats.paired import PairedResult, compare_pairs

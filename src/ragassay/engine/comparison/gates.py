@@ -13,7 +13,7 @@ import numpy as np
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.shown_names import shown

@@ -21,16 +21,14 @@ from ragassay.engine.diagnosis.decision_table import (
     NOTHING_LACKING,
     UNEXPLAINED,
     FaultClass,
-    Thresholds,
-    class_of,
-    refuses_rightly,
-)
-from ragassay.engine.diagnosis.signal_checks import (
     Judged,
     JudgedSignals,
     NotLookedAt,
+    Thresholds,
+    class_of,
     not_looked_at,
     parts_of,
+    refuses_rightly,
 )
 from ragassay.engine.diagnosis.signals import FOUND_SOMEWHERE, SIGNALS, SignalValue, names_by_metric
 from ragassay.engine.results.folders.run_folder import SAMPLES

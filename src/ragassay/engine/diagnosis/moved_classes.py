@@ -12,9 +12,9 @@ import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed
-from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
 from ragassay.engine.comparison.compare_runs import one_system
 from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.engine.comparison.pairs import differing_queries, incomparable_metrics
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
 from ragassay.engine.results.result import Result

@@ -16,7 +16,7 @@ import ragassay
 from ragassay.base.errors import extra_needed
 from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.judge_answers import KeptVerdicts, Verdicts
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows

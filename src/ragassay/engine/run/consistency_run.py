@@ -24,11 +24,10 @@ from ragassay.engine.config.metric_selection import ConsistencyPlan
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import here
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_columns import Given, ScoreColumns
 from ragassay.engine.results.slicing import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary

@@ -13,8 +13,7 @@ from ragassay.base import files, printable
 from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.comparison_gates import metrics_of, worst_queries
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import MetricSummary, Summary, missing_by_accident
 from ragassay.reports.text import wording
