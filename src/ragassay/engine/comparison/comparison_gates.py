@@ -94,7 +94,7 @@ def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
 
 
 def decide(
-    gate: Gate, difference: Difference, matched: MatchedRuns, options: Mapping[str, Any]
+    gate: Gate, difference: Difference, matched: MatchedRuns, options: dict[str, Any]
 ) -> GateResult:
     """Whether a drop beyond the margin is excluded (passed), shown (failed), or neither.
 
