@@ -154,25 +154,27 @@ class GateResult:
     def sentence(self) -> str:
         """One line for the terminal."""
         state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
-        drop, ends, bounds = "", "", ""
+        facts, of, ends = [], "", ""
         low, high = (self.low, self.high) if self.limit is None else self.drop_bounds
         if low is not None and high is not None:
             ends = f"{self.rounded(low)} and {self.rounded(high)}"
-        if self.limit is not None and self.drop is not None:
-            gained = self.drop < 0.0
-            change = f"gain of {-self.drop:.4f}" if gained else f"drop of {self.rounded(self.drop)}"
-            allowed = f"a drop of {self.limit:g}" if gained else f"{self.limit:g}"
-            drop = f"a {change} where {allowed} is allowed"
+        if self.limit is not None:
+            of = " of the drop"
+            if self.drop is not None and self.drop < 0.0:
+                gain = f"a gain of {-self.drop:.4f}"
+                facts.append(f"{gain} where a drop of {self.limit:g} is allowed")
+            elif self.drop is not None:
+                drop = f"a drop of {self.rounded(self.drop)}"
+                facts.append(f"{drop} where {self.limit:g} is allowed")
         if self.which == "mean" and self.value is not None:
             between = f", between {ends} with the missing scores" if ends else ""
-            bounds = f"mean {self.rounded(self.value)}{between}"
+            facts.append(f"mean {self.rounded(self.value)}{between}")
         elif ends:
-            of = " of the drop" if self.limit is not None else ""
             assumed = " with the worst and the best values for missing scores"
             bounds = f"one-sided {100 * self.level:.4g} % bounds{of} {ends}"
-            bounds += assumed if self.unscored else ""
-        facts = "; ".join(filter(None, (drop, bounds, self.why)))
-        return f"gate {self.gate}: {', '.join(filter(None, (state, facts)))}"
+            facts.append(f"{bounds}{assumed if self.unscored else ''}")
+        said = "; ".join([*facts, *filter(None, [self.why])])
+        return f"gate {self.gate}: {', '.join(filter(None, (state, said)))}"
 
     def rounded(self, value: float) -> str:
         """A value with four digits, or with as many as show on which side of the gate's threshold

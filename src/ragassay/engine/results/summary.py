@@ -85,18 +85,6 @@ class MetricSummary:
         match = re.fullmatch(r"p(\d+(?:\.\d+)?)", self.aggregate)
         return float(match[1]) if match else None
 
-    @property
-    def without_assumed(self) -> str:
-        """The mean without values for missing parts, and their number; empty where there are none.
-
-        For example ``4.2000 without 2 for missing parts``, or ``2 for missing parts`` where
-        nothing is left.
-        """
-        if not self.n_assumed:
-            return ""
-        mean = "" if self.mean_measured is None else f"{self.mean_measured:.4f} without "
-        return f"{mean}{self.n_assumed:,} for missing parts"
-
 
 @dataclass(frozen=True, slots=True)
 class Spending:

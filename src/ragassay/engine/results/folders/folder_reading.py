@@ -28,7 +28,7 @@ from ragassay.engine.results.folders.run_folder import (
     FolderWriter,
     holds_consistency,
 )
-from ragassay.engine.results.judge_answers import VerdictFile, damaged, problem_of, read_lines
+from ragassay.engine.results.judge_answers import AnswerFile, damaged, problem_of, read_lines
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
@@ -62,15 +62,15 @@ def open_run(folder: str | Path) -> Result:
             )
     summary = _read_summary(base / SUMMARY)
     config = _read_config(base / RUN)
-    verdicts = VerdictFile(base / VERDICTS)
+    answers = AnswerFile(base / VERDICTS)
     return Result(
         summary,
-        _columns(summary, base, config, verdicts),
+        _columns(summary, base, config, answers),
         config,
         base,
         partial(read_rows, base),
         partial(read_samples, base),
-        verdicts=verdicts,
+        judge_answers=answers,
         _consistency=base / CONSISTENCY if holds_consistency(base) else None,
     )
 
@@ -127,10 +127,10 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def _columns(
-    summary: Summary, folder: Path, config: Mapping[str, Any], verdicts: VerdictFile
+    summary: Summary, folder: Path, config: Mapping[str, Any], answers: AnswerFile
 ) -> ScoreColumns:
     """The columns of a run folder: each sample must have one score for each metric, in order, and
-    each score the verdicts that it rests on."""
+    each score the answers that it rests on."""
     columns = ScoreColumns(summary.metrics)
     slicer = Slicer(config.get("slice_by"))
     clusters: list[str] = []
@@ -146,9 +146,9 @@ def _columns(
             if row is None or row.metric != metric or row.identity != sample.identity:
                 problem = f"the score of {metric} for sample {sample.id!r} should stand here"
                 raise damaged(problem, path, number)
-            lost = next((name for name in row.evidence if name not in verdicts), None)
+            lost = next((name for name in row.evidence if name not in answers), None)
             if lost is not None:
-                problem = f"rests on the verdict {lost!r}, which {VERDICTS} does not hold"
+                problem = f"rests on the answer {lost!r}, which {VERDICTS} does not hold"
                 raise damaged(problem, path, number)
             columns.add(metric, row.outcome, row.judge)
     for number, *_ in rows:
