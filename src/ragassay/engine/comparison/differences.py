@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.note import Note
-from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix, query_matrix, rows_by_query
+from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix, query_matrix
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.slicing import cluster_column
@@ -226,7 +226,7 @@ class _Side:
     """The means of each query of a run, and their clusters."""
 
     def __init__(self, run: Result, names: Sequence[str]) -> None:
-        rows = rows_by_query(run)
+        rows = run.columns.rows_by_query
         self.run, self.queries = run, list(rows)
         self.values, self.mask = query_matrix(run, names, rows, self.queries, of_means=True)
         labels = run.columns.clusters

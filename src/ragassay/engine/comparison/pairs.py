@@ -45,7 +45,7 @@ class MatchedRuns:
     @classmethod
     def of(cls, a: Result, b: Result) -> MatchedRuns:
         """Matches the queries of two runs by id."""
-        rows_a, rows_b = rows_by_query(a), rows_by_query(b)
+        rows_a, rows_b = a.columns.rows_by_query, b.columns.rows_by_query
         # Sorted, because the random sign patterns belong to positions.
         return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
 
@@ -158,11 +158,6 @@ class MatchedRuns:
         return np.array(
             [codes.setdefault(keys.get(query, (query,)), len(codes)) for query in self.queries]
         )
-
-
-def rows_by_query(result: Result) -> Mapping[str, list[int]]:
-    """Row numbers of each query id, in order of first appearance."""
-    return grouped((query, at) for at, (query, _, _) in enumerate(result.columns.identities))
 
 
 def query_matrix(
@@ -313,7 +308,7 @@ def only_in_one(
         kind = "scores_in_one_of_most" if (alone > 0).sum() > 1 else "scores_in_one"
         yield Note(kind, {"n": n}, (names[int(np.argmax(alone))],), "warning")
     for run, other in ((a, b), (b, a)):
-        if n := len(rows_by_query(run)) - len(common):
+        if n := run.columns.n_queries - len(common):
             counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
             yield Note("queries_in_one", counts, severity="warning")
 

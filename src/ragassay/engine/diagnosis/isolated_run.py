@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ragassay.base.counts import either, few, grouped, share
+from ragassay.base.counts import either, few, share
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.derived_runs import of_queries
@@ -187,8 +187,7 @@ def _values(run: Result, metric: str) -> dict[str, float | None]:
         raise UsageError(f"{run.name} has no metric {metric!r}. {hint}")
     columns = run.columns
     scored, values = columns.scored(metric), columns.values(metric)
-    rows_of = grouped((name, row) for row, (name, _, _) in enumerate(columns.identities))
     return {
         name: sum(values[rows].tolist()) / len(rows) if scored[rows].all() else None
-        for name, rows in rows_of.items()
+        for name, rows in columns.rows_by_query.items()
     }

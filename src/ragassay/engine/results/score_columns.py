@@ -96,6 +96,11 @@ class ScoreColumns:
         """The systems, in order of first appearance."""
         return list(dict.fromkeys(system for _, system, _ in self.identities))
 
+    @property
+    def rows_by_query(self) -> Mapping[str, list[int]]:
+        """Row numbers of each query id, in order of first appearance."""
+        return grouped((query, row) for row, (query, _, _) in enumerate(self.identities))
+
     def add_sample(self, sample: Sample) -> None:
         """Appends a sample; its outcomes are added with `add`."""
         self.identities.append(sample.identity)
