@@ -67,7 +67,7 @@ def test_a_result_does_not_depend_on_the_other_metrics(scores) -> None:
         assert (found.low, found.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(pairs=st.lists(st.tuples(SCORE, SCORE), min_size=2, max_size=30))
 def test_swapping_the_systems_mirrors_everything(pairs) -> None:
     a, b = np.array(pairs).T
