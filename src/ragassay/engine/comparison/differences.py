@@ -4,7 +4,7 @@ different queries (two weeks of logs, say)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,10 @@ from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix, query_ma
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.slicing import cluster_column
-from ragassay.stats.corrections import adjusted_p, decision_levels
-from ragassay.stats.intervals import Span, alpha_of, one_sided
+from ragassay.stats.intervals import Span, alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 from ragassay.stats.percentiles import percentile_difference
-from ragassay.stats.welch import MeanDifference, mean_difference
+from ragassay.stats.welch import compare_samples
 
 Role = tuple[Standing, Note | None]
 """What may be concluded from a metric, and why."""
@@ -72,7 +71,35 @@ def compare_arrays(
         seed=seed,
         level=level,
     )
-    alpha = alpha_of(level)
+    return _comparison(
+        names,
+        tests,
+        higher_is_better or [True] * len(names),
+        roles,
+        a=a_name,
+        b=b_name,
+        n_common=a.shape[1],
+        only_a=0,
+        only_b=0,
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        correction=correction,
+        brought=tuple(brought),
+        clustered_by=None if clusters is None else clustered_by,
+        n_clusters=None if clusters is None else len(np.unique(clusters)),
+    )
+
+
+def _comparison(
+    names: Sequence[str],
+    tests: Sequence[PairedResult],
+    directions: Sequence[bool | None],
+    roles: Sequence[Role],
+    **facts: Any,
+) -> Comparison:
+    """The comparison that tests give, with other facts of it."""
+    alpha = alpha_of(facts["level"])
     differences = tuple(
         Difference(
             **vars(test),
@@ -83,25 +110,11 @@ def compare_arrays(
             why=why,
         )
         for name, test, direction, (standing, why) in zip(
-            names, tests, higher_is_better or [True] * len(names), roles, strict=True
+            names, tests, directions, roles, strict=True
         )
     )
-    return Comparison(
-        a=a_name,
-        b=b_name,
-        differences=differences,
-        n_common=a.shape[1],
-        only_a=0,
-        only_b=0,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-        correction=correction,
-        n_tested=sum(test.p_adjusted is not None for test in tests),
-        brought=tuple(brought),
-        clustered_by=None if clusters is None else clustered_by,
-        n_clusters=None if clusters is None else len(np.unique(clusters)),
-    )
+    n_tested = sum(test.p_adjusted is not None for test in tests)
+    return Comparison(differences=differences, n_tested=n_tested, **facts)
 
 
 def compare_percentile(
@@ -171,75 +184,36 @@ def compare_means(
     conversation) are tested together. The correction ``maxt`` needs pairs and stands for ``holm``.
     """
     correction = "holm" if correction == "maxt" else correction
-    alpha = alpha_of(level)
-    sides = [_Side(run, names) for run in (a, b)]
-    found = [_difference(sides, at) for at in range(len(names))]
-    raw = [
-        one.p_value if one is not None and standing == "tested" else None
-        for one, (standing, _) in zip(found, standings, strict=True)
-    ]
-    adjusted = adjusted_p(raw, correction)
-    tails = decision_levels(raw, adjusted, alpha, correction)
-    differences = []
-    for at, (name, one, (standing, why)) in enumerate(zip(names, found, standings, strict=True)):
-        counts = [int(side.mask[at].sum()) for side in sides]
-        difference = Difference(
-            name=name,
-            n=sum(counts) if all(counts) else 0,
-            higher_is_better=a.summary.metrics[name].higher_is_better,
-            level=1.0 - tails[at],
-            standing=standing,
-            why=why,
-        )
-        if one is not None:
-            low, high = one.interval(tails[at])
-            least, most = one.interval(1.0 - one_sided(level)) if level > 0.5 else (None, None)
-            corrected = adjusted[at]
-            difference = replace(
-                difference, a_mean=one.a, b_mean=one.b, diff=one.diff, low=low, high=high,
-                least=least, most=most, safe_least=least, safe_most=most,
-                p_value=one.p_value, p_adjusted=corrected, detectable=one.detectable(alpha),
-                significant_adjusted=None if corrected is None else corrected <= alpha,
-            )  # fmt: skip
-        differences.append(difference)
-    clustered = [side for side in sides if side.clusters is not None]
-    columns = [cluster_column(side.run.config.get("cluster_by")) for side in clustered]
-    return Comparison(
+    samples, n_units, n_queries = [], [], []
+    for run in (a, b):
+        rows = run.columns.rows_by_query
+        values, mask = query_matrix(run, names, rows, list(rows), of_means=True)
+        keys, labels = run.columns.clusters, None
+        if keys is not None:
+            labels = np.array([keys[of_query[0]] for of_query in rows.values()])
+        scored = zip(values, mask, strict=True)
+        samples.append([(row[has], None if labels is None else labels[has]) for row, has in scored])
+        n_queries.append(len(rows))
+        n_units.append(len(rows) if labels is None else len(np.unique(labels)))
+    tested = [standing == "tested" for standing, _ in standings]
+    tests = compare_samples(*samples, tested=tested, correction=correction, level=level)
+    clustered = [run for run in (a, b) if run.columns.clusters is not None]
+    columns = [cluster_column(run.config.get("cluster_by")) for run in clustered]
+    return _comparison(
+        names,
+        tests,
+        [a.summary.metrics[name].higher_is_better for name in names],
+        standings,
         a=a.name,
         b=b.name if b.name != a.name else f"{b.name} (old)",
-        differences=tuple(differences),
         n_common=0,
-        only_a=len(sides[0].queries),
-        only_b=len(sides[1].queries),
+        only_a=n_queries[0],
+        only_b=n_queries[1],
         n_resamples=0,
         seed=0,
         level=level,
         correction=correction,
-        n_tested=sum(p is not None for p in adjusted),
         clustered_by=next(iter(columns), None),
-        n_clusters=sum(side.n_units for side in sides) if clustered else None,
+        n_clusters=sum(n_units) if clustered else None,
         unpaired=True,
     )
-
-
-class _Side:
-    """The means of each query of a run, and their clusters."""
-
-    def __init__(self, run: Result, names: Sequence[str]) -> None:
-        rows = run.columns.rows_by_query
-        self.run, self.queries = run, list(rows)
-        self.values, self.mask = query_matrix(run, names, rows, self.queries, of_means=True)
-        labels = run.columns.clusters
-        self.clusters: NDArray[np.str_] | None = None
-        if labels is not None:
-            self.clusters = np.array([labels[rows[query][0]] for query in self.queries])
-
-    @property
-    def n_units(self) -> int:
-        return len(self.queries if self.clusters is None else np.unique(self.clusters))
-
-
-def _difference(sides: Sequence[_Side], at: int) -> MeanDifference | None:
-    values = [side.values[at][side.mask[at]] for side in sides]
-    clusters = [None if side.clusters is None else side.clusters[side.mask[at]] for side in sides]
-    return mean_difference(*values, *clusters)
