@@ -297,21 +297,17 @@ def _owed(n: int, reasons: Mapping[str, int]) -> str:
 
 def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: IntervalOptions) -> str:
     """Why a metric with scores has no interval, and the way out where there is one."""
+    chosen, clusters = columns.scored(metric.name), sample_clusters(columns)
     if metric.aggregate == "sum":
         return "a sum has no interval"
-    chosen = columns.scored(metric.name)
-    if chosen.sum() == 1:
-        return "one sample has no interval"
-    clusters = sample_clusters(columns)
-    if clusters is not None and len(set(clusters[chosen].tolist())) == 1:
-        return "all samples belong to one cluster, which has no interval"
+    if chosen.sum() == 1 or (clusters is not None and len(np.unique(clusters[chosen])) == 1):
+        return f"one {'sample' if chosen.sum() == 1 else 'cluster'} has no interval"
     if metric.percentile is not None:
         return f"{plural(int(chosen.sum()), 'sample')} are too few for an interval of a percentile"
     equal = "scores are equal" if clusters is None else "clusters have the same mean"
-    why = f"all {equal}, which shows no spread to make an interval of"
-    if options.method != "auto" and None not in metric.bounds:
-        return f"{why}; --interval auto makes one of the metric's range"
-    return why
+    way_out = options.method != "auto" and None not in metric.bounds
+    hint = "; --interval auto makes one of the metric's range" if way_out else ""
+    return f"all {equal}, which shows no spread to make an interval of{hint}"
 
 
 def _interval(
