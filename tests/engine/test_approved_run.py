@@ -33,7 +33,7 @@ def lines() -> Iterator[str]:
     for metric, values in by_metric.items():
         yield f"{metric}: {', '.join(values)}"
     for key in dict.fromkeys(one for row in result.scores for one in row.evidence):
-        record = result.verdicts.get(key)
+        record = result.judge_answers.get(key)
         assert record is not None
         yield " | ".join([key[:8], str(record["question"]), str(record["answer"])])
 

@@ -128,7 +128,7 @@ def test_litellm_asks_waits_and_does_without_what_a_server_rejects(
         result = ragassay.evaluate(DATA, "answer_match", judge="litellm:openai/other")
         (row, *_) = result.scores
         assert row.reason == "auth" and "from which LiteLLM reads the key" in row.explanation
-        assert "key-of-a-test" not in str(list(result.verdicts)) + row.explanation
+        assert "key-of-a-test" not in str(list(result.judge_answers.values())) + row.explanation
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["script", "running loop"])

@@ -55,7 +55,7 @@ def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_
     assert not any("<data" in one for one in put[2:])
     assert "says_idk:own-" in signature(own) and "own-" not in signature(usual)
     assert signature(own) == signature(again) != signature(usual)
-    assert {one["prompt_hash"][:4] for one in own.verdicts} == {"own-"}
+    assert {one["prompt_hash"][:4] for one in own.judge_answers.values()} == {"own-"}
 
 
 def test_the_command_and_a_configuration_take_it_and_the_run_folder_keeps_it(desk: Path) -> None:

@@ -26,8 +26,8 @@ from ragassay.reports.plots import (
     series,
     sheet,
 )
-from ragassay.stats.dispersion import spread
 from ragassay.stats.intervals import mean_interval
+from ragassay.stats.repeats import spread
 from reports_examples import example
 from scripted_judge import Scripted
 

@@ -15,7 +15,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.reports.ci import badge, github_workflow
 from ragassay.reports.ci.badge import write_badge
 from ragassay.reports.ci.junit_xml import write_junit
@@ -87,7 +87,7 @@ def test_any_text_makes_a_file_that_parses(tmp_path_factory, text: str) -> None:
     summary = replace(
         result.summary, title=text, system=text, notes=(Note("text", {"text": text}),), incomplete=1
     )
-    gate = GateResult("em>=0.9", 0.5, False, why=text)
+    gate = GateResult("em>=0.9", 0.5, False, why=text, metrics=("em",))
     hostile = replace(result, summary=summary, gates=(gate,))
     write_junit(hostile, place / "x.xml")
     ElementTree.parse(place / "x.xml")

@@ -296,7 +296,7 @@ def test_details_hold_what_a_page_can_tell_in_little_space() -> None:
     (sample,) = run.samples
     rows = {row.metric: row for row in run.scores}
     limits = browse.Limits.share(1_000_000, 1)
-    details = browse.details_of(sample.identity, sample, rows, run.verdicts, limits)
+    details = browse.details_of(sample.identity, sample, rows, run.judge_answers, limits)
     (pieces,) = details["pieces"]
     at, places = 0, []
     for _, gap, length, *_ in pieces["list"]:

@@ -126,7 +126,7 @@ def test_a_difference_turns_round_with_its_sides_and_repeats_with_its_seed() -> 
     assert one == again and one.low is not None and other.high is not None
     assert one.low == pytest.approx(-other.high)
     assert one.least is not None and one.most is not None and one.high is not None
-    assert one.low <= one.least <= one.a - one.b <= one.most <= one.high
+    assert one.low <= one.least <= one.diff <= one.most <= one.high
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.integers(0, 4)), min_size=1), PERCENTS)

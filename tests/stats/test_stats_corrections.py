@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.stats.corrections import adjusted_p, holm
+from ragassay.stats.corrections import adjusted_p
 
 P = st.floats(0, 1)
+holm = partial(adjusted_p, name="holm")
 benjamini_hochberg = partial(adjusted_p, name="bh")
 BOTH = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 

@@ -11,9 +11,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from ragassay.base.errors import UsageError
-from ragassay.stats import resampling
-from ragassay.stats.intervals import mean_interval
-from ragassay.stats.resampling import bca_bounds, resampled_means
+from ragassay.stats import intervals
+from ragassay.stats.intervals import bca_bounds, mean_interval, resampled_means
 from ragassay.stats.units import Units
 
 METHODS = ["auto", "t", "percentile", "bca"]
@@ -174,7 +173,7 @@ def test_a_bootstrap_is_repeatable_by_its_seed(method: str) -> None:
 def test_a_bootstrap_does_not_depend_on_how_the_work_is_cut(monkeypatch) -> None:
     values = np.random.default_rng(0).random(30)
     whole = mean_interval(values, method="bca", n_resamples=500)
-    monkeypatch.setattr(resampling, "_CHUNK_BYTES", 24 * 30 * 7)
+    monkeypatch.setattr(intervals, "_CHUNK_BYTES", 24 * 30 * 7)
     cut = mean_interval(values, method="bca", n_resamples=500)
     assert (cut.low, cut.high) == pytest.approx((whole.low, whole.high), rel=1e-13)
 

@@ -51,7 +51,7 @@ def test_a_metric_with_missing_pairs_is_compared_on_the_others(scores) -> None:
     assert found[1] == compare_pairs(a[1, 4:], b[1, 4:], **options)[0]
     assert [r.n for r in found] == [15, 11, 15, 0]
     nothing = found[3]
-    for field in ("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_exact", "t_p_value"):
+    for field in ("a_mean", "b_mean", "diff", "low", "high", "p_value", "t_p_value"):
         assert getattr(nothing, field) is None
     assert nothing.cohens_d is None
     assert nothing.detectable is None
@@ -67,7 +67,7 @@ def test_a_result_does_not_depend_on_the_other_metrics(scores) -> None:
         assert (found.low, found.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(pairs=st.lists(st.tuples(SCORE, SCORE), min_size=2, max_size=30))
 def test_swapping_the_systems_mirrors_everything(pairs) -> None:
     a, b = np.array(pairs).T
@@ -90,7 +90,7 @@ def test_clusters_widen_the_interval_and_lower_the_confidence() -> None:
     b, clusters = np.zeros(160), [f"c{i // 8}" for i in range(160)]
     [naive] = compare_pairs(a, b)
     [found] = compare_pairs(a, b, clusters=clusters)
-    assert (found.n, found.n_clusters) == (160, 20)
+    assert found.n == 160
     assert found.diff == naive.diff
     assert found.cohens_d == naive.cohens_d
     assert found.high - found.low > 2 * (naive.high - naive.low)

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.stats.dispersion import spread
-from ragassay.stats.overlap import jaccard, rank_biased_overlap
-from ragassay.stats.variance_components import icc1, variance_components
+from ragassay.stats.repeats import icc1, jaccard, rank_biased_overlap, spread, variance_components
 
 # Squares of smaller numbers are nothing to the standard library.
 NUMBERS = st.floats(-1e6, 1e6).map(lambda value: value if abs(value) > 1e-100 else 0.0)

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.stats.welch import mean_difference
+from ragassay.stats.paired import PairedResult
+from ragassay.stats.welch import compare_samples
 
 scores = st.lists(st.integers(-50, 50).map(lambda one: one / 10), min_size=2, max_size=30)
+
+
+def welch(
+    a: object, b: object, of_a: object = None, of_b: object = None, level: float = 0.95
+) -> PairedResult:
+    return compare_samples([(a, of_a)], [(b, of_b)], level=level)[0]  # type: ignore[list-item]
 
 
 @given(scores, scores, st.sampled_from([0.2, 0.05, 0.01]))
@@ -16,33 +23,31 @@ def test_it_is_scipys_test_of_unequal_variances(
     a: list[float], b: list[float], tail: float
 ) -> None:
     scipy_stats = pytest.importorskip("scipy.stats")
-    found = mean_difference(a, b)
-    assert found is not None
+    found = welch(a, b, level=1 - tail)
     if len(set(a)) == len(set(b)) == 1:
-        assert found.p_value is None and found.interval(tail) == (None, None)
+        assert (found.p_value, found.low, found.high) == (None, None, None)
         return
     theirs = scipy_stats.ttest_ind(a, b, equal_var=False)
     assert found.p_value == pytest.approx(float(theirs.pvalue), rel=1e-7, abs=1e-12)
-    interval = theirs.confidence_interval(1 - tail)
-    assert found.interval(tail) == pytest.approx(tuple(interval), rel=1e-7, abs=1e-9)
+    interval = theirs.confidence_interval(found.level)
+    assert (found.low, found.high) == pytest.approx(tuple(interval), rel=1e-7, abs=1e-9)
 
 
 def test_values_of_one_cluster_count_as_one() -> None:
     a, b = [0.2, 0.9, 0.4, 0.7], [0.1, 0.5, 0.3]
-    alone = mean_difference(a, b)
-    doubled = mean_difference(
+    alone = welch(a, b)
+    doubled = welch(
         np.repeat(a, 5), np.repeat(b, 5), np.repeat([*"abcd"], 5), np.repeat([*"xyz"], 5)
     )
-    assert alone is not None and doubled is not None
     assert doubled.p_value == pytest.approx(alone.p_value)
-    assert doubled.interval(0.05) == pytest.approx(alone.interval(0.05))
+    assert (doubled.low, doubled.high) == pytest.approx((alone.low, alone.high))
 
 
 def test_what_has_no_spread_or_no_values_has_no_test() -> None:
-    assert mean_difference([], [1.0]) is None
+    assert welch([], [1.0]) == PairedResult()
     for a, b in [([1.0], [0.0, 1.0]), ([1.0, 1.0], [0.0, 0.0])]:
-        found = mean_difference(a, b)
-        assert found is not None and found.p_value is None and found.detectable(0.05) is None
+        found = welch(a, b)
+        assert found.diff is not None and (found.p_value, found.detectable) == (None, None)
 
 
 def test_equal_systems_in_clusters_differ_at_the_level_of_the_test() -> None:
@@ -53,19 +58,18 @@ def test_equal_systems_in_clusters_differ_at_the_level_of_the_test() -> None:
         for _ in range(2):
             rate = random.beta(1.6, 0.4, size=40)[clusters]  # of each conversation, mean .8
             drawn.append((random.random(160) < rate).astype(float))
-        found = mean_difference(*drawn, clusters, clusters)
-        assert found is not None and found.p_value is not None
+        found = welch(*drawn, clusters, clusters)
+        assert found.p_value is not None
         n += found.p_value <= 0.05
     assert 25 <= n <= 75
 
 
 def test_the_detectable_difference_is_found_in_four_of_five_samples() -> None:
     random = np.random.default_rng(11)
-    sizes = [mean_difference(*random.normal(size=(2, 60))).detectable(0.05) for _ in range(200)]  # type: ignore[union-attr]
+    sizes = [welch(*random.normal(size=(2, 60))).detectable for _ in range(200)]
     size = float(np.median(np.abs(sizes)))  # type: ignore[arg-type]
     n = 0
     for _ in range(1000):
-        found = mean_difference(random.normal(size, size=60), random.normal(size=60))
-        assert found is not None
+        found = welch(random.normal(size, size=60), random.normal(size=60))
         n += (found.p_value or 1.0) <= 0.05
     assert 760 <= n <= 840

@@ -245,7 +245,6 @@ def comparison(a: Result, b: Result, *, warnings: tuple[str, ...] = ()) -> Compa
                 low=diff - 1.96 * se,
                 high=diff + 1.96 * se,
                 p_value=p,
-                significant=p < 0.05,
                 p_adjusted=adjusted,
                 significant_adjusted=adjusted < 0.05,
                 t_p_value=p,

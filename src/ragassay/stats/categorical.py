@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragassay.stats.bounded import beta_bounds
-from ragassay.stats.resampling import percentile_bounds
+from ragassay.stats.intervals import percentile_bounds
 from ragassay.stats.units import IntArray
 
 

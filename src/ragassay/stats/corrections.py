@@ -36,11 +36,6 @@ from ragassay.stats.sign_flip import SignFlips
 from ragassay.stats.units import FloatArray, IntArray
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """The adjusted p-values by Holm's procedure."""
-    return adjusted_p(p_values, "holm")
-
-
 def adjusted_p(p_values: Sequence[float | None], name: str) -> list[float | None]:
     """The adjusted p-values of a family, by ``holm``, ``bh`` or ``none``.
 

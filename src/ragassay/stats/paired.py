@@ -33,80 +33,72 @@ doubtful: rare differences on the longer one may have been missed. Of 20 normal 
 it. With more differences it grows with the root of their number, as the effect of skewness on the
 test falls."""
 
-Doubt = Literal["", "few differ", "skewed"]
-"""Why the test's assumption, differences symmetrical about their mean, is doubtful."""
+Doubt = Literal["", "few differ", "skewed", "left out"]
+"""Why a finding would be doubtful: the test's assumption, differences symmetrical about their mean,
+is (``few differ``, ``skewed``), or it rests on what one of the systems left out."""
 
 _SAME_LEVEL = 1e-9
 """Levels of tests closer than this are equal."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class PairedResult:
     """One metric of two systems, over the queries that both have a score for.
 
-    Values that could not be computed are ``None``: all of them without pairs; those that need a
-    spread with fewer than two independent units; ``t_p_value``, ``cohens_d`` and the interval
-    where all differences are equal.
+    What could not be computed is ``None``: all values without pairs; those that need a spread with
+    fewer than two independent units; ``t_p_value``, ``cohens_d`` and the interval where all
+    differences are equal.
 
     Attributes:
-        n: pairs.
-        n_clusters: clusters among them, where clusters were given.
-        n_differ: clusters (pairs, where none were given) with a difference other than 0.
-        a_mean, b_mean: means of the two systems over these pairs.
+        a_mean, b_mean: means of the new and the old system over these pairs.
         diff: mean of a - b.
         low, high: confidence interval of ``diff``: all differences that the test does not reject
-            at ``level_used``.
-        level_used: confidence level of that interval: the family's, made stricter as the correction
+            at ``level``.
+        level: confidence level of that interval: the family's, made stricter as the correction
             asks for this metric, so that it excludes 0 exactly where the difference is a discovery.
         least, most: one-sided bounds of the true difference at the family's level, uncorrected.
         safe_least, safe_most: the same; where fewer than `FEW_DIFFER` clusters differ, at least as
             far out as those that were not drawn may move the mean: the upper bound of the share of
             clusters on that side (Clopper and Pearson) times the largest possible difference.
         p_value: two-sided paired sign-flip test, in (0, 1], before any correction, as published.
-        p_exact: whether that test enumerated all sign patterns.
         p_adjusted: after the correction, by mid-p where ties count half; ``None`` for a metric that
             is not tested.
-        doubt: why a finding of this test would be doubtful; empty where it would not be.
-        halves: whether ties count half, as they do for scores that are all 0 or 1.
         t_p_value: two-sided paired t-test (cluster-robust where clusters were given).
         cohens_d: mean of the differences over their standard deviation (the paired d, d_z).
         detectable: the smallest true difference in the direction of ``diff`` that the test by
             itself finds with the given power (see `ragassay.stats.power`).
+        n: pairs.
+        n_differ: clusters (pairs, where none were given) with a difference other than 0.
         wins, losses, ties: pairs where a is higher, lower, or equal up to rounding.
+        doubt: why a finding of this test would be doubtful; empty where it would not be.
+        halves: whether ties count half, as they do for scores that are all 0 or 1.
+        too_few: whether there are too few clusters (or pairs) to reach the level of the test: even
+            where all differences have one sign, it finds nothing.
     """
 
-    n: int
-    n_clusters: int | None
-    n_differ: int
-    a_mean: float | None
-    b_mean: float | None
-    diff: float | None
-    low: float | None
-    high: float | None
-    level_used: float
-    least: float | None
-    most: float | None
-    safe_least: float | None
-    safe_most: float | None
-    p_value: float | None
-    p_exact: bool | None
-    p_adjusted: float | None
-    doubt: Doubt
-    halves: bool
-    t_p_value: float | None
-    cohens_d: float | None
-    detectable: float | None
-    wins: int
-    losses: int
-    ties: int
-
-    @property
-    def too_few(self) -> bool:
-        """Whether there are too few clusters (or pairs) to reach the level of the test: even where
-        all differences have one sign, it finds nothing."""
-        n_signs = self.n if self.n_clusters is None else self.n_clusters
-        n_halvings = n_signs - (not self.halves)
-        return n_signs < 1 or 0.5**n_halvings > 1.0 - self.level_used + _SAME_LEVEL
+    a_mean: float | None = None
+    b_mean: float | None = None
+    diff: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    least: float | None = None
+    most: float | None = None
+    safe_least: float | None = None
+    safe_most: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    t_p_value: float | None = None
+    cohens_d: float | None = None
+    detectable: float | None = None
+    n: int = 0
+    n_differ: int = 0
+    wins: int = 0
+    losses: int = 0
+    ties: int = 0
+    doubt: Doubt = ""
+    halves: bool = False
+    too_few: bool = False
 
 
 def compare_pairs(
@@ -188,23 +180,23 @@ def compare_pairs(
         results.append(
             PairedResult(
                 n=n,
-                n_clusters=None if codes is None else units.n_units,
                 n_differ=int(np.count_nonzero(units.sums)),
                 a_mean=float(first[row, columns].mean()) if n else None,
                 b_mean=float(second[row, columns].mean()) if n else None,
                 diff=diff if n else None,
                 low=low,
                 high=high,
-                level_used=1.0 - tails[row],
+                level=1.0 - tails[row],
                 least=least,
                 most=most,
                 safe_least=safe_least,
                 safe_most=safe_most,
                 p_value=float(p_values[row]) if n else None,
-                p_exact=flips.exact if n else None,
                 p_adjusted=adjusted.get(row),
                 doubt=_doubt(units, halves),
                 halves=halves,
+                # A pattern and its mirror image are one, unless ties count half.
+                too_few=0.5 ** (units.n_units - (not halves)) > tails[row] + _SAME_LEVEL,
                 t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
                 cohens_d=diff / sd if sd else None,
                 detectable=None

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.stats.distributions import t_ppf
-from ragassay.stats.intervals import Bounds, Interval, check_options
-from ragassay.stats.resampling import draws
+from ragassay.stats.intervals import Bounds, Interval, check_options, draws
+from ragassay.stats.paired import PairedResult
 from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes, finite_row
 
 ORDERED = "order-statistics"
@@ -121,25 +121,6 @@ def _binomial(n: int, share: float) -> FloatArray:
     return np.asarray(np.minimum(np.cumsum(np.exp(log_p)), 1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class PercentileDifference:
-    """A percentile of A minus that of B.
-
-    Attributes:
-        a, b: the percentiles.
-        low, high: bounds of the difference; ``None`` where there are too few values for the
-            interval of either.
-        least, most: one-sided bounds at the same level.
-    """
-
-    a: float
-    b: float
-    low: float | None
-    high: float | None
-    least: float | None
-    most: float | None
-
-
 def percentile_difference(
     a: ArrayLike,
     b: ArrayLike,
@@ -150,7 +131,7 @@ def percentile_difference(
     level: float = 0.95,
     n_resamples: int = 10_000,
     seed: int = 0,
-) -> PercentileDifference:
+) -> PairedResult:
     """The difference of a percentile between two systems that were asked the same.
 
     Args:
@@ -161,6 +142,10 @@ def percentile_difference(
         level: confidence level in (0, 1).
         n_resamples: draws of the bootstrap; fewer where there are more than 400 values.
         seed: of the draws.
+
+    Returns:
+        Both percentiles and their difference, with two-sided and one-sided bounds at this level;
+        without bounds where there are too few values for the interval of either.
 
     Raises:
         UsageError: a level or number of resamples out of range.
@@ -175,8 +160,11 @@ def percentile_difference(
         sides.append((row[order], codes[order], one))
     (row_a, codes_a, of_a), (row_b, codes_b, of_b) = sides
     assert of_a.mean is not None and of_b.mean is not None
+    found = PairedResult(
+        a_mean=of_a.mean, b_mean=of_b.mean, diff=of_a.mean - of_b.mean, level=level
+    )
     if of_a.low is None or of_b.low is None:
-        return PercentileDifference(of_a.mean, of_b.mean, None, None, None, None)
+        return found
     n_units = int(max(codes_a.max(), codes_b.max())) + 1
     size = max(row_a.size, row_b.size)
     n_draws = min(n_resamples, max(_FEWEST, int(_DRAWN // size)))
@@ -187,8 +175,12 @@ def percentile_difference(
     differences = np.concatenate(drawn)
     differences = differences[np.isfinite(differences)]
     tail = (1.0 - level) / 2.0
-    ends = np.quantile(differences, [tail, 1.0 - tail, 2 * tail, 1.0 - 2 * tail])
-    return PercentileDifference(of_a.mean, of_b.mean, *map(float, ends))
+    low, high, least, most = np.quantile(
+        differences, [tail, 1.0 - tail, 2 * tail, 1.0 - 2 * tail]
+    ).tolist()
+    return replace(
+        found, low=low, high=high, least=least, most=most, safe_least=least, safe_most=most
+    )
 
 
 def _drawn(row: FloatArray, times: NDArray[Any], percent: float) -> FloatArray:

@@ -8,83 +8,93 @@ its number of clusters in place of the number of values.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
+from ragassay.stats.corrections import adjusted_p, decision_levels
 from ragassay.stats.distributions import t_ppf, t_sf
-from ragassay.stats.intervals import Bounds
+from ragassay.stats.intervals import alpha_of, one_sided
+from ragassay.stats.paired import PairedResult
 from ragassay.stats.units import Units, cluster_codes, finite_row
 
+POWER = 0.8
+"""Power of the test for which ``detectable`` is computed."""
 
-@dataclass(frozen=True, slots=True)
-class MeanDifference:
-    """The difference of two means.
+Sample = tuple[ArrayLike, Iterable[Hashable] | None]
+"""Values of one metric, and a label for each where they have clusters."""
 
-    Attributes:
-        a, b: the means.
-        error: standard error of ``a - b``; 0 where all values of each sample are equal.
-        df: degrees of freedom; 0 where a sample has fewer than two units.
+
+def compare_samples(
+    a: Sequence[Sample],
+    b: Sequence[Sample],
+    *,
+    tested: Sequence[bool] | None = None,
+    correction: str = "holm",
+    level: float = 0.95,
+) -> list[PairedResult]:
+    """Compares two systems metric by metric, on independent samples.
+
+    Args:
+        a, b: for each metric a sample of the new and of the old system.
+        tested: which metrics form the family that is corrected; all when left out.
+        correction: ``holm``, ``bh`` or ``none``.
+        level: confidence level of the intervals before correction.
+
+    Returns:
+        One result for each metric, as of pairs but without what only pairs have. ``n`` counts the
+        values of both samples; 0 where one is empty. Without a test where neither has a spread.
     """
-
-    a: float
-    b: float
-    error: float
-    df: float
-
-    @property
-    def diff(self) -> float:
-        """``a - b``."""
-        return self.a - self.b
-
-    @property
-    def p_value(self) -> float | None:
-        """Of the two-sided test that the true means are equal; ``None`` where there is no error to
-        compare with."""
-        if not self.error:
-            return None
-        return min(1.0, 2.0 * t_sf(abs(self.diff) / self.error, self.df))
-
-    def interval(self, tail: float) -> Bounds:
-        """Both bounds of the true difference."""
-        if not self.error or not 0.0 < tail < 1.0:
-            return None, None
-        reach = t_ppf(1.0 - tail / 2.0, self.df) * self.error
-        return self.diff - reach, self.diff + reach
-
-    def detectable(self, alpha: float, power: float = 0.8) -> float | None:
-        """The smallest true difference, in the direction of ``diff``, that the test finds with this
-        power in such samples."""
-        if not self.error:
-            return None
-        reach = (t_ppf(1.0 - alpha / 2.0, self.df) + t_ppf(power, self.df)) * self.error
-        return math.copysign(reach, self.diff)
+    alpha = alpha_of(level)
+    errors = [_error(first, second) for first, second in zip(a, b, strict=True)]
+    raw = [
+        found.p_value if tested is None or tested[at] else None
+        for at, (found, _, _) in enumerate(errors)
+    ]
+    adjusted = adjusted_p(raw, correction)
+    results = []
+    for at, tail in enumerate(decision_levels(raw, adjusted, alpha, correction)):
+        found, error, df = errors[at]
+        found = replace(found, level=1.0 - tail, p_adjusted=adjusted[at])
+        if error and found.diff is not None:
+            diff = found.diff
+            reach = t_ppf(1.0 - tail / 2.0, df) * error if 0.0 < tail < 1.0 else math.nan
+            found = replace(
+                found,
+                low=None if math.isnan(reach) else diff - reach,
+                high=None if math.isnan(reach) else diff + reach,
+                detectable=math.copysign(
+                    (t_ppf(1.0 - alpha / 2.0, df) + t_ppf(POWER, df)) * error, diff
+                ),
+            )
+            if level > 0.5:
+                reach = t_ppf(1.0 - (1.0 - one_sided(level)) / 2.0, df) * error
+                least, most = diff - reach, diff + reach
+                found = replace(found, least=least, most=most, safe_least=least, safe_most=most)
+        results.append(found)
+    return results
 
 
-def mean_difference(
-    a: ArrayLike,
-    b: ArrayLike,
-    clusters_a: Iterable[Hashable] | None = None,
-    clusters_b: Iterable[Hashable] | None = None,
-) -> MeanDifference | None:
-    """The difference of the means of two independent samples; ``None`` where one is empty."""
-    rows = finite_row(a), finite_row(b)
+def _error(a: Sample, b: Sample) -> tuple[PairedResult, float, float]:
+    """The means and the test of their difference, its standard error (0 where all values of each
+    sample are equal, or a sample has fewer than two units), and its degrees of freedom."""
+    rows = [finite_row(values) for values, _ in (a, b)]
     if not all(row.size for row in rows):
-        return None
-    labels = (clusters_a, clusters_b)
-    first, second = (
-        Units.of(row, None if label is None else cluster_codes(label, row.size))
-        for row, label in zip(rows, labels, strict=True)
-    )
-    if min(first.n_units, second.n_units) < 2:
-        return MeanDifference(first.mean, second.mean, 0.0, 0.0)
-    errors = [units.standard_error for units in (first, second)]
+        return PairedResult(), 0.0, 0.0
+    units = [
+        Units.of(row, None if labels is None else cluster_codes(labels, row.size))
+        for row, (_, labels) in zip(rows, (a, b), strict=True)
+    ]
+    of_a, of_b = (one.mean for one in units)
+    found = PairedResult(a_mean=of_a, b_mean=of_b, diff=of_a - of_b, n=sum(r.size for r in rows))
+    if min(one.n_units for one in units) < 2:
+        return found, 0.0, 0.0
+    errors = [one.standard_error for one in units]
     error = math.hypot(*errors)
     if not error:
-        return MeanDifference(first.mean, second.mean, 0.0, 0.0)
-    shares = [(one / error) ** 2 for one in errors]
-    df = 1.0 / sum(
-        share**2 / (units.n_units - 1) for share, units in zip(shares, (first, second), strict=True)
-    )
-    return MeanDifference(first.mean, second.mean, error, df)
+        return found, 0.0, 0.0
+    shares = zip(errors, units, strict=True)
+    df = 1.0 / sum(((of / error) ** 2) ** 2 / (one.n_units - 1) for of, one in shares)
+    p_value = min(1.0, 2.0 * t_sf(abs(of_a - of_b) / error, df))
+    return replace(found, p_value=p_value), error, df

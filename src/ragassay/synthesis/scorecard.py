@@ -24,7 +24,7 @@ from ragassay.base.counts import grouped, plural
 from ragassay.base.files import write_text
 from ragassay.judges.offline.words import content, sentences, tokens
 from ragassay.stats.categorical import Ratio, rate_ratio, share_ratio
-from ragassay.stats.corrections import holm
+from ragassay.stats.corrections import adjusted_p
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.sections import NAME, THIRDS, Corpus, part_of
@@ -202,7 +202,7 @@ def _most_first(one: Count) -> tuple[float, float, str]:
 
 
 def _corrected(counts: Sequence[Count]) -> list[Count]:
-    values = holm([one.ratio.p for one in counts])
+    values = adjusted_p([one.ratio.p for one in counts], "holm")
     return [
         replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
         for one, p in zip(counts, values, strict=True)

@@ -18,7 +18,7 @@ from ragassay.formats import from_records, to_record
 from ragassay.testing.score_assertion import evidence_of
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.result import Result
 
 WORST = 3
@@ -120,7 +120,7 @@ class GatedSession:
     def _worst(self, gate: GateResult) -> list[str]:
         from ragassay.reports.ci.junit_xml import worst_rows
 
-        metric = gates.parse(gate.gate).metric
+        metric = gate.metrics[0]
         scores = self.result.scores
         unscored = [row for row in scores if row.metric == metric and row.value is None]
         worst = [row for _, row in worst_rows(self.result, gate, WORST)]

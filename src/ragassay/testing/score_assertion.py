@@ -13,7 +13,7 @@ from ragassay.engine import evaluate, explain
 from ragassay.engine.comparison import gates
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.result import Result
     from ragassay.judges import Judge
 
@@ -85,7 +85,7 @@ def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
     rows = {row.metric: row for row in result.scores}
     lines, metrics = [], []
     for gate in unfulfilled:
-        text, metric = gate.gate, gates.parse(gate.gate).metric
+        text, metric = gate.gate, gate.metrics[0]
         metrics.append(metric)
         row = rows[metric]
         if row.value is None:

@@ -12,7 +12,7 @@ from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.output.show import exit_code
 from ragassay.engine.comparison import comparison_gates, gates
 from ragassay.engine.comparison.comparison_gates import metrics_of, with_not_worse
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary
@@ -57,7 +57,7 @@ def test_a_misspelt_operator_is_told_as_it_is_spelt(text: str, right: str) -> No
         gates.parse("=>0.2")
     with pytest.raises(UsageError, match="Write METRIC>SIZE"):
         comparison_gates.parse("em=>0.2")
-    assert comparison_gates.parse("P@5 > 0.2") == comparison_gates.Margin("P@5", 0.2)
+    assert comparison_gates.parse("P@5 > 0.2") == gates.Gate("P@5", "low", ">=", -0.2)
 
 
 def test_an_undecided_gate_says_why_there_is_no_interval_and_the_way_out() -> None:
@@ -67,14 +67,15 @@ def test_an_undecided_gate_says_why_there_is_no_interval_and_the_way_out() -> No
         assert found.passed is None
         assert "all scores are equal" in found.why and "--interval auto" in found.why
     assert decided("low(f1)>=0.2", equal, method="auto").passed is True
+    gate = gates.parse("low(f1)>=0.5")
     summary, columns = scores([0.2, 0.4, 0.6])
     columns.clusters = ["one"] * 3
-    (found,) = gates.decide([gates.parse("low(f1)>=0.5")], summary, columns, IntervalOptions())
-    assert found.why == "all samples belong to one cluster, which has no interval"
+    found = gates.decide(gate, summary.metrics["f1"], columns, IntervalOptions())
+    assert found.why == "one cluster has no interval"
     summary, columns = scores([0.2, 0.6, 0.6, 0.2])
     columns.clusters = ["one", "one", "other", "other"]
     options = IntervalOptions(method="t")
-    (found,) = gates.decide([gates.parse("low(f1)>=0.5")], summary, columns, options)
+    found = gates.decide(gate, summary.metrics["f1"], columns, options)
     assert found.why.startswith("all clusters have the same mean, which shows no spread")
 
 
@@ -112,8 +113,9 @@ def decided(
     text: str, values: list[float], owed: int = 0, why: Reason = Reason.FAILED, **options: Any
 ) -> GateResult:
     summary, columns = scores(values, owed, why)
-    gate = gates.parse(text)
-    return gates.decide([gate], summary, columns, IntervalOptions(**options))[0]
+    return gates.decide(
+        gates.parse(text), summary.metrics["f1"], columns, IntervalOptions(**options)
+    )
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ def test_a_value_beside_the_threshold_is_not_spelled_as_the_threshold() -> None:
     assert decided("f1>=0.7", [0.69996]).sentence == "gate f1>=0.7: FAILED, mean 0.69996"
     assert decided("f1>=0.7", [0.71]).sentence == "gate f1>=0.7: passed, mean 0.7100"
     assert decided("f1>=0.7", [0.7] * 3).sentence == "gate f1>=0.7: passed, mean 0.7000"
-    drop = GateResult("no drop f1>0.02", -0.020003, None, which="low", low=-0.020003, high=0.1)
+    drop = GateResult("", -0.020003, None, which="low", low=-0.020003, high=0.1, threshold=-0.02)
     assert "bounds -0.020003 and 0.1000" in drop.sentence
 
 
@@ -241,19 +243,17 @@ def test_a_value_outside_the_range_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "span", "instead"),
     [
-        ("low(f1)>=1", (0.0, 1.0), ["'f1>=1'", "'low(f1)>=0.95'"]),
-        ("high(f1)<=0", (0.0, 1.0), ["'f1<=0'", "'high(f1)<=0.05'"]),
-        ("low(f1)>=5", (1.0, 5.0), ["'f1>=5'", "'low(f1)>=4.8'"]),
-        ("high(f1)<0", (0.0, None), ["'f1<=0'", "'high(f1)<0.05'"]),
+        ("low(f1)>=1", (0.0, 1.0), "'f1>=1'"),
+        ("high(f1)<=0", (0.0, 1.0), "'f1<=0'"),
+        ("low(f1)>=5", (1.0, 5.0), "'f1>=5'"),
+        ("high(f1)<0", (0.0, None), "'f1<=0'"),
     ],
 )
 def test_a_gate_that_no_number_of_samples_can_pass_is_refused(text, span, instead) -> None:
     with pytest.raises(UsageError, match="no number of samples can pass this gate") as refused:
         gates.resolve([text], COMPUTED, ["qa"], {"f1": span})
-    for other in instead:
-        assert other in str(refused.value)
-    mean = re.sub(r"\w+\(f1\)([<>])=?", r"f1\1=", text)
-    gates.resolve([mean], COMPUTED, ["qa"], {"f1": span})
+    assert instead in str(refused.value)
+    gates.resolve([instead[1:-1]], COMPUTED, ["qa"], {"f1": span})
 
 
 @pytest.mark.parametrize(("text", "instead"), [("f1>1", "'f1>=1'"), ("f1<0", "'f1<=0'")])

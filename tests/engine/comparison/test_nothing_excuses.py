@@ -14,7 +14,7 @@ from ragassay.base.sample import Answerability
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.comparison_gates import with_not_worse
 from ragassay.engine.results import open_run
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from terminal_text import said
 
 PASSAGE = {"id": "d1", "text": "Emma is a novel by Jane Austen."}

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import ragassay
@@ -17,7 +16,6 @@ from ragassay import examples
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates, verdict_rules
-from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.comparison.verdict_rules import Agreement, judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
@@ -324,21 +322,17 @@ def test_a_drop_is_excluded_shown_or_neither(
     assert call([*words, "-m", "contains_answer"]) == code
 
 
-def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
-    from ragassay.engine.comparison import comparison_gates
+def test_a_drop_where_lower_is_better_is_a_rise() -> None:
+    @ragassay.metric(name="share_wrong", higher_is_better=False)
+    def share_wrong(answer: str) -> float:
+        return float(answer)
 
-    rows = np.array([[0.5] * 40]), np.array([[0.1] * 40])
-    found = compare_arrays(["m"], *rows, higher_is_better=[False], spans=[(0.0, 1.0)])
-    entry = ragassay.evaluate(records(GOOD), ["em"]).summary.metrics["em"]
-    lower = replace(entry, name="m", higher_is_better=False)
-
-    def judged(size: float) -> bool | None:
-        margin = comparison_gates.Margin("m", size)
-        none = (None, None)
-        bounds = (lambda *_: none, 0, 0)
-        return comparison_gates.decide(margin, lower, found.differences[0], *bounds, 0.95).passed
-
-    assert (judged(0.1), judged(0.8)) == (False, True)
+    new, old = (
+        ragassay.evaluate([{"id": f"{n}", "answer": value} for n in range(40)], [share_wrong])
+        for value in ("0.5", "0.1")
+    )
+    found = ragassay.compare(new, old, fail_if_drop=["share_wrong>0.1", "share_wrong>0.8"])
+    assert [gate.passed for gate in found.gates] == [False, True]
 
 
 def test_a_drop_is_not_excluded_by_leaving_samples_unscored() -> None:

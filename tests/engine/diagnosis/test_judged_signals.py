@@ -11,11 +11,10 @@ import ragassay
 from ragassay import Sample, diagnose
 from ragassay.base.note import Note
 from ragassay.engine.comparison.verdict_rules import JudgeAgreement
-from ragassay.engine.diagnosis import signal_checks
-from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds
+from ragassay.engine.diagnosis import decision_table
+from ragassay.engine.diagnosis.decision_table import CLASSES, JudgedSignals, Thresholds
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import moved
-from ragassay.engine.diagnosis.signal_checks import JudgedSignals
 from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.html import pages
@@ -168,7 +167,7 @@ def test_an_agreement_that_is_sufficient_is_not_checked_against_right_samples(
 ) -> None:
     note = Note("offline_unmeasured", {}, ("RL_F",))
     known = lambda metric: JudgeAgreement(note, sufficient=True)  # noqa: E731
-    monkeypatch.setattr(signal_checks, "judge_agreement", known)
+    monkeypatch.setattr(decision_table, "judge_agreement", known)
     signals = JudgedSignals({"RL_F": MetricSummary("RL_F", "", "", metric="rl_f")})
     assert not signals.are_checked({"rl_f": ["RL_F"]})
     invented = next(one for one in CLASSES if one.name == "invented")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from ragassay.base.score import AND, RECORD, Reason, Score, Unscored
-from ragassay.engine.results.attribution import (
+from ragassay.engine.results.score_columns import (
     Given,
     given_of,
     judges_of,

@@ -158,7 +158,9 @@ def test_the_html_report_holds_each_vote_and_one_prompt(voted: Path, tmp_path: P
     assert "4 votes differ: rating 2 to 8" in page
     for model in RATINGS:
         assert page.count(f"so says {model}") >= 2  # the typed answer and the raw reply
-    prompt = next(iter(result.verdicts))["votes"][0]["messages"][0]["content"].splitlines()[0]
+    prompt = next(iter(result.judge_answers.values()))["votes"][0]["messages"][0][
+        "content"
+    ].splitlines()[0]
     assert page.count(prompt) == 1
     assert '"about":"passage [2]"' in page
 
@@ -300,7 +302,7 @@ def test_the_spread_of_votes_is_said_in_words(answers: list[Any], says: str) -> 
 def test_a_verdict_that_was_damaged_is_a_failure_and_no_crash() -> None:
     judge = Scripted({"relevance_grade": {"match": 3, "trust": 3, "grade": 3}})
     result = ragassay.evaluate(DATA, ["umbrela"], judge=judge)
-    first = next(iter(result.verdicts))
+    first = next(iter(result.judge_answers.values()))
     first["answer"]["grade"] = 9  # type: ignore[index]
     ((stored, again),) = rescoring.rescore(replace(result)).different
     assert (stored.value, again.reason) == (3.0, "failed")

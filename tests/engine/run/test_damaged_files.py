@@ -137,7 +137,7 @@ def test_a_run_yaml_changed_by_hand_is_one_sentence(
     body = yaml_files.value_of(path.read_text(), path)
     path.write_text(json.dumps({**body, key: value}))
     for words in (("report", folder), ("compare", folder, finished), ("explain", folder, "q1")):
-        assert "run.yaml: is no configuration" in (said := complaint(*words)) and key in said
+        assert "run.yaml: is not a configuration" in (said := complaint(*words)) and key in said
 
 
 @pytest.mark.parametrize("kept", [0, 1])

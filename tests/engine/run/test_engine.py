@@ -580,7 +580,7 @@ def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) 
         assert str(again) == str(one) and again.name == one.name
         assert list(again.scores) == list(one.scores)
         assert list(again.samples) == list(one.samples)
-        assert list(again.verdicts) == list(one.verdicts)
+        assert list(again.judge_answers.values()) == list(one.judge_answers.values())
         assert (again.consistency is None) == (one.consistency is None)
         if one.consistency is not None:
             assert list(again.consistency.scores) == list(one.consistency.scores)
@@ -614,7 +614,7 @@ def test_slices_stand_in_a_file_of_their_own_and_older_folders_are_read(tmp_path
     assert ragassay.open_run(folder).summary == result.summary
     for body in (b"[{}]", b"{", b"3"):
         (folder / "slices.json").write_bytes(body)
-        with pytest.raises(InputError, match=r"slices\.json: holds no slices"):
+        with pytest.raises(InputError, match=r"slices\.json: is not a list of slices"):
             ragassay.open_run(folder)
     ragassay.evaluate(records, ["em"], slice_by=[], save=folder)
     assert not (folder / "slices.json").exists()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragassay.engine.results import Result
-    from ragassay.engine.results.gate_result import GateResult
+    from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.summary import Summary
     from ragassay.engine.run.prepared_run import PreparedRun
     from ragassay.formats import Placement

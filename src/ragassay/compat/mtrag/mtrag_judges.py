@@ -10,7 +10,7 @@ from dataclasses import replace
 from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
-from ragassay.engine.results.attribution import judges_of
+from ragassay.engine.results.score_columns import judges_of
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk
 from ragassay.judges.questions.answering import SaysUnderspecified

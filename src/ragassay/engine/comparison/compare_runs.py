@@ -11,8 +11,16 @@ from typing import Any
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.engine.comparison.comparability import (
+from ragassay.engine.comparison.comparison_gates import decide, resolve
+from ragassay.engine.comparison.derived_runs import aligned, subset_of
+from ragassay.engine.comparison.differences import (
+    compare_arrays,
+    compare_means,
+    compare_percentile,
+)
+from ragassay.engine.comparison.pairs import (
     OWN_NUGGETS,
+    MatchedRuns,
     differing_queries,
     incomparable_metrics,
     incomplete_runs,
@@ -20,22 +28,13 @@ from ragassay.engine.comparison.comparability import (
     only_in_one,
     same_replies,
 )
-from ragassay.engine.comparison.comparison_gates import Margin, decide, ends, resolve
-from ragassay.engine.comparison.derived_runs import aligned, subset_of
-from ragassay.engine.comparison.differences import (
-    compare_arrays,
-    compare_means,
-    compare_percentile,
-)
-from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.folder_reading import open_run
-from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.stats.intervals import Bounds, alpha_of, check_one_sided, check_options
+from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 from ragassay.stats.paired import compare_pairs
 
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
@@ -176,16 +175,13 @@ def compare(
     if fail_if_drop:
         check_one_sided(level)
     gates = []
-    margins = resolve(
-        fail_if_drop, lambda name: _named(name, a, b, names), list(summaries.values())
-    )
-    for margin in margins:
-        difference = differences[margin.metric]
-        if margin.metric in means:
+    for gate in resolve(fail_if_drop, lambda name: _named(name, a, b, names), summaries):
+        difference = differences[gate.metric]
+        if gate.metric in means:
             # A gate asks of its metric by itself: whether it is a primary one changes nothing.
-            standing, why = standing_of(margin.metric, True)
+            standing, why = standing_of(gate.metric, True)
             difference = replace(difference, standing=standing, why=why)
-        gates.append(_drop_gate(margin, difference, matched, draws))
+        gates.append(decide(gate, difference, matched, draws))
     return replace(
         comparison,
         differences=tuple(differences[name] for name in names),
@@ -251,34 +247,6 @@ def _with_left_out(d: Difference, matched: MatchedRuns, draws: Mapping[str, Any]
         if None in owed or not same_side or (test.p_adjusted or 0.0) > alpha_of(draws["level"]):
             return replace(d, doubt="left out")
     return d
-
-
-def _drop_gate(
-    margin: Margin,
-    difference: Difference,
-    matched: MatchedRuns,
-    options: dict[str, Any],
-) -> GateResult:
-    """The result of a gate on the largest drop allowed of one metric."""
-    metric = matched.a.summary.metrics[margin.metric]
-    lacking = matched.lacking([margin.metric])
-
-    def bounds_with(owed_a: float, owed_b: float, with_lacking: bool) -> Bounds:
-        """One-sided bounds of the difference with each owed score of A and B at these values,
-        with or without the queries that A lacks."""
-        runs = matched.with_queries(lacking) if with_lacking else matched
-        first, second = runs.scores([margin.metric], (owed_a, owed_b))
-        (test,) = compare_pairs(
-            first[0],
-            second[0],
-            mask=first[1] & second[1],
-            spans=[metric.bounds],
-            **options | {"clusters": runs.clusters[0]},
-        )
-        return ends(test, metric.higher_is_better is False)
-
-    n_owed = sum(int(matched.owed(run, margin.metric).sum()) for run in (matched.a, matched.b))
-    return decide(margin, metric, difference, bounds_with, n_owed, len(lacking), options["level"])
 
 
 def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[str]) -> list[str]:

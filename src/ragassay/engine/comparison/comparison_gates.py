@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,40 +14,22 @@ from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.differences import compare_arrays
-from ragassay.engine.comparison.gates import NUMBER, Estimate, Gate, outermost, settled
+from ragassay.engine.comparison.gates import NUMBER, Gate, conclude
 from ragassay.engine.comparison.pairs import MatchedRuns
-from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.stats.intervals import Bounds
-from ragassay.stats.paired import PairedResult
+from ragassay.stats.intervals import Interval
+from ragassay.stats.paired import PairedResult, compare_pairs
 
-_GATE = "no drop "
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
 _ON_THE_SAME_QUERIES = "Make both runs of the same queries"
 """What to do about queries that only the old run has."""
 
 
-@dataclass(frozen=True)
-class Margin:
-    """The largest drop of a metric that is allowed.
-
-    Attributes:
-        metric: name of the metric.
-        size: above 0, in the metric's own unit. A drop is a change for the worse: downwards where
-            higher is better, upwards where lower is.
-    """
-
-    metric: str
-    size: float
-
-    def __str__(self) -> str:
-        return f"{self.metric}>{self.size:g}"
-
-
-def parse(text: str) -> Margin:
-    """The margin that ``METRIC>SIZE`` describes.
+def parse(text: str) -> Gate:
+    """The gate on the difference that ``METRIC>SIZE`` describes, for a metric of which higher is
+    better: a drop is a change for the worse.
 
     Raises:
         UsageError: another form, or a size that is not above 0.
@@ -57,50 +40,44 @@ def parse(text: str) -> Margin:
             f"--fail-if-drop {text!r} is no margin. Write METRIC>SIZE with a size above 0, as in "
             "'nDCG@10>0.03': a drop by more than that fails."
         )
-    return Margin(match["metric"], float(match["size"]))
-
-
-def figures(gate: GateResult) -> dict[str, float | None]:
-    """What a gate that `decide` decided rests on, as a drop: above 0 for the worse. By name: the
-    observed ``value``, the ``limit``, and the one-sided bounds ``low`` and ``high``."""
-    low, high = gate.drop_bounds
-    return {"value": gate.drop, "limit": gate.limit, "low": low, "high": high}
+    return Gate(match["metric"], "low", ">=", -float(match["size"]))
 
 
 def resolve(
     texts: str | Sequence[str],
     named: Callable[[str], Sequence[str]],
-    metrics: Sequence[MetricSummary],
-) -> list[Margin]:
-    """The margins that texts describe, each metric under the name that it is compared by.
+    metrics: Mapping[str, MetricSummary],
+) -> list[Gate]:
+    """The gates that texts describe, each metric under the name that it is compared by.
 
     Args:
         texts: see `parse`.
         named: the compared metrics that a name means.
-        metrics: all compared metrics.
+        metrics: all compared metrics, by name.
 
     Raises:
         UsageError: no margin, a metric that is not compared or has no better direction, or a margin
             wider than the metric's range.
     """
-    summaries = {metric.name: metric for metric in metrics}
-    margins = []
+    gates = []
     for text in [texts] if isinstance(texts, str) else texts:
-        margin = parse(text)
-        for name in named(margin.metric):
-            low, high = summaries[name].bounds
-            if summaries[name].higher_is_better is None:
+        gate = parse(text)
+        size = -gate.threshold
+        for name in named(gate.metric):
+            low, high = metrics[name].bounds
+            if metrics[name].higher_is_better is None:
                 raise UsageError(
                     f"--fail-if-drop {text!r}: neither direction of {name} is better, so it cannot "
                     "drop."
                 )
-            if low is not None and high is not None and margin.size > high - low:
+            if low is not None and high is not None and size > high - low:
                 raise UsageError(
-                    f"--fail-if-drop {text!r}: no two values of {name} are {margin.size:g} apart; "
+                    f"--fail-if-drop {text!r}: no two values of {name} are {size:g} apart; "
                     f"it runs from {low:g} to {high:g}."
                 )
-            margins.append(Margin(name, margin.size))
-    return margins
+            falls = metrics[name].higher_is_better is False
+            gates.append(Gate(name, "high", "<=", size) if falls else replace(gate, metric=name))
+    return gates
 
 
 def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
@@ -116,20 +93,8 @@ def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
     return " and ".join(facts), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
 
 
-def ends(test: Difference | PairedResult, falls: bool) -> Bounds:
-    """The one-sided bounds that decide a gate on a drop: on its side those that hold although
-    queries that differ were not among the common ones."""
-    return (test.least, test.safe_most) if falls else (test.safe_least, test.most)
-
-
 def decide(
-    margin: Margin,
-    metric: MetricSummary,
-    difference: Difference,
-    bounds_with: Callable[[float, float, bool], Bounds],
-    n_owed: int,
-    n_lacking: int,
-    level: float,
+    gate: Gate, difference: Difference, matched: MatchedRuns, options: dict[str, Any]
 ) -> GateResult:
     """Whether a drop beyond the margin is excluded (passed), shown (failed), or neither.
 
@@ -138,57 +103,65 @@ def decide(
     same decision; where A lacks queries of B, only if they do with the worst values for these.
 
     Args:
-        margin: of the metric.
-        metric: the metric of the new run.
-        difference: of the two runs.
-        bounds_with: the one-sided bounds of the difference with all owed scores of A, and of B, at
-            two values, and whether the queries that A lacks count as owed by it.
-        n_owed: how many scores both runs owe.
-        n_lacking: how many queries A lacks of which B has a score.
-        level: confidence level of the bounds.
+        gate: see `resolve`.
+        difference: of the metric.
+        matched: both runs.
+        options: ``n_resamples``, ``seed`` and ``level`` of `compare_pairs`.
     """
-    falls = metric.higher_is_better is False
-    least, most = ends(difference, falls)
-    gate = (
-        Gate(margin.metric, "high", "<=", margin.size)
-        if falls
-        else Gate(margin.metric, "low", ">=", -margin.size)
-    )
-    observed = Estimate(difference.diff, least, most)
-    possible = [observed]
+    metric = matched.a.summary.metrics[gate.metric]
+    falls = gate.which == "high"
 
-    def result(passed: bool | None, why: str = "") -> GateResult:
-        ends = outermost(gate, possible)
-        value = most if falls else least
-        missing = n_owed + n_lacking
-        drop = difference.diff if falls or difference.diff is None else 0.0 - difference.diff
-        gate_result = GateResult(
-            f"{_GATE}{margin}", value, passed, missing, why, gate.which, level, *ends
+    def bounds(test: PairedResult) -> Interval:
+        # On the side of the drop those that hold although queries that differ were not drawn.
+        ends = (test.least, test.safe_most) if falls else (test.safe_least, test.most)
+        return Interval(test.diff, *ends, options["level"], "", test.n)
+
+    def with_owed(of_a: float, of_b: float, lacking: Sequence[str]) -> Interval:
+        runs = matched.with_queries(lacking)
+        (a, in_a), (b, in_b) = runs.scores([metric.name], (of_a, of_b))
+        (test,) = compare_pairs(
+            a,
+            b,
+            mask=in_a & in_b,
+            spans=[metric.bounds],
+            **options | {"clusters": runs.clusters[0]},
         )
-        return replace(gate_result, drop=drop, limit=margin.size)
+        return bounds(test)
 
+    n_owed = sum(int(matched.owed(run, gate.metric).sum()) for run in (matched.a, matched.b))
+    lacking = matched.lacking([gate.metric])
+    why, advice = missing(n_owed, len(lacking))
+    observed, owed, refused = bounds(difference), f"{why}{advice}", ""
+    possible = [observed]
+    low, high = metric.bounds
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
-        return result(None, f"{str(difference.why).rstrip('.')}{hint}")
-    if difference.n < 2:
-        return result(None, "fewer than two common queries have a score")
-    why, advice = missing(n_owed, n_lacking)
-    if why:
-        low, high = metric.bounds
-        # Bounds with owed scores are those of means: they say nothing about a percentile.
-        if low is None or high is None or metric.percentile is not None:
-            return result(None, f"{why}, and may have any value{advice}")
+        refused, owed = f"{str(difference.why).rstrip('.')}{hint}", ""
+    elif difference.n < 2:
+        refused, owed = "fewer than two common queries have a score", ""
+    # Bounds with owed scores are those of means: they say nothing about a percentile.
+    elif why and (low is None or high is None or metric.percentile is not None):
+        refused, owed = f"{why}, and may have any value{advice}", ""
+    elif why:
+        assert low is not None and high is not None
         worst, best = ((high, low), (low, high)) if falls else ((low, high), (high, low))
-        both = [bounds_with(*worst, False), bounds_with(*best, False)] if n_owed else []
         # Queries that A lacks do not save it from a drop that is shown without them.
-        every = [*both, *([bounds_with(*worst, True)] if n_lacking else [])]
-        possible = [*([] if n_owed else [observed]), *(Estimate(None, *bounds) for bounds in every)]
-    passed, unsettled = settled(gate, observed, possible, f"{why}{advice}" if why else "")
+        possible = [with_owed(*worst, ()), with_owed(*best, ())] if n_owed else [observed]
+        possible += [with_owed(*worst, lacking)] if lacking else []
+    size = abs(gate.threshold)
+    drop = difference.diff if falls or difference.diff is None else 0.0 - difference.diff
+    facts = GateResult(
+        f"no drop {gate.metric}>{size:g}", None, None, n_owed + len(lacking), which=gate.which,
+        level=options["level"], drop=drop, limit=size, metrics=(gate.metric,),
+        threshold=gate.threshold,
+    )  # fmt: skip
+    result = conclude(gate, facts, observed, possible, owed, refused)
     seen = difference.most if falls else difference.least
-    if passed is None and not why and seen is not None and gate.holds(seen):
+    if result.passed is None and not (owed or refused) and seen is not None and gate.holds(seen):
         n = plural(difference.n, "query")
-        unsettled = f"{n} of which {difference.n_differ} differ are too few to exclude such a drop"
-    return result(passed, unsettled or why)
+        few = f"{n} of which {difference.n_differ} differ are too few to exclude such a drop"
+        return replace(result, why=few)
+    return result
 
 
 NOT_WORSE = "--fail-if-worse"
@@ -197,15 +170,12 @@ NOT_WORSE = "--fail-if-worse"
 
 def with_not_worse(comparison: Comparison) -> Comparison:
     """The comparison with the gate that no tested metric is worse."""
-    return replace(comparison, gates=(*comparison.gates, _not_worse(comparison)[0]))
+    return replace(comparison, gates=(*comparison.gates, _not_worse(comparison)))
 
 
 def metrics_of(comparison: Comparison, gate: GateResult) -> list[Difference]:
     """The metrics that a gate speaks of: its own, or those that are or may be worse."""
-    if not gate.gate.startswith(_GATE):
-        return _not_worse(comparison)[1]
-    metric = parse(gate.gate.removeprefix(_GATE)).metric
-    return [d for d in comparison.differences if d.name == metric]
+    return [d for d in comparison.differences if d.name in gate.metrics]
 
 
 def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[str]:
@@ -229,8 +199,8 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
     return lines
 
 
-def _not_worse(comparison: Comparison) -> tuple[GateResult, list[Difference]]:
-    """The gate on all tested metrics, and the metrics that it speaks of.
+def _not_worse(comparison: Comparison) -> GateResult:
+    """The gate on all tested metrics.
 
     Passed where no tested metric is shown to be worse, undecided where that could not have been
     shown, or may be hidden by scores or queries that are missing.
@@ -254,7 +224,8 @@ def _not_worse(comparison: Comparison) -> tuple[GateResult, list[Difference]]:
         )
     elif any(d.p_adjusted is not None and not d.doubtful for d in differences):
         passed, why = True, ""
-    return GateResult(NOT_WORSE, None, passed, unscored, why), metrics
+    names = tuple(d.name for d in metrics)
+    return GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)
 
 
 def _names(metrics: Sequence[Difference]) -> str:

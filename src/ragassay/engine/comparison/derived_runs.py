@@ -94,7 +94,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
     rows = partial(_rows, result, chosen)
-    return Result(summary, columns, config, None, rows, samples, verdicts=result.verdicts)
+    return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)
 
 
 def _rows(result: Result, chosen: frozenset[Identity]) -> Iterator[ScoreRow]:

@@ -10,36 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.note import Note
-from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix, query_matrix, rows_by_query
+from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix, query_matrix
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.slicing import cluster_column
-from ragassay.stats.corrections import adjusted_p, decision_levels
-from ragassay.stats.intervals import Span, alpha_of, one_sided
-from ragassay.stats.paired import compare_pairs, rounded_differences
+from ragassay.stats.intervals import Span, alpha_of
+from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 from ragassay.stats.percentiles import percentile_difference
-from ragassay.stats.welch import MeanDifference, mean_difference
-
-RAW_ALPHA = 0.05
-"""Level of ``significant``, which UltraRAG fixes."""
+from ragassay.stats.welch import compare_samples
 
 Role = tuple[Standing, Note | None]
 """What may be concluded from a metric, and why."""
-
-_TESTED = (
-    *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
-    *("n", "n_differ", "wins", "losses", "ties", "least", "most", "safe_least", "safe_most"),
-    *("too_few", "doubt", "halves", "detectable"),
-)
-"""What a `Difference` has of its test."""
-
-_UNKNOWN: Mapping[str, Any] = dict.fromkeys(
-    (
-        *("p_value", "significant", "p_adjusted", "significant_adjusted", "t_p_value", "cohens_d"),
-        *("detectable", "a_mean", "b_mean", "diff", "low", "high", "least", "most"),
-    )
-)
-"""What a difference without a test and without common queries has no value of."""
 
 
 def compare_arrays(
@@ -90,26 +71,13 @@ def compare_arrays(
         seed=seed,
         level=level,
     )
-    alpha = alpha_of(level)
-    differences = tuple(
-        Difference(
-            name=name,
-            **{key: getattr(test, key) for key in _TESTED},
-            significant=None if test.p_value is None else test.p_value < RAW_ALPHA,
-            significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
-            higher_is_better=direction,
-            level=test.level_used,
-            standing=standing,
-            why=why,
-        )
-        for name, test, direction, (standing, why) in zip(
-            names, tests, higher_is_better or [True] * len(names), roles, strict=True
-        )
-    )
-    return Comparison(
+    return _comparison(
+        names,
+        tests,
+        higher_is_better or [True] * len(names),
+        roles,
         a=a_name,
         b=b_name,
-        differences=differences,
         n_common=a.shape[1],
         only_a=0,
         only_b=0,
@@ -117,11 +85,36 @@ def compare_arrays(
         seed=seed,
         level=level,
         correction=correction,
-        n_tested=sum(test.p_adjusted is not None for test in tests),
         brought=tuple(brought),
         clustered_by=None if clusters is None else clustered_by,
         n_clusters=None if clusters is None else len(np.unique(clusters)),
     )
+
+
+def _comparison(
+    names: Sequence[str],
+    tests: Sequence[PairedResult],
+    directions: Sequence[bool | None],
+    roles: Sequence[Role],
+    **facts: Any,
+) -> Comparison:
+    """The comparison that tests give, with other facts of it."""
+    alpha = alpha_of(facts["level"])
+    differences = tuple(
+        Difference(
+            **vars(test),
+            name=name,
+            significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
+            higher_is_better=direction,
+            standing=standing,
+            why=why,
+        )
+        for name, test, direction, (standing, why) in zip(
+            names, tests, directions, roles, strict=True
+        )
+    )
+    n_tested = sum(test.p_adjusted is not None for test in tests)
+    return Comparison(differences=differences, n_tested=n_tested, **facts)
 
 
 def compare_percentile(
@@ -146,7 +139,7 @@ def compare_percentile(
     units = np.arange(both.size) if clusters is None else clusters
     _, codes = np.unique(units[both], return_inverse=True)
     unit_of = dict(zip(np.flatnonzero(both).tolist(), codes.tolist(), strict=True))
-    values = dict(_UNKNOWN)
+    found = PairedResult(level=level)
     if both.any():
         a, b = (_scores(matched, run, name, unit_of) for run in (matched.a, matched.b))
         assert metric.percentile is not None
@@ -154,19 +147,11 @@ def compare_percentile(
             a[0], b[0], metric.percentile, units_a=a[1], units_b=b[1],
             level=level, n_resamples=n_resamples, seed=seed,
         )  # fmt: skip
-        values |= {"a_mean": found.a, "b_mean": found.b, "diff": found.a - found.b}
-        values |= {bound: getattr(found, bound) for bound in ("low", "high", "least", "most")}
+    counts = {"n": both, "wins": signs == 1, "losses": signs == -1, "ties": signs == 0}
     return Difference(
+        **vars(found) | {key: int(where.sum()) for key, where in counts.items()},
         name=name,
-        **values,
-        n=int(both.sum()),
-        wins=int((signs == 1).sum()),
-        losses=int((signs == -1).sum()),
-        ties=int((signs == 0).sum()),
         higher_is_better=metric.higher_is_better,
-        level=level,
-        safe_least=values["least"],
-        safe_most=values["most"],
         standing="exploratory",
         why=Note("percentile", {}, (name,)),
     )
@@ -199,84 +184,36 @@ def compare_means(
     conversation) are tested together. The correction ``maxt`` needs pairs and stands for ``holm``.
     """
     correction = "holm" if correction == "maxt" else correction
-    alpha = alpha_of(level)
-    sides = [_Side(run, names) for run in (a, b)]
-    found = [_difference(sides, at) for at in range(len(names))]
-    raw = [
-        one.p_value if one is not None and standing == "tested" else None
-        for one, (standing, _) in zip(found, standings, strict=True)
-    ]
-    adjusted = adjusted_p(raw, correction)
-    tails = decision_levels(raw, adjusted, alpha, correction)
-    differences = []
-    for at, (name, one, (standing, why)) in enumerate(zip(names, found, standings, strict=True)):
-        values = dict(_UNKNOWN)
-        if one is not None:
-            values |= {"a_mean": one.a, "b_mean": one.b, "diff": one.diff, "p_value": one.p_value}
-            p = one.p_value
-            values |= {"significant": None if p is None else p < RAW_ALPHA}
-            values |= {"detectable": one.detectable(alpha)}
-            values |= zip(("low", "high"), one.interval(tails[at]), strict=True)
-            if level > 0.5:
-                bounds = one.interval(1.0 - one_sided(level))
-                values |= zip(("least", "most"), bounds, strict=True)
-        if (corrected := adjusted[at]) is not None:
-            values |= {"p_adjusted": corrected, "significant_adjusted": corrected <= alpha}
-        counts = [int(side.mask[at].sum()) for side in sides]
-        differences.append(
-            Difference(
-                name=name,
-                **values,
-                n=sum(counts) if all(counts) else 0,
-                wins=0,
-                losses=0,
-                ties=0,
-                higher_is_better=a.summary.metrics[name].higher_is_better,
-                level=1.0 - tails[at],
-                safe_least=values["least"],
-                safe_most=values["most"],
-                standing=standing,
-                why=why,
-            )
-        )
-    clustered = [side for side in sides if side.clusters is not None]
-    columns = [cluster_column(side.run.config.get("cluster_by")) for side in clustered]
-    return Comparison(
+    samples, n_units, n_queries = [], [], []
+    for run in (a, b):
+        rows = run.columns.rows_by_query
+        values, mask = query_matrix(run, names, rows, list(rows), of_means=True)
+        keys, labels = run.columns.clusters, None
+        if keys is not None:
+            labels = np.array([keys[of_query[0]] for of_query in rows.values()])
+        scored = zip(values, mask, strict=True)
+        samples.append([(row[has], None if labels is None else labels[has]) for row, has in scored])
+        n_queries.append(len(rows))
+        n_units.append(len(rows) if labels is None else len(np.unique(labels)))
+    tested = [standing == "tested" for standing, _ in standings]
+    tests = compare_samples(*samples, tested=tested, correction=correction, level=level)
+    clustered = [run for run in (a, b) if run.columns.clusters is not None]
+    columns = [cluster_column(run.config.get("cluster_by")) for run in clustered]
+    return _comparison(
+        names,
+        tests,
+        [a.summary.metrics[name].higher_is_better for name in names],
+        standings,
         a=a.name,
         b=b.name if b.name != a.name else f"{b.name} (old)",
-        differences=tuple(differences),
         n_common=0,
-        only_a=len(sides[0].queries),
-        only_b=len(sides[1].queries),
+        only_a=n_queries[0],
+        only_b=n_queries[1],
         n_resamples=0,
         seed=0,
         level=level,
         correction=correction,
-        n_tested=sum(p is not None for p in adjusted),
         clustered_by=next(iter(columns), None),
-        n_clusters=sum(side.n_units for side in sides) if clustered else None,
+        n_clusters=sum(n_units) if clustered else None,
         unpaired=True,
     )
-
-
-class _Side:
-    """The means of each query of a run, and their clusters."""
-
-    def __init__(self, run: Result, names: Sequence[str]) -> None:
-        rows = rows_by_query(run)
-        self.run, self.queries = run, list(rows)
-        self.values, self.mask = query_matrix(run, names, rows, self.queries, of_means=True)
-        labels = run.columns.clusters
-        self.clusters: NDArray[np.str_] | None = None
-        if labels is not None:
-            self.clusters = np.array([labels[rows[query][0]] for query in self.queries])
-
-    @property
-    def n_units(self) -> int:
-        return len(self.queries if self.clusters is None else np.unique(self.clusters))
-
-
-def _difference(sides: Sequence[_Side], at: int) -> MeanDifference | None:
-    values = [side.values[at][side.mask[at]] for side in sides]
-    clusters = [None if side.clusters is None else side.clusters[side.mask[at]] for side in sides]
-    return mean_difference(*values, *clusters)

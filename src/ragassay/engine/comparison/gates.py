@@ -13,13 +13,13 @@ import numpy as np
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
-from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.stats.intervals import Bounds, Span, check_one_sided, one_sided
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.stats.intervals import Interval, Span, check_one_sided, one_sided
 from ragassay.stats.units import is_close
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
@@ -58,6 +58,17 @@ class Gate:
         if is_close(value, self.threshold):
             return self.op.endswith("=")
         return bool(_OPERATORS[self.op](value, self.threshold))
+
+    def decision(self, found: Interval) -> bool | None:
+        """Whether the gate passes (``None``: undecided) by a mean, or by the one-sided bounds of
+        the true mean: it passes where the bound that it asks about holds, and fails where the other
+        one excludes it."""
+        near, far = getattr(found, self.which), found.high if self.which == "low" else found.low
+        if self.which == "mean":
+            return None if near is None else self.holds(near)
+        if near is not None and self.holds(near):
+            return True
+        return None if far is None or self.holds(far) else False
 
     def __str__(self) -> str:
         left = self.metric if self.which == "mean" else f"{self.which}({self.metric})"
@@ -130,28 +141,15 @@ def resolve(
                     f"which runs from {_end(low)} to {_end(high)}."
                 )
             is_end = gate.threshold == (high if gate.at_least else low)
-            if is_end and gate.which == "mean" and not gate.op.endswith("="):
+            if is_end and (gate.which != "mean" or not gate.op.endswith("=")):
+                # A bound of the true mean never reaches the end of the range.
+                nothing = f"value of {name}" if gate.which == "mean" else "number of samples"
+                mean = Gate(name, "mean", f"{gate.op[0]}=", gate.threshold)
                 raise UsageError(
-                    f"--fail-under {text!r}: no value of {name} can pass this gate. "
-                    f"Write '{replace(gate, metric=name, op=f'{gate.op}=')}'."
+                    f"--fail-under {text!r}: no {nothing} can pass this gate. Write '{mean}'."
                 )
-            if is_end and gate.which != "mean":
-                raise UsageError(_unreachable(text, replace(gate, metric=name), low, high))
             gates.append(replace(gate, metric=name))
     return gates
-
-
-def _unreachable(text: str, gate: Gate, low: float | None, high: float | None) -> str:
-    """Says that no number of samples decides a gate on a bound, and what to write instead."""
-    stays, op = ("below", ">=") if gate.at_least else ("above", "<=")
-    width = 1.0 if low is None or high is None else high - low
-    inside = round(gate.threshold + (-0.05 if gate.at_least else 0.05) * width, 9)
-    mean = replace(gate, which="mean", op=op)
-    return (
-        f"--fail-under {text!r}: no number of samples can pass this gate, because the bound always "
-        f"stays {stays} {_number(gate.threshold)}. Write '{mean}' for the mean of the samples, or "
-        f"a value inside the range: '{replace(gate, threshold=inside)}'."
-    )
 
 
 def summaries_of(result: Result) -> dict[str, MetricSummary]:
@@ -187,9 +185,10 @@ def results_of(
         check_one_sided(options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
     return tuple(
-        one
+        decide(gate, step.summary.metrics[gate.metric], step.columns, options, trusted)
         for step in result.steps
-        for one in decide(resolved, step.summary, step.columns, options, trust_offline=trusted)
+        for gate in resolved
+        if gate.metric in step.summary.metrics
     )
 
 
@@ -203,79 +202,89 @@ def _end(value: float | None) -> str:
 
 
 def decide(
-    gates: Sequence[Gate],
-    summary: Summary,
-    columns: ScoreColumns,
-    options: IntervalOptions,
-    *,
-    trust_offline: bool = False,
-) -> list[GateResult]:
-    """Whether each gate on a metric of a summary passes.
-
-    A gate on a bound passes when the one-sided bound of the true mean (at the run's confidence
-    level) reaches the value, fails when the other one-sided bound excludes it, and is undecided
-    otherwise. A gate is neither passed nor failed by leaving samples unscored: where scores are
-    owed, it is decided only where the worst and the best possible values decide alike. A gate on a
-    metric whose offline judgments are not known to agree with people is undecided.
-
-    Args:
-        gates: resolved gates.
-        summary: of the run, or of its consistency.
-        columns: the scores that it summarises.
-        options: method and level of the intervals.
-        trust_offline: let any offline judgment decide.
-    """
-    return [
-        _decide(gate, summary.metrics[gate.metric], columns, options, trust_offline)
-        for gate in gates
-        if gate.metric in summary.metrics  # else it is a gate on the other summary
-    ]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean, and the one-sided bounds of the true mean."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-
-
-def _decide(
     gate: Gate,
     metric: MetricSummary,
     columns: ScoreColumns,
     options: IntervalOptions,
-    trust_offline: bool,
+    trust_offline: bool = False,
 ) -> GateResult:
-    n_owed = int(columns.owed(metric.name).sum())
+    """Whether a gate on a metric passes.
 
-    def undecided(why: str) -> GateResult:
-        return GateResult(str(gate), None, None, n_owed, why)
+    A gate is neither passed nor failed by leaving samples unscored: where scores are owed, it is
+    decided only where the worst and the best possible values decide alike. A gate on a metric whose
+    offline judgments are not known to agree with people is undecided.
 
-    observed = _estimate(gate, metric, columns, options)
+    Args:
+        gate: resolved.
+        metric: of the run, or of its consistency.
+        columns: its scores.
+        options: method and level of the intervals.
+        trust_offline: let any offline judgment decide.
+    """
+    owed = columns.owed(metric.name)
+    n_owed = int(owed.sum())
+    observed = _interval(gate, metric, columns, options)
+    facts = GateResult(
+        str(gate), None, None, n_owed, which=gate.which, level=options.level,
+        metrics=(metric.name,), threshold=gate.threshold,
+    )  # fmt: skip
     if observed.mean is None:
-        return undecided("nothing was measured" if metric.n_scored else "nothing was scored")
-    value = (
-        observed.mean if gate.which == "mean" else observed.low if gate.at_least else observed.high
-    )
-    if value is None:
-        return undecided(_no_interval(metric, columns, options))
+        return replace(facts, why=f"nothing was {'measured' if metric.n_scored else 'scored'}")
+    if getattr(observed, gate.which) is None:
+        return replace(facts, why=_no_interval(metric, columns, options))
     # With scores owed: what would have been found had they all been the lowest, and the highest.
     possible = [observed]
     if n_owed:
         ends = [end for end in metric.bounds if end is not None]
         # Where a score may be anything, nothing is certain.
         closed = metric.aggregate == "mean" and len(ends) == 2
-        possible = [_estimate(gate, metric, columns, options, end) for end in ends if closed]
-    owed = _owed(n_owed, columns.reasons(metric.name, columns.owed(metric.name)))
-    passed, why = settled(gate, observed, possible, owed)
+        possible = [_interval(gate, metric, columns, options, end) for end in ends if closed]
     judged = judge_agreement(metric)
+    refused = ""
     if judged is not None and judged.indicative and not trust_offline:
-        passed, why = None, f"{str(judged.note).rstrip('.')}; --trust-offline lets it decide"
-    low, high = outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
-    why = "; ".join(filter(None, dict.fromkeys((why, owed))))
-    return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)
+        refused = f"{str(judged.note).rstrip('.')}; --trust-offline lets it decide"
+    return conclude(
+        gate, facts, observed, possible, _owed(n_owed, columns.reasons(metric.name, owed)), refused
+    )
+
+
+def conclude(
+    gate: Gate,
+    facts: GateResult,
+    observed: Interval,
+    possible: Sequence[Interval],
+    owed: str,
+    refused: str = "",
+) -> GateResult:
+    """The result of a gate: by what was observed, and by what may be true with the worst and the
+    best values for owed scores.
+
+    Args:
+        gate: that is decided.
+        facts: the result without its decision.
+        observed: the mean with its one-sided bounds.
+        possible: all that may be true; `observed` alone where no score is owed.
+        owed: a sentence on the scores that are owed; empty where none is.
+        refused: why the gate may not be decided, in words; empty where it may.
+    """
+    decisions = {gate.decision(one) for one in possible}
+    passed, why = (decisions.pop() if len(decisions) == 1 else None), refused
+    if passed is None and not refused and (not owed or gate.decision(observed) is None):
+        why = "n is too small to tell"
+    low, high = None, None
+    if gate.which != "mean" or owed:
+        of_low, of_high = ("mean", "mean") if gate.which == "mean" else ("low", "high")
+        lows, highs = ([getattr(one, of) for one in possible] for of in (of_low, of_high))
+        low = min((end for end in lows if end is not None), default=None)
+        high = max((end for end in highs if end is not None), default=None)
+    return replace(
+        facts,
+        value=getattr(observed, gate.which),
+        passed=None if refused else passed,
+        why="; ".join(filter(None, (why, owed))),
+        low=low,
+        high=high,
+    )
 
 
 def _owed(n: int, reasons: Mapping[str, int]) -> str:
@@ -288,33 +297,28 @@ def _owed(n: int, reasons: Mapping[str, int]) -> str:
 
 def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: IntervalOptions) -> str:
     """Why a metric with scores has no interval, and the way out where there is one."""
+    chosen, clusters = columns.scored(metric.name), sample_clusters(columns)
     if metric.aggregate == "sum":
         return "a sum has no interval"
-    chosen = columns.scored(metric.name)
-    if chosen.sum() == 1:
-        return "one sample has no interval"
-    clusters = sample_clusters(columns)
-    if clusters is not None and len(set(clusters[chosen].tolist())) == 1:
-        return "all samples belong to one cluster, which has no interval"
+    if chosen.sum() == 1 or (clusters is not None and len(np.unique(clusters[chosen])) == 1):
+        return f"one {'sample' if chosen.sum() == 1 else 'cluster'} has no interval"
     if metric.percentile is not None:
         return f"{plural(int(chosen.sum()), 'sample')} are too few for an interval of a percentile"
     equal = "scores are equal" if clusters is None else "clusters have the same mean"
-    why = f"all {equal}, which shows no spread to make an interval of"
-    if options.method != "auto" and None not in metric.bounds:
-        return f"{why}; --interval auto makes one of the metric's range"
-    return why
+    way_out = options.method != "auto" and None not in metric.bounds
+    hint = "; --interval auto makes one of the metric's range" if way_out else ""
+    return f"all {equal}, which shows no spread to make an interval of{hint}"
 
 
-def _estimate(
+def _interval(
     gate: Gate,
     metric: MetricSummary,
     columns: ScoreColumns,
     options: IntervalOptions,
     owed: float | None = None,
-) -> Estimate:
-    """The values that a gate is decided by; ``owed`` takes the place of each score that is owed,
-    where given.
-    """
+) -> Interval:
+    """The mean that a gate is decided by, and the one-sided bounds of the true mean; ``owed`` takes
+    the place of each score that is owed, where given."""
     chosen = columns.averaged(metric.name)
     values = columns.values(metric.name)
     if owed is not None:
@@ -322,44 +326,9 @@ def _estimate(
         chosen = chosen | columns.owed(metric.name)
     clusters = sample_clusters(columns)
     level = options.level if gate.which == "mean" else one_sided(options.level)
-    interval = interval_of(
+    return interval_of(
         metric,
         values[chosen],
         None if clusters is None else clusters[chosen],
         replace(options, level=level),
     )
-    return Estimate(interval.mean, interval.low, interval.high)
-
-
-def settled(
-    gate: Gate, observed: Estimate, possible: Sequence[Estimate], owed: str
-) -> tuple[bool | None, str]:
-    """Whether a gate passes, fails or is undecided, and why it is: by what was observed, and
-    by what may be true with the worst and the best values for owed scores (``owed`` says of them
-    that they are owed)."""
-    verdicts = {_verdict(gate, estimate) for estimate in possible}
-    passed = verdicts.pop() if len(verdicts) == 1 else None
-    if passed is not None:
-        return passed, ""
-    return None, owed if owed and _verdict(gate, observed) is not None else "n is too small to tell"
-
-
-def outermost(gate: Gate, possible: Sequence[Estimate]) -> Bounds:
-    """The lowest and the highest value that a gate was decided by: of means, or of bounds."""
-    on_mean = gate.which == "mean"
-    lows = [one.mean if on_mean else one.low for one in possible]
-    highs = [one.mean if on_mean else one.high for one in possible]
-    return (
-        min((end for end in lows if end is not None), default=None),
-        max((end for end in highs if end is not None), default=None),
-    )
-
-
-def _verdict(gate: Gate, estimate: Estimate) -> bool | None:
-    """Passed, failed, or undecided."""
-    if gate.which == "mean":
-        return None if estimate.mean is None else gate.holds(estimate.mean)
-    near, far = (estimate.low, estimate.high) if gate.at_least else (estimate.high, estimate.low)
-    if near is not None and gate.holds(near):
-        return True
-    return None if far is None or gate.holds(far) else False

@@ -21,27 +21,19 @@ from ragassay.engine.diagnosis.decision_table import (
     NOTHING_LACKING,
     UNEXPLAINED,
     FaultClass,
-    Thresholds,
-    class_of,
-    refuses_rightly,
-)
-from ragassay.engine.diagnosis.signal_checks import (
     Judged,
     JudgedSignals,
     NotLookedAt,
+    Thresholds,
+    class_of,
     not_looked_at,
     parts_of,
+    refuses_rightly,
 )
-from ragassay.engine.diagnosis.signals import (
-    FOUND_SOMEWHERE,
-    RANK,
-    SIGNALS,
-    SignalValue,
-    names_by_metric,
-)
+from ragassay.engine.diagnosis.signals import FOUND_SOMEWHERE, SIGNALS, SignalValue, names_by_metric
 from ragassay.engine.results.folders.run_folder import SAMPLES
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_rows import Rows, with_samples
+from ragassay.engine.results.score_rows import with_samples
 from ragassay.engine.results.summarising import sample_clusters
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.stats.intervals import mean_interval
@@ -274,18 +266,17 @@ def diagnose(
     names = names_by_metric(result.summary.metrics)
     faults: list[FaultClass | None] = []
     unknown: list[bool] = []
-    sources: dict[str, Counter[str]] = {signal.name: Counter() for signal in SIGNALS}
+    sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
     parts: set[str] = set()
     judgments = JudgedSignals(result.summary.metrics)
     if judgments.are_checked(names):
-        for row, (sample, rows) in enumerate(_samples(result)):
+        for row, (sample, signals) in enumerate(_samples(result, names)):
             if scored[row] and not low[row]:
-                judgments.add_right(_signals(rows, names, sample), sample, limits)
-    for row, (sample, rows) in enumerate(_samples(result)):
+                judgments.add_right(signals, sample, limits)
+    for row, (sample, signals) in enumerate(_samples(result, names)):
         parts |= parts_of(sample)
-        signals = _signals(rows, names, sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         telling = judgments.telling(signals, sample, limits)
@@ -296,8 +287,11 @@ def diagnose(
         if fault is not None:
             judges[fault.name].update(judgments.metrics_of(fault, telling))
             example = _example(sample, float(values[row]) if scored[row] else None, by_name)
-            examples[fault.name] = sorted([*examples[fault.name], example], key=_by_headline)
-            del examples[fault.name][n_examples:]
+            # The lowest headline values first, those without one last.
+            examples[fault.name] = sorted(
+                [*examples[fault.name], example],
+                key=lambda one: inf if one.headline is None else one.headline,
+            )[:n_examples]
     fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
     fine = scored & ~fails
     fine_mean = float(values[fine].mean()) if fine.any() else None
@@ -381,10 +375,9 @@ def _headline(result: Result, name: str | None) -> MetricSummary:
             f"There are: {', '.join(metrics) or 'none'}."
         )
     if name not in metrics:
-        raise UsageError(
-            f"The run has no metric {name!r} for --headline. {did_you_mean(name, metrics)} "
-            f"There are: {', '.join(metrics)}."
-        )
+        near = did_you_mean(name, metrics)
+        there = f"There are: {', '.join(metrics)}."
+        raise UsageError(f"The run has no metric {name!r} for --headline. {near} {there}")
     metric = metrics[name]
     if metric.higher_is_better is not True:
         raise UsageError(
@@ -414,30 +407,18 @@ def _bound(metric: MetricSummary, below: float | None) -> float:
     return (low + high) / 2
 
 
-def _signals(
-    rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample
-) -> dict[str, SignalValue]:
-    """The signals of a sample that are known, by name."""
-    values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS)
-    return {name: value for name, value in values if value is not None}
-
-
-def _samples(result: Result) -> Iterator[tuple[Sample, Rows]]:
-    """Each sample with its scores; a sample that was not kept has its identity only."""
-    for (name, system, repeat), sample, rows in with_samples(result):
-        yield sample or Sample(id=name, system=system, repeat=repeat), rows
+def _samples(
+    result: Result, names: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Sample, dict[str, SignalValue]]]:
+    """Each sample with its signals that are known, by name; a sample that was not kept has its
+    identity only."""
+    for (name, system, repeat), kept, rows in with_samples(result):
+        sample = kept or Sample(id=name, system=system, repeat=repeat)
+        values = ((one.name, one.read(rows, names, sample)) for one in SIGNALS.values())
+        yield sample, {signal: value for signal, value in values if value is not None}
 
 
 def _example(sample: Sample, headline: float | None, signals: Mapping[str, float]) -> Example:
     query, answer = (excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text))
-    shown = {
-        name: value
-        for name, value in signals.items()
-        if (name, value) != (RANK.name, FOUND_SOMEWHERE)
-    }
+    shown = {name: v for name, v in signals.items() if (name, v) != ("rank", FOUND_SOMEWHERE)}
     return Example(sample.identity, query, answer, headline, shown)
-
-
-def _by_headline(example: Example) -> float:
-    """Puts the lowest headline values first, and those without one last."""
-    return inf if example.headline is None else example.headline

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed
-from ragassay.engine.comparison.comparability import differing_queries, incomparable_metrics
 from ragassay.engine.comparison.compare_runs import one_system
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
+from ragassay.engine.comparison.pairs import differing_queries, incomparable_metrics
+from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
 from ragassay.engine.results.result import Result
 from ragassay.stats.paired import compare_pairs
@@ -109,33 +108,23 @@ def moved(
     *,
     headline: str | None = None,
     below: float | None = None,
-    thresholds: Thresholds | None = None,
-    headline_only: bool = False,
-    n_examples: int = 3,
+    **options: Any,
 ) -> Moved:
     """Diagnoses two runs alike, and says which classes the samples moved between.
 
-    Samples are matched by query id and repeat. Both runs are diagnosed by the same headline and
-    thresholds; see `diagnose` for these.
+    Samples are matched by query id and repeat.
 
     Args:
-        new: the new run.
-        old: the old run.
-        headline: the metric that says which samples fail, as the new run shows it.
-        below: its threshold.
-        thresholds: the numbers of the decision table.
-        headline_only: whether samples fail by the headline alone.
-        n_examples: samples shown of each class.
+        new, old: the runs.
+        headline, below, options: of `diagnose`, for both runs; the headline as the new one shows
+            it.
 
     Raises:
         UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
     """
     old = aligned(one_system(old), one_system(new))
-    alike = partial(
-        diagnose, thresholds=thresholds, headline_only=headline_only, n_examples=n_examples
-    )
-    first = alike(new, headline=headline or None, below=below)
-    second = alike(old, headline=first.headline, below=first.below)
+    first = diagnose(new, headline=headline or None, below=below, **options)
+    second = diagnose(old, headline=first.headline, below=first.below, **options)
     rows_new, rows_old = (
         {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}
         for run in (new, old)

@@ -1,17 +1,19 @@
 """The signals of a sample that a diagnosis uses, each from the first metric that gives it.
 
 A signal is a number with one meaning, whichever metric gave it: the rank of the first relevant
-passage may come from ``RR`` or from ``umbrela_MRR``. A metric of a run is known by its canonical
-name, so the name that a suite shows it by does not matter.
+passage may come from ``RR`` or from ``umbrela_MRR``. ``signals.yaml`` has a row for each. A metric
+of a run is known by its canonical name, so the name that a suite shows it by does not matter.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
+from typing import Any
 
+from ragassay.base import package_files
 from ragassay.base.counts import grouped
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.engine.results.score_rows import Rows, ScoreRow
@@ -21,31 +23,107 @@ Reading = Callable[[ScoreRow, Sample], float | None]
 """The signal that a score gives; ``None`` for none."""
 
 FOUND_SOMEWHERE = 0.0
-"""The rank of a relevant passage that was retrieved, where no metric tells at which rank."""
+"""The rank of a relevant passage that was retrieved, where no metric tells at which rank. Ranks
+count from 1; that of a passage which was not retrieved is infinite."""
 
 _NAME = re.compile(r"[A-Za-z0-9_\-]+")
 
 
-Source = tuple[str, Reading]
-"""A metric by its canonical name (without parameters, part and cut-off), and what makes a signal of
-its score."""
+def _part(name: str) -> Reading:
+    """Reads a part; a metric whose parts are named otherwise gives nothing."""
+
+    def read(row: ScoreRow, _: Sample) -> float | None:
+        value = row.parts.get(name)
+        return value if isinstance(value, float | int) else None
+
+    return read
+
+
+def _number(of: Callable[[float], float] = float, *, measured: bool = False) -> Reading:
+    """Reads the score where it is a number, ``measured`` not where it stands for a missing part."""
+
+    def read(row: ScoreRow, _: Sample) -> float | None:
+        if row.value is None or isinstance(row.value, str | list):
+            return None
+        return None if measured and row.status == "assumed" else of(float(row.value))
+
+    return read
+
+
+def _hit_rank(row: ScoreRow, _: Sample) -> float | None:
+    ranks = row.parts.get("hit_ranks")
+    return min(ranks, default=inf) if isinstance(ranks, list | tuple) else None
+
+
+def _cited(row: ScoreRow, sample: Sample) -> float | None:
+    """The precision of the citations, where there are any: Open RAG Eval publishes 0 for an answer
+    that cites nothing, which is no wrong citation."""
+    statements = row.parts.get("statements")
+    if isinstance(statements, list | tuple) and not any(
+        isinstance(one, Mapping) and one.get("citations") for one in statements
+    ):
+        return None
+    return _part("precision")(row, sample)
+
+
+def _right_to_refuse(row: ScoreRow, sample: Sample) -> float | None:
+    """Whether the answer is a refusal, from whether refusing or not was right for the label."""
+    if sample.answerability in (None, Answerability.UNDERSPECIFIED):
+        return None
+    return float(bool(row.value) == (sample.answerability in ABSTAINING))
+
+
+READINGS: Mapping[str, Reading] = {
+    "number": _number(),
+    "reciprocal": _number(lambda value: inf if value <= 0 else round(1 / value)),
+    "hit rank": _hit_rank,
+    "found": _number(lambda value: FOUND_SOMEWHERE if value > 0 else inf),
+    "useful": _number(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True),
+    "low grade": _number(lambda value: float(value <= 2), measured=True),
+    "one": lambda row, _: float(row.value == 1),
+    "zero": lambda row, _: float(row.value == 0),
+    "no": lambda row, _: float(row.value == "no"),
+    "right to refuse": _right_to_refuse,
+    "cited": _cited,
+}
+"""How a signal is read from a score, by the name in ``signals.yaml``."""
+
+
+def _reading(name: str) -> Reading:
+    """The reading of this name; ``part NAME`` reads a part."""
+    kind, _, rest = name.partition(" ")
+    if kind == "part":
+        return _part(rest)
+    if kind != "gold":
+        return READINGS[name]
+
+    def by_gold(row: ScoreRow, sample: Sample) -> float | None:
+        # Where the gold has no relevant passage, nothing could retrieve one (retrieval metrics are
+        # 0 there, as in trec_eval).
+        if sample.gold is not None and not any(one.grade > 0 for one in sample.gold):
+            return None
+        return READINGS[rest](row, sample)
+
+    return by_gold
 
 
 @dataclass(frozen=True)
 class Signal:
-    """One property of a sample that the decision table asks for.
+    """One property of a sample that the decision table asks for: a row of ``signals.yaml``.
 
     Attributes:
         name: of the signal.
         says: its meaning, in words.
-        sources: the metrics that give it, the first with a value counts.
+        sources: the metrics that give it, with the reading of each; the first with a value counts.
         lacking: why no sample has it though such metrics have scores.
+        propose: the metric to compute for it, by what the samples must hold (joined by ``+``).
     """
 
     name: str
     says: str
-    sources: tuple[Source, ...]
+    sources: tuple[tuple[str, Reading], ...] = field(repr=False)
     lacking: str = "not told by the scores of"
+    propose: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def read(
         self, rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample
@@ -75,7 +153,12 @@ class SignalValue:
 def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]]:
     """The names that a run shows, by canonical name without parameters, part and cut-off; those
     with the deepest cut-off come first."""
-    deepest_first = sorted(metrics.items(), key=lambda one: -_depth(one[1].metric))
+
+    def depth(metric: str) -> float:
+        cut = metric.rpartition("@")[2]
+        return int(cut) if cut.isdigit() else inf
+
+    deepest_first = sorted(metrics.items(), key=lambda one: -depth(one[1].metric))
     names = ((canonical_name(metric.metric or shown), shown) for shown, metric in deepest_first)
     return grouped((name, shown) for name, shown in names if name)
 
@@ -86,154 +169,18 @@ def canonical_name(metric: str) -> str:
     return "" if match is None else match[0]
 
 
-def _depth(metric: str) -> float:
-    """The cut-off of a metric; infinite where it has none."""
-    cut = metric.rpartition("@")[2]
-    return int(cut) if cut.isdigit() else inf
+def _signal(name: str, sources: Sequence[Mapping[str, str]], **words: Any) -> Signal:
+    read = tuple(
+        (metric, _reading(how))
+        for row in sources
+        for how, metrics in row.items()
+        for metric in metrics.split()
+    )
+    return Signal(name, sources=read, **words)
 
 
-def _value(made: Callable[[float], float] = float, *, measured: bool = False) -> Reading:
-    """Reads the score where it is a number."""
-
-    def read(row: ScoreRow, _: Sample) -> float | None:
-        if row.value is None or isinstance(row.value, str | list):
-            return None
-        return None if measured and row.status == "assumed" else made(float(row.value))
-
-    return read
-
-
-def _part(*keys: str) -> Reading:
-    """Reads the first of these parts; a metric whose parts are named otherwise gives nothing."""
-
-    def read(row: ScoreRow, _: Sample) -> float | None:
-        value = next((row.parts[key] for key in keys if key in row.parts), None)
-        return value if isinstance(value, float | int) else None
-
-    return read
-
-
-def _cited_precision(row: ScoreRow, sample: Sample) -> float | None:
-    """The precision of the citations, where there are any: Open RAG Eval publishes 0 for an answer
-    that cites nothing, which is no wrong citation."""
-    statements = row.parts.get("statements")
-    if isinstance(statements, list | tuple) and not any(
-        isinstance(one, Mapping) and one.get("citations") for one in statements
-    ):
-        return None
-    return _part("precision")(row, sample)
-
-
-def _hit_ranks(row: ScoreRow, _: Sample) -> float | None:
-    ranks = row.parts.get("hit_ranks")
-    return min(ranks, default=inf) if isinstance(ranks, list | tuple) else None
-
-
-_NUMBER = _value()
-_RECIPROCAL = _value(lambda value: inf if value <= 0 else round(1 / value))
-_WHETHER_FOUND = _value(lambda value: FOUND_SOMEWHERE if value > 0 else inf)
-_USEFULNESS = _value(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True)
-_CONTRADICTS = _value(lambda value: float(value <= 2), measured=True)
-
-
-def _by_gold(read: Reading) -> Reading:
-    """The rank by gold: none where the gold has no relevant passage, which nothing could retrieve
-    (retrieval metrics are 0 there, as in trec_eval)."""
-
-    def checked(row: ScoreRow, sample: Sample) -> float | None:
-        if sample.gold is not None and not any(one.grade > 0 for one in sample.gold):
-            return None
-        return read(row, sample)
-
-    return checked
-
-
-def _is(*values: object) -> Reading:
-    return lambda row, _: float(row.value in values)
-
-
-def _refused_by_label(row: ScoreRow, sample: Sample) -> float | None:
-    """Whether the answer is a refusal, from whether refusing or not was right for the label."""
-    if sample.answerability in (None, Answerability.UNDERSPECIFIED):
-        return None
-    should = sample.answerability in ABSTAINING
-    return float(bool(row.value) == should)
-
-
-RANK = Signal(
-    "rank",
-    "rank of the first relevant passage",
-    (
-        ("RR", _by_gold(_RECIPROCAL)),
-        *((name, _by_gold(_hit_ranks)) for name in ("SpanR", "SpanF1", "ChunkR")),
-        ("umbrela_MRR", _RECIPROCAL),
-        *(
-            (name, _by_gold(_WHETHER_FOUND))
-            for name in (
-                *("nDCG", "Recall", "Success", "AP", "SpanR", "ChunkR", "ChunkF1", "hybrid"),
-                *("CharR", "CharIoU", "CharF1"),
-            )
-        ),
-        *((name, _WHETHER_FOUND) for name in ("umbrela_nDCG", "umbrela_P")),
-        ("ragreport_usefulness", _USEFULNESS),
-    ),
-)
-"""The rank from 1; infinite where none was retrieved, `FOUND_SOMEWHERE` where nothing tells it."""
-
-REFUSED = Signal(
-    "refused",
-    "whether the answer is a refusal",
-    (
-        ("idk_eval", _is(1, 1.0)),
-        ("answered", _is(0, False)),
-        ("no_answer", _is("no")),
-        ("answerability_accuracy", _refused_by_label),
-    ),
-)
-
-CONTRADICTED = Signal(
-    "contradicted",
-    "share of the answer that passages or references contradict",
-    (("contradicted", _NUMBER), ("ragreport_faithfulness", _CONTRADICTS)),
-)
-
-SUPPORTED = Signal(
-    "supported",
-    "share of the answer that the passages support",
-    tuple((name, _NUMBER) for name in ("rl_f", "hhem_windows", "hhem")),
-)
-
-CITED = Signal(
-    "cited",
-    "share of the citations that support what they stand at",
-    tuple(
-        (name, _cited_precision)
-        for name in (
-            *("citation_pairs", "citation", "citation_sentences", "citation_trec"),
-            "citation_ore",
-        )
-    ),
-    "no answer cites anything, by",
-)
-
-RIGHT = Signal(
-    "right",
-    "share of the answer that stands in the reference",
-    (
-        ("factual_correctness", _part("precision")),
-        *((name, _part("p")) for name in ("token_f1", "rouge1", "rougeL")),
-    ),
-)
-
-COMPLETE = Signal(
-    "complete",
-    "share of what should be said that the answer says",
-    (
-        *((name, _NUMBER) for name in ("nuggets", "nuggets_ore")),
-        ("factual_correctness", _part("recall")),
-        *((name, _part("r")) for name in ("token_f1", "rouge1", "rougeL")),
-        ("reference_recall", _NUMBER),
-    ),
-)
-
-SIGNALS = (RANK, REFUSED, CONTRADICTED, SUPPORTED, CITED, RIGHT, COMPLETE)
+SIGNALS: Mapping[str, Signal] = {
+    name: _signal(name, **row)
+    for name, row in package_files.table("ragassay.engine.diagnosis", "signals.yaml").items()
+}
+"""All signals, by name."""

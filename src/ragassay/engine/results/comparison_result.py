@@ -1,19 +1,23 @@
-"""What a comparison of two runs found, metric by metric."""
+"""What a comparison of two runs found, metric by metric, and what a gate found."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.base.note import Displayed, Note, drawing, joined
-from ragassay.engine.results.gate_result import GateResult
-from ragassay.stats.paired import FEW_DIFFER, Doubt
+from ragassay.stats.paired import FEW_DIFFER, PairedResult
 from ragassay.stats.sign_flip import EXACT_UP_TO
+from ragassay.stats.units import is_close
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
     from ragassay.reports.charts.chart import Chart
+
+_MOST_DIGITS = 15
+"""Decimal places of a number at most."""
 
 Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
 """``tested``: the verdict counts. ``exploratory``: the metric is not among the primary ones.
@@ -32,60 +36,33 @@ Verdict = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+RAW_ALPHA = 0.05
+"""Level of `Difference.significant`, which UltraRAG fixes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(PairedResult):
     """One metric of a comparison: A is the new system, B the old one (UltraRAG's letters).
 
-    ``p_value`` is the two-sided paired sign-flip test's, ``significant`` says raw p < 0.05,
-    ``p_adjusted`` and ``significant_adjusted`` are after the correction across the tested metrics.
-    ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
-    metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
-    and ``most`` are one-sided bounds at the comparison's own level, uncorrected; ``safe_least`` and
-    ``safe_most`` lie at least as far out as queries that differ, but are not among these, may move
-    the mean where few differ.
-    ``too_few`` says that so few queries (or clusters) cannot reach the level of the test, whatever
-    their differences. ``n_differ`` counts queries (or clusters) whose difference is not 0.
-    ``doubt`` says why a finding would be doubtful (``few differ``, ``skewed``, or ``left out``: it
-    rests on what one of the systems left out): such a finding is indicative. ``halves`` says that
-    the scores are 0 or 1, of which ties count half in the corrected p (mid-p). ``detectable`` is
-    the smallest true difference, in the direction of ``diff``, that the test by itself finds in so
-    many queries with 80 % power. What could not be computed is ``None``.
-
-    ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
-    primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
-    comparable`` (the runs did not compute it alike); ``why`` explains the last two, or says how far
-    the judge is known to agree with people.
+    Attributes:
+        name: of the metric.
+        higher_is_better: ``None`` where neither direction is better.
+        significant_adjusted: whether the test finds it after the correction across the tested
+            metrics.
+        standing: whether the verdict counts.
+        why: why it does not, or how far the judge is known to agree with people.
     """
 
     name: str
-    a_mean: float | None
-    b_mean: float | None
-    diff: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    significant: bool | None
-    p_adjusted: float | None
-    significant_adjusted: bool | None
-    t_p_value: float | None
-    cohens_d: float | None
-    detectable: float | None
-    n: int
-    wins: int
-    losses: int
-    ties: int
     higher_is_better: bool | None = True
-    level: float = 0.95
-    n_differ: int = 0
-    least: float | None = None
-    most: float | None = None
-    safe_least: float | None = None
-    safe_most: float | None = None
-    doubt: Doubt | Literal["left out"] = ""
-    halves: bool = False
-    too_few: bool = False
+    significant_adjusted: bool | None = None
     standing: Standing = "tested"
     why: Note | None = None
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the test finds it at `RAW_ALPHA`, without any correction."""
+        return None if self.p_value is None else self.p_value < RAW_ALPHA
 
     @property
     def verdict(self) -> Verdict:
@@ -133,6 +110,86 @@ class Difference:
         if self.higher_is_better is None or self.diff is None:
             return "different"
         return "better" if (self.diff > 0) == self.higher_is_better else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate found.
+
+    ``value`` is the mean or the one-sided bound that the gate asks about. ``passed`` is ``None``
+    when it cannot be decided, and ``why`` says why not: n is too small, nothing was scored. Where
+    ``unscored`` scores are missing that should be there (of two runs, also those of queries that
+    the new one lacks), ``why`` counts them, also where the gate is decided. ``which`` is ``mean``,
+    or the bound: ``low`` or ``high``, at the confidence level ``level``. ``low`` and ``high`` are
+    the ends between which the gate was decided: both one-sided bounds, and what they and the mean
+    are with the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the
+    observed one, above 0 for the worse, and ``limit`` the largest that is allowed. ``metrics`` are
+    those that the gate speaks of (its own, or those that are or may be worse), ``threshold`` is
+    what the mean, the bound or the difference is compared with.
+    """
+
+    gate: str
+    value: float | None
+    passed: bool | None
+    unscored: int = 0
+    why: str = ""
+    which: str = "mean"
+    level: float = 0.95
+    low: float | None = None
+    high: float | None = None
+    drop: float | None = None
+    limit: float | None = None
+    metrics: tuple[str, ...] = ()
+    threshold: float | None = None
+
+    @property
+    def drop_bounds(self) -> tuple[float | None, float | None]:
+        """Of a gate on a drop: ``low`` and ``high`` as bounds of it, above 0 for the worse."""
+        if self.which == "high":  # lower is better: the difference is the drop
+            return self.low, self.high
+        low, high = (None if end is None else 0.0 - end for end in (self.high, self.low))
+        return low, high
+
+    @property
+    def sentence(self) -> str:
+        """One line for the terminal."""
+        state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
+        facts, of, ends = [], "", ""
+        low, high = (self.low, self.high) if self.limit is None else self.drop_bounds
+        if low is not None and high is not None:
+            ends = f"{self.rounded(low)} and {self.rounded(high)}"
+        if self.limit is not None:
+            of = " of the drop"
+            if self.drop is not None and self.drop < 0.0:
+                gain = f"a gain of {-self.drop:.4f}"
+                facts.append(f"{gain} where a drop of {self.limit:g} is allowed")
+            elif self.drop is not None:
+                drop = f"a drop of {self.rounded(self.drop)}"
+                facts.append(f"{drop} where {self.limit:g} is allowed")
+        if self.which == "mean" and self.value is not None:
+            between = f", between {ends} with the missing scores" if ends else ""
+            facts.append(f"mean {self.rounded(self.value)}{between}")
+        elif ends:
+            assumed = " with the worst and the best values for missing scores"
+            bounds = f"one-sided {100 * self.level:.4g} % bounds{of} {ends}"
+            facts.append(f"{bounds}{assumed if self.unscored else ''}")
+        said = "; ".join([*facts, *filter(None, [self.why])])
+        return f"gate {self.gate}: {', '.join(filter(None, (state, said)))}"
+
+    def rounded(self, value: float) -> str:
+        """A value with four digits, or with as many as show on which side of the gate's threshold
+        it lies: 0.69996 is not 0.7."""
+        # A drop of 0.02 is a change by -0.02.
+        threshold = value if self.threshold is None else math.copysign(self.threshold, value)
+        digits = 4
+        if not is_close(value, threshold):
+            while digits < _MOST_DIGITS and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
+                digits += 1
+        return f"{value:.{digits}f}"
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -212,7 +269,9 @@ class Comparison(Displayed):
         body["notes"] = [{**asdict(note), "text": str(note)} for note in self.notes]
         body["differences"] = [
             {
+                "name": d.name,
                 **asdict(d),
+                "significant": d.significant,
                 "why": "" if d.why is None else str(d.why),
                 "verdict": d.verdict,
                 "hint": d.hint,

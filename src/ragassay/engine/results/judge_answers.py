@@ -1,5 +1,5 @@
-"""The verdicts that a run's scores rest on, by the ids that scores name as their evidence; the
-lines of a run folder's files, and errors about them."""
+"""The judge's answers that a run's scores rest on, by the ids that scores name as their evidence;
+the lines of a run folder's files, and errors about them."""
 
 from __future__ import annotations
 
@@ -16,40 +16,20 @@ from ragassay.base.errors import InputError
 from ragassay.base.problem_words import validation_problem
 from ragassay.formats.sources import opening
 from ragassay.judges import Provenance
-from ragassay.judges.asking import Asked
-from ragassay.judges.recorded.verdict_records import to_record
 
 Record = Mapping[str, Any]
-"""A verdict as `verdict_records.to_record` makes it."""
+"""A judge's answer with its provenance, as `verdict_records.to_record` makes it."""
 
 
-class KeptVerdicts:
-    """Verdicts in memory."""
-
-    def __init__(self) -> None:
-        self._records: dict[str, Record] = {}
-
-    def add(self, asked: Asked) -> None:
-        """Takes in a verdict."""
-        self._records[asked.id] = to_record(asked)
-
-    def get(self, id: str) -> Record | None:  # noqa: A002 - the word of the contract
-        """The verdict of this id, or ``None``."""
-        return self._records.get(id)
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records.values())
-
-
-class VerdictFile:
-    """The verdicts of a run folder. Only their places in the file stay in memory.
+class AnswerFile:
+    """The judge's answers of a run folder. Only their places in the file stay in memory.
 
     Without a file (no judge was asked) it is empty. The first access reads the whole file, and
-    raises `InputError` for a line that is no verdict.
+    raises `InputError` for a line that is no answer.
 
     Args:
         path: of the file.
-        places: where each verdict begins in it, in bytes, by id; read from the file when left out.
+        places: where each answer begins in it, in bytes, by id; read from the file when left out.
     """
 
     def __init__(self, path: Path, places: Mapping[str, int] | None = None) -> None:
@@ -62,11 +42,11 @@ class VerdictFile:
         return {record["id"]: place for place, record in self.placed()}
 
     def __contains__(self, id: str) -> bool:  # noqa: A002
-        """Whether there is a verdict of this id."""
+        """Whether there is an answer of this id."""
         return id in self._places
 
     def get(self, id: str) -> Record | None:  # noqa: A002
-        """The verdict of this id, or ``None``."""
+        """The answer of this id, or ``None``."""
         if id not in self._places:
             return None
         with self._path.open("rb") as stream:
@@ -74,11 +54,12 @@ class VerdictFile:
             record: Record = orjson.loads(stream.readline())
         return record
 
-    def __iter__(self) -> Iterator[Record]:
+    def values(self) -> Iterator[Record]:
+        """All answers, in the order of the file."""
         return (record for _, record in self.placed())
 
     def placed(self) -> Iterator[tuple[int, Record]]:
-        """All verdicts, each with its place in the file."""
+        """All answers, each with its place in the file."""
         form = TypeAdapter(_Checked)
 
         def checked(record: Record) -> Record:
@@ -90,8 +71,8 @@ class VerdictFile:
                 yield place, record
 
 
-Verdicts = KeptVerdicts | VerdictFile
-"""Verdicts by id: those of a run in memory, or of a run folder."""
+JudgeAnswers = dict[str, Record] | AnswerFile
+"""A judge's answers by id: those of a run in memory, or of a run folder."""
 
 
 @dataclass(frozen=True)

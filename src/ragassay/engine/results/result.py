@@ -16,8 +16,8 @@ import ragassay
 from ragassay.base.errors import extra_needed
 from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
-from ragassay.engine.results.gate_result import GateResult
-from ragassay.engine.results.judge_answers import KeptVerdicts, Verdicts
+from ragassay.engine.results.comparison_result import GateResult
+from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
 from ragassay.engine.results.summary import Summary
@@ -58,7 +58,7 @@ class Result(Displayed):
         folder: the run folder, where there is one.
         gates: the results of the gates (``fail_under``).
         bank: the nugget bank that answers were measured by, where a result in memory has one.
-        verdicts: the answers of the judge, by the ids in a score's evidence.
+        judge_answers: the answers of the judge, by the ids in a score's evidence.
 
     ``consistency`` has the scores of the runs of each query, where that was asked for: a result of
     its own, with a sample for each query and system.
@@ -72,7 +72,7 @@ class Result(Displayed):
     _samples: Callable[[], Iterator[Sample]]
     gates: tuple[GateResult, ...] = ()
     bank: NuggetBank | None = None
-    verdicts: Verdicts = field(default_factory=KeptVerdicts)
+    judge_answers: JudgeAnswers = field(default_factory=dict)
     _consistency: Result | Path | None = None
 
     @cached_property

@@ -1,4 +1,10 @@
-"""The scores of a run in columns: twelve bytes a score stay in memory."""
+"""The scores of a run in columns (twelve bytes a score stay in memory), and who judged the values
+of a metric: the run's judge, and those that records name.
+
+A mean over values of two judges says nothing about either. So the judge of a value is named with
+it: in its row, in the metric's label and in its signature. A value that rests on several judges has
+one label, theirs joined by `AND`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +12,25 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.base.counts import few, grouped
+from ragassay.base.note import Note
 from ragassay.base.sample import Identity, Sample
-from ragassay.base.score import Outcome, Reason, Unscored, label_of
+from ragassay.base.score import (
+    AND,
+    RECORD,
+    Outcome,
+    Reason,
+    Score,
+    Unscored,
+    label_of as label_of_value,
+)
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import judges_of
 
 Mask = NDArray[np.bool_]
 OWED = frozenset(
@@ -80,6 +96,11 @@ class ScoreColumns:
         """The systems, in order of first appearance."""
         return list(dict.fromkeys(system for _, system, _ in self.identities))
 
+    @property
+    def rows_by_query(self) -> Mapping[str, list[int]]:
+        """Row numbers of each query id, in order of first appearance."""
+        return grouped((query, row) for row, (query, _, _) in enumerate(self.identities))
+
     def add_sample(self, sample: Sample) -> None:
         """Appends a sample; its outcomes are added with `add`."""
         self.identities.append(sample.identity)
@@ -92,7 +113,7 @@ class ScoreColumns:
         if isinstance(outcome, Unscored):
             kind = _Kind(judges, reason=outcome.reason)
         elif isinstance(outcome.value, str | list):
-            kind = _Kind(judges, outcome.given, label=label_of(outcome.value))
+            kind = _Kind(judges, outcome.given, label=label_of_value(outcome.value))
         else:
             number, kind = float(outcome.value), _Kind(judges, outcome.given, outcome.assumed)
         code = self._code_of.setdefault(kind, len(self._kinds))
@@ -174,7 +195,7 @@ class ScoreColumns:
         return sum(n for kind, n in self._counted(metric, mask) if kind.given)
 
     def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """The number of values by label of judges (`ragassay.engine.results.attribution`), most
+        """The number of values by label of judges (see `label_of`), most
         frequent first. Values by arithmetic alone are left out."""
         counts: Counter[str] = Counter()
         for kind, n in self._counted(metric, mask):
@@ -204,3 +225,110 @@ class ScoreColumns:
 
     def _code_array(self, metric: str) -> NDArray[np.uint32]:
         return np.frombuffer(self._codes[metric], dtype=np.uint32)
+
+
+MOST = 3
+"""Most labels that a metric's own label names one by one."""
+
+ValuesByJudge = Mapping[str, int]
+"""The number of values by label of judges; `RECORD` for those of records that name no judge."""
+
+
+def judges_of(outcome: Outcome, judge: str) -> str:
+    """The label of the judges that an outcome rests on: those whom the record names, and the run's
+    judge where it was asked; empty for arithmetic."""
+    by = outcome.by if isinstance(outcome, Score) else ()
+    asked = (judge,) if outcome.evidence and judge else ()
+    return AND.join(sorted({*by, *asked}))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The values of a metric that came with the records.
+
+    Attributes:
+        share: ``all`` or ``some`` of its values; empty for none.
+        by: labels of the judges who gave them, sorted; empty where no record names any.
+    """
+
+    share: str = ""
+    by: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that it adds to a signature."""
+        if not self.share:
+            return ()
+        key = "judge" if self.share == "all" else "given_by"
+        return (f"given={self.share}", *([f"{key}={'+'.join(self.by)}"] if self.by else []))
+
+
+def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> Given:
+    """The share of given values among the scored ones, with the judges who gave them.
+    The run's judge is one of these only where all values are given."""
+    if not n_given:
+        return Given()
+    share = "all" if n_given == n_scored else "some"
+    names = tuple(name for name in names_in(judges) if share == "all" or name != judge)
+    return Given(share, () if names == (RECORD,) else names)
+
+
+def names_in(labels: Iterable[str]) -> tuple[str, ...]:
+    """The judges that labels name, alone or with others, sorted."""
+    return tuple(sorted({name for label in labels if label for name in label.split(AND)}))
+
+
+def label_of(judges: ValuesByJudge) -> str:
+    """The label of a metric's judges; empty where no judge is known by name.
+
+    Where one value's label names all judges that the others name, it is that label; else a list of
+    labels, each with its number of values.
+    """
+    labels = [label for label in judges if label]
+    if not labels or labels == [RECORD]:
+        return ""
+    largest = max(labels, key=lambda label: (len(_names(label)), judges[label]))
+    if all(_names(label) <= _names(largest) for label in labels):
+        return largest
+    ranked = sorted(labels, key=lambda label: -judges[label])
+    listed = [f"{label.replace(AND, ' & ')} ({judges[label]:,})" for label in ranked[:MOST]]
+    rest = sum(judges[label] for label in ranked[MOST:])
+    return AND.join([*listed, *([f"others ({rest:,})"] if rest else [])])
+
+
+def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:
+    """Notes on the metrics whose values are of different judges: one for all metrics that
+    mix the same judges in the same numbers."""
+    alike = grouped((_ranked(n), name) for name, n in judges_of_metrics.items() if _mixes(n, judge))
+    for how, metrics in alike.items():
+        yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
+
+
+def _ranked(judges: ValuesByJudge) -> str:
+    """The judges in words with their numbers of values, most values first."""
+    ranked = sorted(judges.items(), key=lambda item: -item[1])
+    return few([f"{n:,} of {_in_words(label)}" for label, n in ranked], MOST)
+
+
+def _mixes(judges: ValuesByJudge, judge: str) -> bool:
+    """Whether values are of different judges.
+
+    A value that rests on some of another value's judges (an answer without claims, whose
+    conditioned value the table decides) is not of different ones, unless the run's judge is among
+    those that some values have and others lack.
+    """
+    sets = [_names(label) for label in judges]
+    largest = max(sets, key=len, default=frozenset())
+    if all(one <= largest for one in sets):
+        return judge in largest and any(judge not in one for one in sets)
+    return True
+
+
+def _in_words(label: str) -> str:
+    if label == RECORD:
+        return "whoever made the records"
+    return " and ".join("the records" if name == RECORD else name for name in label.split(AND))
+
+
+def _names(label: str) -> frozenset[str]:
+    return frozenset(label.split(AND))

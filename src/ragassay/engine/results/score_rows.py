@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import AND, Outcome, Reason, Score, Unscored, Value
-from ragassay.engine.results.attribution import judges_of
+from ragassay.engine.results.score_columns import judges_of
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result

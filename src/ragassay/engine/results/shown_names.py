@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ragassay import suites
 from ragassay.base.errors import UsageError, did_you_mean
@@ -43,19 +43,14 @@ def shown(
         if not existing:
             aliases = [a for a in local if not by_canonical.keys().isdisjoint(_canonical(a, local))]
             elsewhere = "" if canonical else suites.published_elsewhere(word)
-            near = did_you_mean(word, metrics, at_least=_NEAR) if elsewhere else ""
-            hint = near or elsewhere or _there_are(word, metrics, listed, aliases)
+            near = did_you_mean(word, [*metrics, *aliases], at_least=_NEAR if elsewhere else _LIKE)
+            few = f"There are: {', '.join(metrics)}."
+            many = f"There are {len(metrics)} metrics; {listed}."
+            there = few if len(metrics) <= _MOST else many
+            hint = (near or elsewhere) if elsewhere else f"{near} {there}"
             raise UsageError(f"{word!r} is not in {what}. {hint}")
         names.update(dict.fromkeys(existing))
     return list(names)
-
-
-def _there_are(word: str, metrics: Collection[str], listed: str, aliases: Collection[str]) -> str:
-    """The existing metrics, or their number; the nearest name may also be a published one."""
-    if len(metrics) <= _MOST:
-        return f"{did_you_mean(word, [*metrics, *aliases])} There are: {', '.join(metrics)}."
-    near = did_you_mean(word, [*metrics, *aliases], at_least=_LIKE)
-    return f"{near} There are {len(metrics)} metrics; {listed}."
 
 
 _MOST = 20

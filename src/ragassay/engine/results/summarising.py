@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ragassay.base.counts import plural
 from ragassay.base.score import Reason
-from ragassay.engine.results.attribution import label_of
-from ragassay.engine.results.score_columns import Mask, ScoreColumns
+from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of
 from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import naming

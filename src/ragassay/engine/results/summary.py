@@ -12,7 +12,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed, Note
 from ragassay.base.score import Reason
 from ragassay.engine.results.shown_names import shown
-from ragassay.stats.variance_components import Components
+from ragassay.stats.repeats import Components
 
 if TYPE_CHECKING:
     from ragassay.judges.asking import Usage
@@ -84,18 +84,6 @@ class MetricSummary:
         """Which percentile ``mean`` is, in (0, 100); ``None`` where it is none."""
         match = re.fullmatch(r"p(\d+(?:\.\d+)?)", self.aggregate)
         return float(match[1]) if match else None
-
-    @property
-    def without_assumed(self) -> str:
-        """The mean without values for missing parts, and their number; empty where there are none.
-
-        For example ``4.2000 without 2 for missing parts``, or ``2 for missing parts`` where
-        nothing is left.
-        """
-        if not self.n_assumed:
-            return ""
-        mean = "" if self.mean_measured is None else f"{self.mean_measured:.4f} without "
-        return f"{mean}{self.n_assumed:,} for missing parts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import Given, given_of, mixed
-from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_columns import Given, ScoreColumns, given_of, mixed
 from ragassay.engine.results.slicing import (
     IN_CLUSTER,
     DataLanguage,

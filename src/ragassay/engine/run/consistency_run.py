@@ -24,11 +24,10 @@ from ragassay.engine.config.metric_selection import ConsistencyPlan
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import here
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_columns import Given, ScoreColumns
 from ragassay.engine.results.slicing import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
@@ -41,7 +40,7 @@ from ragassay.metrics.consistency.runs import SCORES, UNSCORED, AnswersMetric, a
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
-from ragassay.stats.variance_components import Components, variance_components
+from ragassay.stats.repeats import Components, variance_components
 
 _Part = TypeVar("_Part", Summary, Slice)
 

@@ -14,7 +14,7 @@ from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.config.run_config import Judging, RunConfig
 from ragassay.engine.models.needed_models import cosine_of, identities
-from ragassay.engine.results.attribution import Given
+from ragassay.engine.results.score_columns import Given
 from ragassay.engine.results.summary import Spending
 from ragassay.engine.run.scoring import judged_among
 from ragassay.judges import Judge, Question

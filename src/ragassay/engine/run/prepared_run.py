@@ -43,7 +43,7 @@ from ragassay.engine.results.folders.run_folder import (
     FolderWriter,
     check_consistency,
 )
-from ragassay.engine.results.judge_answers import KeptVerdicts, VerdictFile
+from ragassay.engine.results.judge_answers import AnswerFile, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
@@ -66,9 +66,10 @@ from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_str
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
-from ragassay.judges.asking import Asker
+from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.context_report import ReportOnContext
+from ragassay.judges.recorded.verdict_records import to_record
 from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric
@@ -217,13 +218,20 @@ class PreparedRun:
             if config.output and plan.consistency is not None:
                 check_consistency(Path(config.output))
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
-            verdicts = KeptVerdicts()
-            keep_verdict = writer.add_verdict if writer else verdicts.add if keep else None
+            kept: dict[str, Record] = {}
+
+            def keep_answer(asked: Asked) -> None:
+                record = to_record(asked)
+                if writer is not None:
+                    writer.add_answer(record)
+                elif keep:
+                    kept[asked.id] = record
+
             asker = None
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
                 stack.callback(self.session.close)
-                asker = stack.enter_context(self.session.asker(keep_verdict))
+                asker = stack.enter_context(self.session.asker(keep_answer))
                 collected.judge = asker.judge.label
             sink = ResultSink(plan.metrics, writer, keep=keep, judge=collected.judge)
             bank = None if asker is None else self.bank(asker)
@@ -284,7 +292,7 @@ class PreparedRun:
             sink.rows,
             sink.samples,
             bank=bank,
-            verdicts=verdicts if folder is None else VerdictFile(folder / VERDICTS),
+            judge_answers=kept if folder is None else AnswerFile(folder / VERDICTS),
             _consistency=consistency,
         )
         result.gates = gates.results_of(result)

@@ -16,7 +16,7 @@ from ragassay.engine.comparison.verdict_rules import OFFLINE
 from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.engine.models.needed_models import models_again, weights_among
 from ragassay.engine.results.folders.run_folder import NUGGETS
-from ragassay.engine.results.judge_answers import Record, Verdicts
+from ragassay.engine.results.judge_answers import JudgeAnswers, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.shown_names import shown
@@ -141,7 +141,7 @@ def explain(
     scores = []
     for row in rows:
         entry = entries[row.metric]
-        records = (result.verdicts.get(one) for one in row.evidence)
+        records = (result.judge_answers.get(one) for one in row.evidence)
         verdicts = tuple(
             _with_data(record, data.get(record["id"])) for record in records if record is not None
         )
@@ -162,7 +162,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
     metrics = metrics_of(result)
     spent = result.summary.judging
     stored = iter(result.scores)
-    judge = FromEvidence(result.verdicts, ledger, "" if spent is None else spent.signature)
+    judge = FromEvidence(result.judge_answers, ledger, "" if spent is None else spent.signature)
     n, unmeasured, different = 0, 0, []
     modelled = {name for name, metric in metrics.items() if weights_among([metric], DEFAULT)}
     with Asker(judge, context=context_of(result)) as asker:
@@ -198,7 +198,7 @@ class FromEvidence(Judge):
     label = "evidence"
 
     def __init__(
-        self, verdicts: Verdicts, ledger: Ledger | None = None, signature: str = ""
+        self, verdicts: JudgeAnswers, ledger: Ledger | None = None, signature: str = ""
     ) -> None:
         self._verdicts, self._ledger = verdicts, ledger
         self._rule = rule_of(signature)
@@ -285,7 +285,7 @@ def _asked_data(
                 metrics.append(naming.parse(result.summary.metrics[row.metric].metric))
     if not metrics:
         return {}
-    judge = FromEvidence(result.verdicts)
+    judge = FromEvidence(result.judge_answers)
     with Asker(judge, context=context_of(result)) as asker:
         for _ in score_stream([sample], judged_among(metrics), asker):
             pass

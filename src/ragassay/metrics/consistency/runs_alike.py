@@ -26,7 +26,7 @@ from ragassay.metrics.core.metric import register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.models.encoders.token_matching import TokenMatch
-from ragassay.stats.overlap import jaccard, rank_biased_overlap
+from ragassay.stats.repeats import jaccard, rank_biased_overlap
 
 _OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
 Tokens = Literal["unicode", "rouge"]

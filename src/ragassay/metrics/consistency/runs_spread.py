@@ -19,7 +19,7 @@ from ragassay.metrics.consistency.runs import SCORES, UNSCORED, RunsMetric
 from ragassay.metrics.core.metric import not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.stats.dispersion import Spread, spread
+from ragassay.stats.repeats import Spread, spread
 
 Values = Sequence[Value | None]
 """Of a metric in the runs of a query; ``None`` where it is unscored."""

@@ -41,7 +41,7 @@ def write_badge(result: Result, path: Path, metric: str | None = None) -> None:
         UsageError: the run has not exactly one metric of this name.
     """
     metrics = gates.summaries_of(result)
-    gated = [(gates.parse(one.gate).metric, one.passed) for one in gates.results_of(result)]
+    gated = [(one.metrics[0], one.passed) for one in gates.results_of(result)]
     if metric is not None:
         canonical = {name: one.metric for name, one in metrics.items()}
         names = shown([metric], canonical, result.config.get("suite") or (), "this run")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragassay.base import printable
 from ragassay.base.files import cannot_write
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.summary import Summary
 from ragassay.reports.ci.junit_xml import lack_of
 

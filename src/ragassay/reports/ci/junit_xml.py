@@ -11,10 +11,9 @@ from xml.etree import ElementTree
 
 from ragassay.base import files, printable
 from ragassay.engine.comparison import gates
-from ragassay.engine.comparison.comparison_gates import figures, metrics_of, worst_queries
+from ragassay.engine.comparison.comparison_gates import metrics_of, worst_queries
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Comparison, Difference
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import MetricSummary, Summary, missing_by_accident
 from ragassay.reports.text import wording
@@ -51,7 +50,7 @@ def write_junit(result: Result, path: Path) -> None:
     metrics = gates.summaries_of(result)
     cases = []
     for gate in gates.results_of(result):
-        figures = _figures(metrics.get(gates.parse(gate.gate).metric))
+        figures = _figures(metrics.get(gate.metrics[0]))
         cases.append(_gate_case(gate, figures, () if gate.passed else _worst_lines(result, gate)))
     summaries = [step.summary for step in result.steps]
     missing = lack_of(summaries)
@@ -165,9 +164,10 @@ def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> di
     if len(differences) != 1:
         return {}
     d = differences[0]
-    drop = figures(gate) if gate.limit is not None else {}
+    low, high = gate.drop_bounds
+    drop = {"value": gate.drop, "limit": gate.limit, "low": low, "high": high}
     return {
-        **drop,
+        **(drop if gate.limit is not None else {}),
         "a_mean": d.a_mean,
         "b_mean": d.b_mean,
         "difference": d.diff,

@@ -17,7 +17,7 @@ from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import Value, label_of
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
-from ragassay.engine.results.judge_answers import Verdicts
+from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
@@ -97,7 +97,7 @@ class Details:
         for chunk in batched(islice(listed, n_listed), CHUNK):
             for identity, sample, rows in chunk:
                 self._add(identity, sample, rows)
-            verdicts = self._result.verdicts
+            verdicts = self._result.judge_answers
             samples = [self._pool.take(details_of(*one, verdicts, limits)) for one in chunk]
             yield packed(in_columns(samples))
 
@@ -128,7 +128,7 @@ class Limits:
 
 
 def details_of(
-    identity: Identity, sample: Sample | None, rows: Rows, verdicts: Verdicts, limits: Limits
+    identity: Identity, sample: Sample | None, rows: Rows, verdicts: JudgeAnswers, limits: Limits
 ) -> dict[str, Any]:
     """A sample's details, with the verdicts that its scores rest on.
 

@@ -8,7 +8,7 @@ from typing import Any
 from ragassay.base import printable
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Identity
-from ragassay.engine.comparison.pairs import query_matrix, rows_by_query
+from ragassay.engine.comparison.pairs import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
@@ -112,7 +112,7 @@ class ComparisonBrowser(_Browser):
 
     def __init__(self, comparison: Comparison, a: Result, b: Result, change: Moved | None) -> None:
         self._comparison = comparison
-        self._rows = [rows_by_query(run) for run in (a, b)]
+        self._rows = [run.columns.rows_by_query for run in (a, b)]
         common = [query for query in self._rows[0] if query in self._rows[1]]
         self._queries = common[:MAX_ROWS]
         self.n_total, self.n_rows = len(common), len(self._queries)

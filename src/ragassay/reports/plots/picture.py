@@ -8,11 +8,11 @@ from dataclasses import replace
 from ragassay.base.counts import few, grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note, joined
-from ragassay.engine.comparison.comparability import OWN_NUGGETS
 from ragassay.engine.comparison.compare_runs import compare
+from ragassay.engine.comparison.pairs import OWN_NUGGETS
 from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.drawing import Spec
 from ragassay.reports.plots.boxes import boxes

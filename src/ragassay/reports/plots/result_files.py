@@ -45,7 +45,7 @@ from ragassay.reports.plots.series import Series, labels, numbered, shortened
 from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.reports.tables.published_csv import signatures as signatures_of
 from ragassay.reports.tables.rows_by_sample import consistency_of
-from ragassay.stats.dispersion import spread
+from ragassay.stats.repeats import spread
 
 ROUNDING = 1e-6
 """How far a cosine or a BERTScore of equal texts may lie beyond its range."""

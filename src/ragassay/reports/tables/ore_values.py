@@ -303,7 +303,7 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
         if isinstance(metric, _ASKING) and shown in rows
         for name in rows[shown].evidence
     )
-    for record in filter(None, map(result.verdicts.get, asked)):
+    for record in filter(None, map(result.judge_answers.get, asked)):
         if step := STEPS.get(record["question"]):
             for key, n in zip(_USAGE, _counted(record), strict=True):
                 steps[step][key] += n

@@ -24,7 +24,7 @@ from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, cell, demand
 from ragassay.reports.tables.rows_by_sample import by_query, consistency_of, gaps, run_numbers
 from ragassay.reports.tables.tables import write_lines
 from ragassay.reports.views.consistency_view import SIMILARITIES
-from ragassay.stats.dispersion import spread
+from ragassay.stats.repeats import spread
 
 STATS: Mapping[str, str] = {
     "mean": "mean",

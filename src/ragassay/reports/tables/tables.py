@@ -15,7 +15,7 @@ from ragassay.base import files, printable
 from ragassay.base.score import AND, label_of
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
-from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample
 from ragassay.reports.tables.rows_by_sample import gaps
 

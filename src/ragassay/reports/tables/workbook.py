@@ -155,7 +155,7 @@ class _Workbook:
             sheet.set_row(row, _height(cells, widths))
         sheet.autofilter(0, 0, len(self._result.columns), len(heads) - 1)
         for key in dict.fromkeys(key for score in examples.values() for key in score.evidence):
-            for question, prompt in _prompts(self._result.verdicts.get(key)):
+            for question, prompt in _prompts(self._result.judge_answers.get(key)):
                 self._prompts.setdefault(question, prompt)
 
     def _distributions(self) -> None:

@@ -26,7 +26,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.reports.model import Block, Column, Report, Table, lines, table, without_empty
 from ragassay.reports.text import wording
-from ragassay.stats.variance_components import Components
+from ragassay.stats.repeats import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
     RunsBertScore: ("answers: BERTScore", "consistency_bert_score"),

@@ -7,10 +7,9 @@ from math import inf
 
 from ragassay.base.counts import either, grouped
 from ragassay.base.sample import Identity
-from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
+from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Judged
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
-from ragassay.engine.diagnosis.signal_checks import Judged
 from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
 

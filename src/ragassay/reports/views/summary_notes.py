@@ -10,7 +10,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import joined
 from ragassay.base.score import Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
-from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
 from ragassay.engine.results.summary import Spending, Summary
 from ragassay.metrics.core import naming

@@ -11,7 +11,7 @@ from functools import partial
 from ragassay import suites
 from ragassay.base.counts import grouped
 from ragassay.engine.results import Result
-from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.summary import MetricSummary, Slice, Summary, missing_by_accident
 from ragassay.reports.charts import figures
 from ragassay.reports.charts.distribution_chart import Values

@@ -24,7 +24,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import SAMPLES, SCORES, VERDICTS
-from ragassay.engine.results.judge_answers import VerdictFile
+from ragassay.engine.results.judge_answers import AnswerFile
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, headline, script_json
@@ -101,7 +101,7 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
             f"INSERT INTO samples VALUES ({marks})", _indexed(folder / RUN, result, several)
         )
         rows.execute("CREATE TABLE verdicts (id PRIMARY KEY, at) WITHOUT ROWID")
-        placed = VerdictFile(folder / RUN / VERDICTS).placed()
+        placed = AnswerFile(folder / RUN / VERDICTS).placed()
         rows.executemany(
             "INSERT OR REPLACE INTO verdicts VALUES (?, ?)", ((one["id"], at) for at, one in placed)
         )
@@ -264,7 +264,7 @@ class ReportView:
             )
         details = details_of(
             sample.identity, sample, {one.metric: one for one in rows},
-            VerdictFile(self.run / VERDICTS, verdicts), Limits.share(TEXT_OF_ONE, 1),
+            AnswerFile(self.run / VERDICTS, verdicts), Limits.share(TEXT_OF_ONE, 1),
         )  # fmt: skip
         return {"id": key, **details}
 

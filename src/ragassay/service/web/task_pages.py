@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Response
 
 from ragassay.base.errors import UsageError
 from ragassay.client.service_shapes import Report
-from ragassay.engine.results.judge_answers import KeptVerdicts
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, script_json
 from ragassay.service.api.record_routes import decoded, encoded
@@ -130,7 +129,7 @@ def record_page(
     versions = read_versions(store, task.id, record_id)
     chosen = versions[min(at, len(versions) - 1)]
     (sample,) = from_records([chosen.record])
-    details = details_of(sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1))
+    details = details_of(sample.identity, sample, {}, {}, Limits.share(TEXT_OF_ONE, 1))
     return task_page(
         "tasks/record.html.j2",
         *(store, access, task),

@@ -4,6 +4,7 @@ one, or stays in memory."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from ragassay.engine.results.folders.run_folder import (
     FolderWriter,
     holds_consistency,
 )
-from ragassay.engine.results.judge_answers import VerdictFile, damaged, problem_of, read_lines
+from ragassay.engine.results.judge_answers import AnswerFile, damaged, problem_of, read_lines
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
@@ -61,15 +62,15 @@ def open_run(folder: str | Path) -> Result:
             )
     summary = _read_summary(base / SUMMARY)
     config = _read_config(base / RUN)
-    verdicts = VerdictFile(base / VERDICTS)
+    answers = AnswerFile(base / VERDICTS)
     return Result(
         summary,
-        _columns(summary, base, config, verdicts),
+        _columns(summary, base, config, answers),
         config,
         base,
         partial(read_rows, base),
         partial(read_samples, base),
-        verdicts=verdicts,
+        judge_answers=answers,
         _consistency=base / CONSISTENCY if holds_consistency(base) else None,
     )
 
@@ -84,35 +85,30 @@ def read_samples(folder: Path) -> Iterator[Sample]:
     return formats.read(folder / SAMPLES, format="jsonl")
 
 
-def _read_summary(path: Path) -> Summary:
+@contextmanager
+def _refused(path: Path, noun: str) -> Iterator[None]:
+    """Names the file and its first mistake where its content is not of the form."""
     try:
-        body = orjson.loads(path.read_bytes())
-        if not isinstance(body, dict):
-            raise InputError("is not a run's summary (it is not a mapping of keys)", path=path)
-        version = body["schema_version"]
-        if not isinstance(version, int):
-            raise InputError("is not a run's summary (schema_version is no number)", path=path)
-        if version > SCHEMA_VERSION:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is not {noun} ({problem_of(error)})", path=path) from error
+
+
+def _read_summary(path: Path) -> Summary:
+    with _refused(path, "a run's summary"):
+        body = dict(orjson.loads(path.read_bytes()))
+        if int(body["schema_version"]) > SCHEMA_VERSION:
             raise InputError(
-                f"was written by a newer ragassay (contract {version})",
+                f"was written by a newer ragassay (contract {body['schema_version']})",
                 path=path.parent,
                 hint="Upgrade ragassay.",
             )
-        if (slices := path.with_name(SLICES)).is_file():
-            body["slices"] = _slices(slices)
+        slices = path.with_name(SLICES)
+        if slices.is_file():
+            with _refused(slices, "a list of slices of a run"):
+                body["slices"] = orjson.loads(slices.read_bytes())
+                TypeAdapter(tuple[Slice, ...]).validate_python(body["slices"])
         return Summary.from_json(body)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"is not a run's summary ({problem_of(error)})", path=path) from error
-
-
-def _slices(path: Path) -> Any:
-    """The content of ``slices.json``."""
-    try:
-        body = orjson.loads(path.read_bytes())
-        TypeAdapter(tuple[Slice, ...]).validate_python(body)
-    except ValueError as error:
-        raise InputError(f"holds no slices of a run ({problem_of(error)})", path=path) from error
-    return body
 
 
 class _Lists(BaseModel):
@@ -124,21 +120,17 @@ class _Lists(BaseModel):
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    body = value_of(text_of(path), path)
-    if not isinstance(body, dict):
-        raise InputError("is not a mapping of keys", path=path)
-    try:
+    with _refused(path, "a configuration"):
+        body: dict[str, Any] = dict(value_of(text_of(path), path))
         _Lists.model_validate(body)
-    except ValueError as error:
-        raise InputError(f"is no configuration ({problem_of(error)})", path=path) from error
     return body
 
 
 def _columns(
-    summary: Summary, folder: Path, config: Mapping[str, Any], verdicts: VerdictFile
+    summary: Summary, folder: Path, config: Mapping[str, Any], answers: AnswerFile
 ) -> ScoreColumns:
     """The columns of a run folder: each sample must have one score for each metric, in order, and
-    each score the verdicts that it rests on."""
+    each score the answers that it rests on."""
     columns = ScoreColumns(summary.metrics)
     slicer = Slicer(config.get("slice_by"))
     clusters: list[str] = []
@@ -154,9 +146,9 @@ def _columns(
             if row is None or row.metric != metric or row.identity != sample.identity:
                 problem = f"the score of {metric} for sample {sample.id!r} should stand here"
                 raise damaged(problem, path, number)
-            lost = next((name for name in row.evidence if name not in verdicts), None)
+            lost = next((name for name in row.evidence if name not in answers), None)
             if lost is not None:
-                problem = f"rests on the verdict {lost!r}, which {VERDICTS} does not hold"
+                problem = f"rests on the answer {lost!r}, which {VERDICTS} does not hold"
                 raise damaged(problem, path, number)
             columns.add(metric, row.outcome, row.judge)
     for number, *_ in rows:

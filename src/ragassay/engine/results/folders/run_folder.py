@@ -16,12 +16,11 @@ from ragassay.base.errors import UsageError
 from ragassay.base.plugins import added
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
+from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import Summary
 from ragassay.formats import to_record
-from ragassay.judges.asking import Asked
-from ragassay.judges.recorded.verdict_records import to_record as verdict_record
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
 SLICES = "slices.json"
@@ -93,7 +92,7 @@ class FolderWriter:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._files = ExitStack()
-        self._verdicts: BinaryIO | None = None
+        self._answers: BinaryIO | None = None
         self._replaces = False
 
     def __enter__(self) -> FolderWriter:
@@ -114,15 +113,11 @@ class FolderWriter:
         """Writes one score."""
         self._scores.write(dumps(row.to_record()) + b"\n")
 
-    def add_verdict(self, asked: Asked) -> None:
-        """Keeps a copy of a verdict. May be called from another thread than the rest."""
-        self.add_verdict_record(verdict_record(asked))
-
-    def add_verdict_record(self, record: Mapping[str, Any]) -> None:
-        """Keeps a verdict that is a record already."""
-        if self._verdicts is None:
-            self._verdicts = self._files.enter_context(files.atomic(self.folder / VERDICTS))
-        self._verdicts.write(dumps(record) + b"\n")
+    def add_answer(self, record: Record) -> None:
+        """Keeps an answer of the judge. May be called from another thread than the rest."""
+        if self._answers is None:
+            self._answers = self._files.enter_context(files.atomic(self.folder / VERDICTS))
+        self._answers.write(dumps(record) + b"\n")
 
     def replace(self) -> None:
         """Deletes the files of an older run, its summary first: if this run is interrupted before
@@ -150,7 +145,7 @@ class FolderWriter:
         files.write_text(self.folder / RUN, resolved)
         # Files of an older run that this one does not write.
         has_nuggets = summary.nuggets or config.get("nuggets") == NUGGETS
-        stale = [VERDICTS] * (self._verdicts is None) + [NUGGETS] * (not has_nuggets)
+        stale = [VERDICTS] * (self._answers is None) + [NUGGETS] * (not has_nuggets)
         _drop(self.folder, stale if self._replaces else ())
         self._files.close()
         if slices:
@@ -197,8 +192,8 @@ def save_run(result: Result, folder: str | Path) -> Path:
             writer.add_sample(sample)
         for row in result.scores:
             writer.add_row(row)
-        for record in result.verdicts:
-            writer.add_verdict_record(record)
+        for record in result.judge_answers.values():
+            writer.add_answer(record)
         writer.replace()
         if result.bank is not None:
             result.bank.write(writer.folder / NUGGETS)

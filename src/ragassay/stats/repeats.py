@@ -1,14 +1,80 @@
-"""How much of a score's variance is due to the query, the system and the repeat."""
+"""Repeated runs of one thing: how much their values vary, how much of the variance is due to the
+query, the system and the repeat, and how alike two lists of items are."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragassay.stats.units import ROUNDING, FloatArray, IntArray, cluster_codes
+from ragassay.stats.units import ROUNDING, FloatArray, IntArray, cluster_codes, finite_row
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Statistics of two or more values of one thing.
+
+    Attributes:
+        n: how many values.
+        mean: arithmetic mean.
+        variance: sample variance: squared deviations over n - 1.
+        cv: coefficient of variation: the sample standard deviation (the root of ``variance``) over
+            the size of the mean; ``None`` at mean 0.
+        median: the middle value.
+        std: population standard deviation (over n), as Open RAG Eval has it.
+        range: highest minus lowest (Open RAG Eval's ``max_min``).
+        iqr: 75th minus 25th percentile, interpolated linearly (numpy's percentile).
+        cai: Open RAG Eval's consistency-adjusted index, ``mean / (1 + std)``.
+    """
+
+    n: int
+    mean: float
+    variance: float
+    cv: float | None
+    median: float
+    std: float
+    range: float
+    iqr: float
+    cai: float
+
+
+def spread(values: ArrayLike) -> Spread:
+    """The statistics of some values.
+
+    Equal values have no spread, even where rounding would move their mean."""
+    row = finite_row(values)
+    if row.size < 2:
+        raise ValueError("a spread needs two or more values")
+    row = np.sort(row)  # sums round by their order, and that of the runs means nothing
+    low, high = float(row[0]), float(row[-1])
+    if low == high:
+        return Spread(row.size, low, 0.0, 0.0 if low else None, low, 0.0, 0.0, 0.0, low)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A mean lies between the extremes; its rounding need not.
+        mean = min(max(float(row.mean()), low), high)
+        off = row - mean
+        largest = float(np.abs(off).max())
+        # Squares of shares neither vanish nor overflow.
+        squares = float(((off / largest) ** 2).sum())
+        first, third = (float(q) for q in np.percentile(row, [25, 75]))
+    sample, std = (largest * math.sqrt(squares / n) for n in (row.size - 1, row.size))
+    if not all(map(math.isfinite, (mean, sample * sample, high - low, third - first))):
+        raise ValueError("the values are too large for their squares to be summed")
+    cv = sample / abs(mean) if mean else math.inf
+    return Spread(
+        n=row.size,
+        mean=mean,
+        variance=largest * largest * (squares / (row.size - 1)),
+        cv=cv if math.isfinite(cv) else None,
+        median=float(np.median(row)),
+        std=std,
+        range=high - low,
+        iqr=max(0.0, third - first),
+        cai=mean / (1.0 + std),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +117,9 @@ def icc1(values: ArrayLike, groups: Sequence[Hashable]) -> tuple[float, float, f
     Returns:
         The two components, and the share of the first; ``None`` for the share where both are 0.
     """
-    row = _checked(values)
+    row = finite_row(values)
     codes = cluster_codes(groups, row.size)
-    n, g = row.size, int(codes.max()) + 1
+    n, g = row.size, len(np.unique(codes))
     if g < 2:
         raise ValueError("components need two groups or more")
     if g == n:
@@ -79,7 +145,7 @@ def variance_components(
 
     Source: Henderson 1953, Estimation of variance and covariance components; Searle, Casella and
     McCulloch 1992, chapter 5."""
-    row = _checked(values)
+    row = finite_row(values)
     groups = cluster_codes(zip(queries, systems, strict=True), row.size)
     between, within, icc = icc1(row, groups.tolist())
     query, system = (cluster_codes(labels, row.size) for labels in (queries, systems))
@@ -152,8 +218,50 @@ def _rounded(share: float) -> float:
     return 0.0 if abs(share) <= ROUNDING else share
 
 
-def _checked(values: ArrayLike) -> FloatArray:
-    row = np.asarray(values, dtype=np.float64)
-    if row.ndim != 1 or not row.size or not np.isfinite(row).all():
-        raise ValueError("values must be finite numbers in one dimension, at least one")
-    return row
+def jaccard(one: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
+    """Items in both over items in either, 0 to 1; ``None`` where both are empty."""
+    left, right = set(one), set(other)
+    either = len(left | right)
+    return len(left & right) / either if either else None
+
+
+def rank_biased_overlap(
+    one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9
+) -> float | None:
+    """Extrapolated rank-biased overlap of two rankings, 0 (disjoint) to 1 (identical).
+
+    It is the expected share of items found in both lists by a reader who goes on to the next rank
+    with probability ``p``; beyond the ends of the lists, the agreement at their end is assumed to
+    continue. Lists may differ in length. An item that occurs twice counts at its first rank.
+
+    Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings, eq. 32.
+
+    Returns:
+        The overlap; ``None`` where both lists are empty, 0 where one is.
+    """
+    if not 0.0 < p < 1.0:
+        raise ValueError(f"p lies between 0 and 1, not at {p}")
+    short, long = sorted((list(dict.fromkeys(one)), list(dict.fromkeys(other))), key=len)
+    if not short:
+        return 0.0 if long else None
+    s, n = len(short), len(long)
+    common, total, weight = 0, 0.0, 1.0
+    seen_short: set[Hashable] = set()
+    seen_long: set[Hashable] = set()
+    at_s = 0
+    for depth in range(1, n + 1):
+        weight *= p
+        item = long[depth - 1]
+        seen_long.add(item)
+        common += item in seen_short
+        if depth <= s:
+            mate = short[depth - 1]
+            seen_short.add(mate)
+            common += mate in seen_long
+        if depth == s:
+            at_s = common
+        total += common / depth * weight
+        if depth > s:
+            total += at_s * (depth - s) / (s * depth) * weight
+    beyond = ((common - at_s) / n + at_s / s) * weight
+    return min(1.0, max(0.0, (1.0 - p) / p * total + beyond))
