@@ -22,7 +22,7 @@ from ragassay.base.score import Score
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citation_marks import marks
-from ragassay.metrics.core import naming, own_metrics
+from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import parameter_types
 from ragassay.metrics.core.window import Window
@@ -43,9 +43,7 @@ def samples() -> list[Sample]:
 def of_package() -> dict[str, type[Metric]]:
     """The metrics of the package, without those that other tests made."""
     known = naming.metric_classes().items()
-    return {
-        name: cls for name, cls in known if name not in own_metrics._OWN and "ragassay." in str(cls)
-    }
+    return {name: cls for name, cls in known if name not in naming._OWN and "ragassay." in str(cls)}
 
 
 def lines_of(name: str) -> list[str]:

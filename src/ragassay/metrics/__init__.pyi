@@ -18,6 +18,5 @@ from .core.function_metrics import metric as metric
 from .core.judged import JudgedMetric as JudgedMetric
 from .core.metric import SampleMetric as SampleMetric, scored as scored
 from .core.metric_parameters import param as param
-from .core.naming import parse as parse
-from .core.own_metrics import register as register
+from .core.naming import parse as parse, register as register
 from .mtrag.mtrag_idk_table import idk_condition as idk_condition

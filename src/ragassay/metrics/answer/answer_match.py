@@ -11,7 +11,7 @@ from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.own_rubrics import JudgePrompt
 from ragassay.judges.questions import AnswerMatch
-from ragassay.metrics.core import own_metrics
+from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
@@ -78,7 +78,7 @@ class AnswerMatches(JudgedMetric):
 
 def with_prompt(prompt: JudgePrompt) -> AnswerMatches:
     """``answer_match`` with a user's instructions; registers it under the prompt's name."""
-    return own_metrics.register(_class_with(prompt))()
+    return naming.register(_class_with(prompt))()
 
 
 @cache

@@ -30,8 +30,7 @@ from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_marks import marks
 from ragassay.metrics.citation.citation_parser import without_citations
-from ragassay.metrics.core.measures import Measured
-from ragassay.metrics.core.metric import missing
+from ragassay.metrics.core.metric import Measured, missing
 from ragassay.metrics.core.window import Window
 from ragassay.texts.languages import language_in
 from ragassay.texts.numbers import folded

@@ -26,8 +26,7 @@ from ragassay.metrics.answer.references import (
     uncited,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
-from ragassay.metrics.core.measures import measure
-from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric import measure, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.texts.languages import language_in

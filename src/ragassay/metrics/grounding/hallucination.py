@@ -13,9 +13,9 @@ from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.citation.citation_parser import sentences, text_for_models
+from ragassay.metrics.core.judged import ModelMetric
 from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
 from ragassay.metrics.core.metric_parameters import param
-from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, given_value, read
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts

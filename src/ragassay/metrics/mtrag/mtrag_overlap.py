@@ -22,9 +22,10 @@ from ragassay.metrics.answer.references import (
     squad_normal,
 )
 from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
-from ragassay.metrics.core.measures import Measured, measure
 from ragassay.metrics.core.metric import (
+    Measured,
     SampleMetric,
+    measure,
     missing,
     passage_texts,
     register,
