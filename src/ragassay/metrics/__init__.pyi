@@ -19,4 +19,4 @@ from .core.judged import JudgedMetric as JudgedMetric
 from .core.metric import SampleMetric as SampleMetric, scored as scored
 from .core.metric_parameters import param as param
 from .core.naming import parse as parse, register as register
-from .mtrag.mtrag_idk_table import idk_condition as idk_condition
+from .mtrag.mtrag_conditioning import idk_condition as idk_condition

@@ -17,11 +17,10 @@ from ragassay.metrics.core.judged import ModelMetric
 from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_given import GIVEN, given_value, read
+from ragassay.metrics.mtrag.mtrag_given import GIVEN, Given
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 
-_NAMES = ("hhem", "hhem_score", "hallucination_score")
 _THREADS = 2
 _PAIRS = 4096
 """Pairs that are prepared at a time: enough to group pairs of similar length in little memory."""
@@ -50,7 +49,7 @@ class _Hhem(ModelMetric):
 
 
 @register
-class Hhem(_Hhem):
+class Hhem(Given, _Hhem):
     """Factual consistency of the answer with the passages by HHEM, 1 is consistent.
 
     As Open RAG Eval computes it: the passages joined by a space and cut at 8,192 characters, the
@@ -67,17 +66,14 @@ class Hhem(_Hhem):
 
     name = "hhem"
     uses = ("given",)
+    published = ("hhem", "hhem_score", "hallucination_score")
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """As for the model; nothing is lacking where the record brings the value."""
         return None if self.read(sample) is not None else super().lacks(sample)
 
     def read(self, sample: Sample) -> Outcome | None:
-        """The record's value; `Unscored` where that is not valid, ``None`` where there is none."""
-        for name in _NAMES if self.given else ():
-            if (value := given_value(self, sample, name)) is not None:
-                return value if isinstance(value, Unscored) else read(value)
-        return None
+        return self.brought(sample)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """One pair of source and answer a sample; the parts say how many characters were read."""
