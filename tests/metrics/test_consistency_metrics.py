@@ -11,7 +11,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.rouge_metrics import rouge
-from ragassay.metrics.consistency.runs import answer_text
+from ragassay.metrics.consistency.runs_spread import answer_text
 from ragassay.metrics.core import naming
 
 WORDS = st.lists(st.sampled_from(["ape", "bee", "cat", "dog"]), max_size=6).map(" ".join)

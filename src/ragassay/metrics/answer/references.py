@@ -27,8 +27,7 @@ from typing import ClassVar, Generic, Literal, TypeVar
 from ragassay.base.errors import warn_user
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.metrics.citation.citable import Citable
-from ragassay.metrics.citation.citation_marks import marks
+from ragassay.metrics.citation.citable import Citable, marks
 from ragassay.metrics.citation.citation_parser import without_citations
 from ragassay.metrics.core.metric import Measured, missing
 from ragassay.metrics.core.window import Window
