@@ -24,7 +24,6 @@ from ragassay.metrics.answer.references import (
     Tokens,
     coded,
     encode,
-    plain,
     rouge_tokens,
 )
 from ragassay.metrics.core.metric import define, harmonic, register
@@ -125,7 +124,7 @@ def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> li
 
 
 @dataclass(frozen=True)
-class _Rouge(ReferenceMetric[Compared]):
+class _Rouge(ReferenceMetric):
     """Formula: P = shared / the answer's, R = shared / the reference's, F = 2PR / (P + R); words,
         word pairs, or the longest common subsequence; best reference
     Misleads where: counts words, not meaning; long answers lose precision; only a-z and 0-9 count
@@ -151,7 +150,7 @@ class _Rouge(ReferenceMetric[Compared]):
         """The same with ``tokens=unicode``."""
         return f"{self.measure}(tokens=unicode)" if self.tokens == "rouge" else ""
 
-    def views(self, window: Window) -> Sequence[Compared | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         return window.once(compared, self.measure, self.tokens, self.stem)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -165,7 +164,7 @@ class _Rouge(ReferenceMetric[Compared]):
         return best_score(view.values, self.part, note)
 
 
-class _UltraRouge(ReferenceMetric[Compared]):
+class _UltraRouge(ReferenceMetric):
     """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen.
 
     Formula: F of the n-grams (n = 1, 2) or of the longest common subsequence (L) shared with a
@@ -178,12 +177,7 @@ class _UltraRouge(ReferenceMetric[Compared]):
 
     measure: ClassVar[Measure]
 
-    @property
-    def for_all_scripts(self) -> str:
-        """Ours of the same measure, with ``tokens=unicode``."""
-        return f"{self.measure}(tokens=unicode)"
-
-    def views(self, window: Window) -> Sequence[Compared | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         return window.once(compared, self.measure, "ultrarag", True)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -203,7 +197,8 @@ for _n, _title in (
     _differs = f"{_name} keeps articles; tokens=unicode all scripts"
     _published = f"UltraRAG's ROUGE-{_n} F as published ({_differs})."
     define(_name, _Rouge, _title, measure=_name)
-    define(_theirs, _UltraRouge, _published, measure=_name, aliases={f"Rouge_{_n}": _theirs})
+    _facts = {"aliases": {f"Rouge_{_n}": _theirs}, "for_all_scripts": f"{_name}(tokens=unicode)"}
+    define(_theirs, _UltraRouge, _published, measure=_name, **_facts)
 
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none"]
@@ -273,7 +268,7 @@ def sentence_bleu(
 
 
 @register
-class BLEU(ReferenceMetric[ReferencedAnswer]):
+class BLEU(ReferenceMetric):
     """N-gram precision against all references (sentence BLEU).
 
     Formula: brevity penalty × geometric mean of the n-gram precisions, n = 1 to 4, as far as the
@@ -295,9 +290,6 @@ class BLEU(ReferenceMetric[ReferencedAnswer]):
         """BLEU with another tokeniser, where this one takes a clause without spaces for a word."""
         words = "BLEU(tokenize=zh), or BLEU(tokenize=char) for languages other than Chinese"
         return words if self.tokenize in ("13a", "intl", "none") else ""
-
-    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        return window.once(plain)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The value from 0 to 1, with sacrebleu's signature."""
