@@ -13,10 +13,10 @@ not fulfilled. Level 0 means "not relevant".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,55 +44,32 @@ Group = Sequence[SubGroup]
 """The sub-groups of one judgement group, in the order of their names."""
 
 
-class Preferences:
+@dataclass(eq=False)
+class Preferences(Rankings):
     """Preferences of several queries, with the ranks at which a run holds their documents.
 
+    They are the run over all judged queries, in which the grade of a document is its number,
+    counted over all queries in the order of query and document id.
+
     Args:
-        rankings: the run over all judged queries; the grade of a document is its number, counted
-            over all queries in the order of query and document id.
         groups: for each query its judgement groups, in the order of their names.
     """
 
-    def __init__(self, rankings: Rankings, groups: Sequence[Sequence[Group]]) -> None:
-        self.rankings, self.groups = rankings, groups
+    groups: Sequence[Sequence[Group]] = ()
 
-    def __len__(self) -> int:
-        return len(self.rankings)
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """Ids of the queries, sorted."""
-        return self.rankings.queries
-
-    @property
-    def in_run(self) -> Mask:
-        """Which queries the run has results for, shape ``(n_queries,)``."""
-        return self.rankings.in_run
-
-    @property
-    def n_unjudged_queries(self) -> int:
-        """Queries of the run that were left out because they were never judged."""
-        return self.rankings.n_unjudged_queries
-
-    def limited(self, depth: int) -> Preferences:
-        """The same preferences, without the ranks of the run below ``depth``."""
-        return Preferences(self.rankings.limited(depth), self.groups)
-
-    def judged_only(self) -> Preferences:
+    def judged_only(self) -> Self:
         """The same preferences: they ignore unjudged documents anyway."""
         return self
 
-    def only(self, chosen: Mask) -> Preferences:
+    def only(self, chosen: Mask) -> Self:
         """The preferences of some queries, ``chosen`` of shape ``(n_queries,)``."""
-        return Preferences(self.rankings.only(chosen), list(compress(self.groups, chosen)))
+        return replace(super().only(chosen), groups=list(compress(self.groups, chosen)))
 
-    @cached_property
     def counts(self) -> list[Counts]:
         """The preferences of each query, fulfilled and possible."""
-        rankings = self.rankings
-        ends = np.searchsorted(rankings.hit_query, np.arange(1, len(rankings)))
-        retrieved = np.split(rankings.hit_grade, ends)
-        return list(map(_counts, rankings.queries, self.groups, retrieved))
+        ends = np.searchsorted(self.hit_query, np.arange(1, len(self)))
+        retrieved = np.split(self.hit_grade, ends)
+        return list(map(_counts, self.queries, self.groups, retrieved))
 
 
 def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
@@ -117,7 +94,9 @@ def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
     ):
         sub = SubGroup(rows["grade"].cast(int).to_numpy(), rows["level"].to_numpy())
         groups.setdefault(str(query), {}).setdefault(str(group), []).append(sub)
-    return Preferences(rankings, [list(groups[query].values()) for query in rankings.queries])
+    of_rankings = {field.name: getattr(rankings, field.name) for field in fields(rankings)}
+    by_query = [list(groups[query].values()) for query in rankings.queries]
+    return Preferences(**of_rankings, groups=by_query)
 
 
 SCOPES = ("", "_ret", "_imp")
@@ -171,7 +150,8 @@ class PreferenceMeasure:
 
     def values(self, preferences: Preferences) -> Floats:
         """One value a query, shape ``(n_queries,)``."""
-        return np.array([self.value(counts) for counts in preferences.counts], np.float64)
+        every = preferences.once(Preferences.counts)
+        return np.array([self.value(counts) for counts in every], np.float64)
 
 
 def _ratio(part: float, total: float) -> float:
