@@ -237,10 +237,6 @@ def test_nothing_retrieved_twice_cannot_be_compared() -> None:
     assert isinstance(unknown, Unscored) and unknown.reason is Reason.MISSING_INPUT
 
 
-def test_names_within_names_are_cut_at_the_right_commas() -> None:
-    assert naming.split("runs_cv(of=f(a=1,b=2)),em,P@5") == ["runs_cv(of=f(a=1,b=2))", "em", "P@5"]
-
-
 def test_a_persistence_out_of_range_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         naming.parse("runs_rbo(p=1)")
