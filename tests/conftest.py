@@ -12,7 +12,7 @@ from hypothesis import settings
 from llm_judging import Bench
 from llm_server import LLMServer
 from postgres_server import PostgresServer, binaries
-from ragassay.metrics.core import metric, naming, own_metrics
+from ragassay.metrics.core import metric, naming
 from run_process import Commands
 
 # Machines differ in speed, and a deadline is an assertion about time.
@@ -62,9 +62,9 @@ def no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_metric_left() -> Iterator[None]:
     """Leaves no metric of a user's behind."""
     naming.metric_classes()
-    before, mine = dict(metric._CLASSES), dict(own_metrics._OWN)
+    before, mine = dict(metric._CLASSES), dict(naming._OWN)
     yield
-    for table, kept in ((metric._CLASSES, before), (own_metrics._OWN, mine)):
+    for table, kept in ((metric._CLASSES, before), (naming._OWN, mine)):
         table.clear()
         table.update(kept)
     metric.registered.cache_clear()

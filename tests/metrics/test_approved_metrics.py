@@ -21,12 +21,12 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Score
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.citation import citation_parser
-from ragassay.metrics.citation.citation_marks import marks
-from ragassay.metrics.core import naming, own_metrics
+from ragassay.metrics.citation.citable import marks
+from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import parameter_types
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources, trec_names
+from ragassay.metrics.retrieval import preferences, ranking_sources, trec_names
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.texts import sentences as sentence_spans
@@ -43,9 +43,7 @@ def samples() -> list[Sample]:
 def of_package() -> dict[str, type[Metric]]:
     """The metrics of the package, without those that other tests made."""
     known = naming.metric_classes().items()
-    return {
-        name: cls for name, cls in known if name not in own_metrics._OWN and "ragassay." in str(cls)
-    }
+    return {name: cls for name, cls in known if name not in naming._OWN and "ragassay." in str(cls)}
 
 
 def lines_of(name: str) -> list[str]:
@@ -189,7 +187,7 @@ def rankings() -> Iterator[str]:
     judged: dict[str, Any] = {
         "qrels": ranking_sources.from_frames(qrels, run),
         "prefs": preferences.from_frames(preferred, run),
-        "qrels_jg": judgement_groups.from_frames(grouped, run),
+        "qrels_jg": preferences.grouped_from_frames(grouped, run),
     }
     for kind, made_rankings in judged.items():
         for cut in ("all", "limited", "judged only"):

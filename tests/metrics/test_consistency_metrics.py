@@ -11,7 +11,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.rouge_metrics import rouge
-from ragassay.metrics.consistency.runs import answer_text
+from ragassay.metrics.consistency.runs_spread import answer_text
 from ragassay.metrics.core import naming
 
 WORDS = st.lists(st.sampled_from(["ape", "bee", "cat", "dog"]), max_size=6).map(" ".join)
@@ -235,10 +235,6 @@ def test_nothing_retrieved_twice_cannot_be_compared() -> None:
     assert value("runs_overlap", retrieved([], by_id("a"))) == 0.0
     unknown = said("runs_rbo", retrieved(None, by_id("a")))
     assert isinstance(unknown, Unscored) and unknown.reason is Reason.MISSING_INPUT
-
-
-def test_names_within_names_are_cut_at_the_right_commas() -> None:
-    assert naming.split("runs_cv(of=f(a=1,b=2)),em,P@5") == ["runs_cv(of=f(a=1,b=2))", "em", "P@5"]
 
 
 def test_a_persistence_out_of_range_is_a_usage_error() -> None:

@@ -14,8 +14,7 @@ from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming
-from ragassay.metrics.nuggets.nugget_making import Distinct
-from ragassay.metrics.nuggets.nugget_recall import NuggetScore, nugget_score
+from ragassay.metrics.nuggets.nugget_recall import Distinct, NuggetScore, nugget_score
 from ragassay.reports.tables.ore_values import published_nugget_score
 from scripted_judge import Scripted
 

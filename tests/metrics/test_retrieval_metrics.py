@@ -326,51 +326,6 @@ def test_trec_evals_residual_is_available_beside_the_correct_one() -> None:
     assert value("RBPResid(p=0.5,published=true)", "abc", judged) == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize(
-    ("alias", "name"),
-    [
-        ("MAP", "AP"),
-        ("map@10", "AP@10"),
-        ("MRR", "RR"),
-        ("mrr@5", "RR@5"),
-        ("R@5", "Recall@5"),
-        ("hit_rate@3", "Success@3"),
-        ("HitRate@3", "Success@3"),
-        ("Hit@3", "Success@3"),
-        ("ndcg@10", "nDCG@10"),
-        ("precision@5", "P@5"),
-    ],
-)
-def test_the_fields_other_names_are_understood(alias: str, name: str) -> None:
-    (metric,) = naming.parse_all(alias)
-    assert str(metric) == name
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("P", "needs a cut-off"),
-        ("Success", "needs a cut-off"),
-        ("P@0", "at least 1"),
-        ("nDCG@-5", "at least 1"),
-        ("P(rel=-1)@5", "at least 0"),
-        ("ERR(max_grade=0)", "at least 1"),
-        ("RBP(p=1)", "between 0 and 1"),
-        ("RBPResid(p=0)", "between 0 and 1"),
-        ("IPrec@1.5", "between 0 and 1"),
-        ("IPrec@-0.1", "at least 0"),
-        ("AP11(levels=a)", "write numbers"),
-        ("nDCG(gains=1=3)", "grade:gain"),
-        ("nDCG(gains=1:nan)", "finite"),
-        ("nDCG(gain=exp,gains=1:2)", "not both"),
-        ("nDCG(gain=square)", "linear, exp"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(name: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        naming.parse(name)
-
-
 def test_the_suite_computes_what_it_lists() -> None:
     suite = suites.get("retrieval")
     metrics = suite.resolve()

@@ -67,7 +67,7 @@ def test_codes_are_equal_exactly_where_tokens_are(texts: list[list[str]]) -> Non
 
 def test_reading_words_needs_no_stemmer_library() -> None:
     code = (
-        "import sys; from ragassay.metrics.answer import bleu, rouge_metrics, string_matching; "
+        "import sys; from ragassay.metrics.answer import rouge_metrics, string_matching; "
         "from ragassay.metrics.mtrag import mtrag_conditioning; "
         "assert rouge_metrics.rouge('a b', 'a c', stem=False)['rougeL'].f == 0.5; "
         "print({'nltk', 'sacrebleu', 'polars'} & set(sys.modules))"

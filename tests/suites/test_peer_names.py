@@ -10,7 +10,7 @@ import ragassay
 from ragassay import UsageError, suites
 from ragassay.cli.command_line import call
 from ragassay.metrics.core import naming
-from ragassay.suites.peer_names import PeerMetric, peer_metrics
+from ragassay.suites.suite import PeerMetric, peer_metrics
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
 

@@ -29,7 +29,7 @@ from ragassay import (
 )
 from ragassay.cli.command_line import call
 from ragassay.judges.question import Question
-from ragassay.metrics.answer.answer_content import Answered, NoAnswer
+from ragassay.metrics.answer.answer_match import Answered, NoAnswer
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables.ore_files import ALL_COLUMNS

@@ -18,7 +18,7 @@ from ragassay.base.errors import UsageError
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.texts import sentences
-from ragassay.texts.conversation_names import conversations_of_ids, named_conversation
+from ragassay.texts.document_names import conversations_of_ids, named_conversation
 
 _ALIKE = 92.0
 """How alike two queries are that ask the same, 0 to 100."""

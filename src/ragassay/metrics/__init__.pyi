@@ -1,4 +1,4 @@
-from .answer.bleu import corpus_bleu as corpus_bleu
+from .answer.rouge_metrics import corpus_bleu as corpus_bleu
 from .chunks.chunks_datapizza import (
     bleu_score as bleu_score,
     corpus_bleu_score as corpus_bleu_score,
@@ -18,6 +18,5 @@ from .core.function_metrics import metric as metric
 from .core.judged import JudgedMetric as JudgedMetric
 from .core.metric import SampleMetric as SampleMetric, scored as scored
 from .core.metric_parameters import param as param
-from .core.naming import parse as parse
-from .core.own_metrics import register as register
-from .mtrag.mtrag_idk_table import idk_condition as idk_condition
+from .core.naming import parse as parse, register as register
+from .mtrag.mtrag_conditioning import idk_condition as idk_condition

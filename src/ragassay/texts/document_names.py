@@ -1,12 +1,15 @@
-"""Which of some documents a name means: ``pool``, ``pool.md``, ``docs/pool.md`` or a whole path."""
+"""Which of some documents a name means (``pool``, ``pool.md``, ``docs/pool.md`` or a whole path),
+and which conversation a sample belongs to, by its metadata or its id.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ragassay.base.counts import few
 from ragassay.base.errors import InputError
+from ragassay.base.sample import Sample
 
 _ENDING = re.compile(r"(?<=.)\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 
@@ -88,3 +91,34 @@ def _forms(parts: Parts) -> set[str]:
 def _same_file(one: str, other: str) -> bool:
     """Whether two names of files are the same, or one is the other without its ending."""
     return one == other or other == _ENDING.sub("", one) or one == _ENDING.sub("", other)
+
+
+CONVERSATION_KEYS = ("conversation", "conversation_id")
+"""Metadata that tells which samples belong together; intervals are clustered by it."""
+
+_TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
+"""An id that holds a conversation and a turn, as MT-RAG's tasks have it: ``CONVERSATION<::>3``."""
+
+
+def named_conversation(sample: Sample) -> str | None:
+    """The conversation that a sample's metadata names."""
+    for key in CONVERSATION_KEYS:
+        value = sample.metadata.get(key)
+        if isinstance(value, str | int) and value != "":
+            return str(value)
+    return None
+
+
+def conversation_of_id(name: str) -> str | None:
+    """The conversation in an id of the form ``CONVERSATION<::>TURN`` or ``CONVERSATION::TURN``."""
+    match = _TURN_ID.fullmatch(name)
+    return None if match is None else match["conversation"]
+
+
+def conversations_of_ids(names: Sequence[str]) -> list[str] | None:
+    """Each id's conversation, or an id that holds none itself; ``None`` unless there are two
+    conversations or more, and one of them has two turns."""
+    turns = {name: one for name in names if (one := conversation_of_id(name)) is not None}
+    if not 1 < len({*turns.values()}) < len(turns):
+        return None
+    return [turns.get(name, f"id {name}") for name in names]

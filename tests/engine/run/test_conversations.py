@@ -9,7 +9,7 @@ import pytest
 
 import ragassay
 from ragassay.cli.command_line import call
-from ragassay.texts.conversation_names import conversation_of_id, conversations_of_ids
+from ragassay.texts.document_names import conversation_of_id, conversations_of_ids
 
 
 def records(ids: list[str]) -> list[dict]:

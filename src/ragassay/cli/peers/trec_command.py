@@ -173,7 +173,7 @@ def _compare(
 
     from ragassay.compat.trec_eval import trec_evaluation, trec_printing as shown
     from ragassay.reports.views.comparison_view import comparison_report
-    from ragassay.texts.conversation_names import CONVERSATION_KEYS, conversations_of_ids
+    from ragassay.texts.document_names import CONVERSATION_KEYS, conversations_of_ids
 
     of_means = [one for one in measures if one.summary and one.metric is not None]
     of_means = [one for one in of_means if getattr(one.metric, "aggregate", "") == "mean"]

@@ -14,8 +14,7 @@ from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
 from ragassay.formats.trec.trec_preferences import Moments
-from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
-from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
+from ragassay.metrics.retrieval.preferences import GroupedRankings, PreferenceMeasure, Preferences
 from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
 from ragassay.metrics.retrieval.set_measures import RelevanceString
 from ragassay.metrics.retrieval.trec_names import TrecMeasure

@@ -20,7 +20,7 @@ from ragassay.metrics.core.metric import Metric
 from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
 from ragassay.suites import Suite
-from ragassay.texts.conversation_names import CONVERSATION_KEYS
+from ragassay.texts.document_names import CONVERSATION_KEYS
 
 GEOMETRIC_FLOOR = 1e-5
 """Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""

@@ -35,7 +35,7 @@ from ragassay.engine.run.run_warnings import MissingScores, warnings_of
 from ragassay.metrics.answer.references import ReferenceMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.suites import Suite
-from ragassay.texts.conversation_names import (
+from ragassay.texts.document_names import (
     CONVERSATION_KEYS,
     conversations_of_ids,
     named_conversation,

@@ -36,8 +36,15 @@ from ragassay.engine.run.judge_session import signature
 from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
 from ragassay.formats import Mapper, to_record
-from ragassay.metrics.consistency.runs import SCORES, UNSCORED, AnswersMetric, answer_text
-from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
+from ragassay.metrics.consistency.runs_spread import (
+    SCORES,
+    UNSCORED,
+    AnswersMetric,
+    OfMetric,
+    RunsMean,
+    RunsMedian,
+    answer_text,
+)
 from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
 from ragassay.stats.repeats import Components, variance_components

@@ -18,8 +18,7 @@ from ragassay.formats import NuggetBank
 from ragassay.formats.nugget_bank_file import QueryNuggets
 from ragassay.judges.asking import Asker, Unanswered
 from ragassay.metrics.core.metric import Metric, passage_texts, textless_passage
-from ragassay.metrics.nuggets.nugget_making import NuggetOptions, make_nuggets
-from ragassay.metrics.nuggets.nugget_recall import Nuggets
+from ragassay.metrics.nuggets.nugget_recall import NuggetOptions, Nuggets, make_nuggets
 from ragassay.metrics.relevance.umbrela import earlier_queries
 
 _TOGETHER = 128

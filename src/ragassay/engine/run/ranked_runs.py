@@ -14,9 +14,8 @@ from ragassay.engine.results.summarising import GEOMETRIC_FLOOR
 from ragassay.formats.trec import qrels_and_runs, trec_preferences
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources
-from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
-from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
+from ragassay.metrics.retrieval import preferences, ranking_sources
+from ragassay.metrics.retrieval.preferences import GroupedRankings, PreferenceMeasure, Preferences
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.rankings import Floats, Rankings
 from ragassay.metrics.retrieval.trec_names import Judgements
@@ -109,7 +108,7 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
             return ranking_sources.from_frames(qrels, trec_run.frame), trec_run.tag
         if judgements == "qrels_jg":
             grouped = trec_preferences.read_grouped_qrels(path)
-            return judgement_groups.from_frames(grouped, trec_run.frame), trec_run.tag
+            return preferences.grouped_from_frames(grouped, trec_run.frame), trec_run.tag
         levels = trec_preferences.read_preferences(path, qrels=judgements == "qrels_prefs")
         return preferences.from_frames(levels, trec_run.frame), trec_run.tag
     except ranking_sources.RepeatedDocumentError as error:

@@ -22,16 +22,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 from ragassay.base.errors import warn_user
 from ragassay.base.sample import Sample
-from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.metrics.citation.citable import Citable
-from ragassay.metrics.citation.citation_marks import marks
+from ragassay.base.score import Outcome
+from ragassay.metrics.citation.citable import Citable, marks
 from ragassay.metrics.citation.citation_parser import without_citations
-from ragassay.metrics.core.measures import Measured
-from ragassay.metrics.core.metric import missing
+from ragassay.metrics.core.metric import Measured
 from ragassay.metrics.core.window import Window
 from ragassay.texts.languages import language_in
 from ragassay.texts.numbers import folded
@@ -68,11 +66,8 @@ class ReferencedAnswer:
     characters: tuple[bool, ...] = ()
 
 
-V = TypeVar("V")
-
-
-class ReferenceMetric(Measured, Generic[V]):
-    """A metric that compares an answer with its references, from a view prepared once a window.
+class ReferenceMetric(Measured):
+    """A metric that compares an answer with its references, in a form prepared once a window.
 
     Class attributes:
         scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
@@ -89,17 +84,18 @@ class ReferenceMetric(Measured, Generic[V]):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         return [
-            _absent(sample) if view is None else self.outcome(view)
+            self.lacks(sample) or self.outcome(view)
             for sample, view in zip(window.samples, self.views(window), strict=True)
         ]
 
-    @abstractmethod
-    def views(self, window: Window) -> Sequence[V | None]:
-        """One view a sample, ``None`` where answer or references are missing."""
+    def views(self, window: Window) -> Sequence[Any]:
+        """What `outcome` gets of each sample: the texts, or a form of them (see `normal` and
+        `coded`); ``None`` where answer or references are missing."""
+        return window.once(plain)
 
     @abstractmethod
-    def outcome(self, view: V) -> Outcome:
-        """The outcome for one view."""
+    def outcome(self, view: Any) -> Outcome:
+        """The outcome for the answer and references of a sample that lacks neither."""
 
 
 def coded(
@@ -175,10 +171,6 @@ def tokeniser(
     if tokens == "unicode":
         return lambda text: words(text, language, articles=articles == "keep", stem=stem)
     return lambda text: rouge_tokens(text, stem)
-
-
-def _absent(sample: Sample) -> Unscored:
-    return missing(sample, ("answer", "references")) or Unscored(Reason.MISSING_INPUT)
 
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")

@@ -1,7 +1,8 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), with precision, recall and F.
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), with precision, recall and F; BLEU through sacrebleu.
 
 ``rouge1``, ``rouge2`` and ``rougeL`` give rouge-score's values to the last bit (``tokens=rouge``),
-or count words of any script (``tokens=unicode``). ``rouge-1`` and its sisters are UltraRAG's.
+or count words of any script (``tokens=unicode``). ``rouge-1`` and its sisters are UltraRAG's. A
+BLEU has the signature that says how it was computed.
 """
 
 from __future__ import annotations
@@ -9,14 +10,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded, encode, rouge_tokens
-from ragassay.metrics.core.metric import define, harmonic
+from ragassay.metrics.answer.references import (
+    ReferencedAnswer,
+    ReferenceMetric,
+    Tokens,
+    coded,
+    encode,
+    rouge_tokens,
+)
+from ragassay.metrics.core.metric import define, harmonic, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 
@@ -114,7 +124,7 @@ def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> li
 
 
 @dataclass(frozen=True)
-class _Rouge(ReferenceMetric[Compared]):
+class _Rouge(ReferenceMetric):
     """Formula: P = shared / the answer's, R = shared / the reference's, F = 2PR / (P + R); words,
         word pairs, or the longest common subsequence; best reference
     Misleads where: counts words, not meaning; long answers lose precision; only a-z and 0-9 count
@@ -140,7 +150,7 @@ class _Rouge(ReferenceMetric[Compared]):
         """The same with ``tokens=unicode``."""
         return f"{self.measure}(tokens=unicode)" if self.tokens == "rouge" else ""
 
-    def views(self, window: Window) -> Sequence[Compared | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         return window.once(compared, self.measure, self.tokens, self.stem)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -154,7 +164,7 @@ class _Rouge(ReferenceMetric[Compared]):
         return best_score(view.values, self.part, note)
 
 
-class _UltraRouge(ReferenceMetric[Compared]):
+class _UltraRouge(ReferenceMetric):
     """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen.
 
     Formula: F of the n-grams (n = 1, 2) or of the longest common subsequence (L) shared with a
@@ -167,12 +177,7 @@ class _UltraRouge(ReferenceMetric[Compared]):
 
     measure: ClassVar[Measure]
 
-    @property
-    def for_all_scripts(self) -> str:
-        """Ours of the same measure, with ``tokens=unicode``."""
-        return f"{self.measure}(tokens=unicode)"
-
-    def views(self, window: Window) -> Sequence[Compared | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         return window.once(compared, self.measure, "ultrarag", True)
 
     def outcome(self, view: Compared) -> Outcome:
@@ -192,4 +197,136 @@ for _n, _title in (
     _differs = f"{_name} keeps articles; tokens=unicode all scripts"
     _published = f"UltraRAG's ROUGE-{_n} F as published ({_differs})."
     define(_name, _Rouge, _title, measure=_name)
-    define(_theirs, _UltraRouge, _published, measure=_name, aliases={f"Rouge_{_n}": _theirs})
+    _facts = {"aliases": {f"Rouge_{_n}": _theirs}, "for_all_scripts": f"{_name}(tokens=unicode)"}
+    define(_theirs, _UltraRouge, _published, measure=_name, **_facts)
+
+
+Tokenize = Literal["13a", "intl", "zh", "char", "none"]
+Smooth = Literal["exp", "floor", "add-k", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class BleuScore:
+    """A BLEU value from 0 to 1 and its sacrebleu signature."""
+
+    value: float
+    signature: str
+
+
+def corpus_bleu(
+    hypotheses: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    *,
+    tokenize: Tokenize = "13a",
+    smooth: Smooth = "exp",
+    lowercase: bool = False,
+) -> BleuScore:
+    """BLEU of a whole corpus: counts are summed before they are divided.
+
+    Args:
+        hypotheses: one text an item.
+        references: for each item one accepted text, or several (their number may vary).
+        tokenize: sacrebleu's tokeniser (``zh`` for Chinese).
+        smooth: sacrebleu's smoothing of zero counts.
+        lowercase: ignore case.
+
+    Raises:
+        UsageError: no items, lists of unequal length, or an item without references.
+    """
+    if not hypotheses or len(hypotheses) != len(references):
+        raise UsageError(
+            f"corpus_bleu needs as many references as hypotheses, and at least one: got "
+            f"{len(hypotheses)} hypotheses and {len(references)} references."
+        )
+    golds = [[item] if isinstance(item, str) else list(item) for item in references]
+    bare = next((index for index, gold in enumerate(golds) if not gold), None)
+    if bare is not None:
+        raise UsageError(f"corpus_bleu: item {bare} has no reference.")
+    streams = [
+        [gold[i] if i < len(gold) else None for gold in golds] for i in range(max(map(len, golds)))
+    ]
+    scorer = _scorer(tokenize, smooth, lowercase, effective=False)
+    bleu = scorer.corpus_score(list(hypotheses), streams)
+    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
+
+
+def sentence_bleu(
+    hypothesis: str,
+    references: str | Sequence[str],
+    *,
+    tokenize: Tokenize = "13a",
+    smooth: Smooth = "exp",
+    lowercase: bool = False,
+) -> BleuScore:
+    """BLEU of one text, with the effective order for short texts (sacrebleu's default)."""
+    golds = [references] if isinstance(references, str) else list(references)
+    if not golds:
+        raise UsageError("sentence_bleu needs at least one reference.")
+    scorer = _scorer(tokenize, smooth, lowercase, effective=True)
+    bleu = scorer.sentence_score(hypothesis, golds)
+    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
+
+
+@register
+class BLEU(ReferenceMetric):
+    """N-gram precision against all references (sentence BLEU).
+
+    Formula: brevity penalty × geometric mean of the n-gram precisions, n = 1 to 4, as far as the
+        answer has n-grams
+    Misleads where: made for whole corpora; of one short answer it is mostly smoothing
+    Source: Post 2018, A Call for Clarity in Reporting BLEU Scores; sacrebleu
+    """
+
+    tokenize: Tokenize = param("13a", "sacrebleu's tokeniser; zh for Chinese")
+    smooth: Smooth = param("exp", "sacrebleu's smoothing of n-grams that never match")
+    lowercase: bool = param(False, "ignore case")
+
+    name = "BLEU"
+    aliases: ClassVar = {"bleu_score": "BLEU"}
+    scripts = "spaced"
+
+    @property
+    def for_all_scripts(self) -> str:
+        """BLEU with another tokeniser, where this one takes a clause without spaces for a word."""
+        words = "BLEU(tokenize=zh), or BLEU(tokenize=char) for languages other than Chinese"
+        return words if self.tokenize in ("13a", "intl", "none") else ""
+
+    def outcome(self, view: ReferencedAnswer) -> Outcome:
+        """The value from 0 to 1, with sacrebleu's signature."""
+        if not any(reference.strip() for reference in view.references):
+            return Unscored(Reason.UNDEFINED, "all references are empty")
+        bleu = sentence_bleu(
+            view.answer,
+            view.references,
+            tokenize=self.tokenize,
+            smooth=self.smooth,
+            lowercase=self.lowercase,
+        )
+        return Score(bleu.value, {"signature": bleu.signature})
+
+    @property
+    def signature(self) -> str:
+        """sacrebleu's signature (references vary from sample to sample) and our version."""
+        case = "lc" if self.lowercase else "mixed"
+        return (
+            f"{self}|nrefs:var|case:{case}|eff:yes|tok:{self.tokenize}|smooth:{self.smooth}"
+            f"|version:{version('sacrebleu')}|v{self.version}"
+        )
+
+
+@cache
+def _scorer(tokenize: Tokenize, smooth: Smooth, lowercase: bool, effective: bool) -> Any:
+    from sacrebleu.metrics.bleu import BLEU as Scorer  # noqa: N811  # ours has the same name
+
+    return Scorer(
+        lowercase=lowercase,
+        tokenize=tokenize,
+        smooth_method=smooth,
+        effective_order=effective,
+        force=True,
+    )
+
+
+def _unit(percent: float) -> float:
+    """From 0..100 to 0..1; sacrebleu's perfect score is 100 and some rounding error."""
+    return min(percent / 100, 1.0)

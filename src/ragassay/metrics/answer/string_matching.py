@@ -26,17 +26,16 @@ from ragassay.metrics.answer.references import (
     uncited,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
-from ragassay.metrics.core.measures import measure
-from ragassay.metrics.core.metric import register
+from ragassay.metrics.core.metric import measure, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.texts.languages import language_in
 
 
-class _Published(ReferenceMetric[ReferencedAnswer]):
+class _Published(ReferenceMetric):
     """Source: UltraRAG, servers/evaluation"""
 
-    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         """Answer and references in UltraRAG's normal form."""
         return window.once(normal)
 
@@ -107,14 +106,14 @@ def ultra_f1(answer: str, references: tuple[str, ...]) -> float:
 
 
 @dataclass(frozen=True)
-class _Corrected(ReferenceMetric[ReferencedAnswer]):
+class _Corrected(ReferenceMetric):
     """Source: our own, after UltraRAG"""
 
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     version = 5
 
-    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         """Codes, one character a token; an empty reference matches nothing."""
         return window.once(coded, "unicode", False, self.articles)
 
@@ -149,13 +148,11 @@ class _Within(_Corrected):
         outcome = super().outcome(view)
         if not isinstance(outcome, Score) or not outcome.value or not any(view.characters):
             return outcome
-        words = tuple(
-            "" if alone and code != view.answer else code
-            for code, alone in zip(view.references, view.characters, strict=True)
-        )
-        sure = super().outcome(replace(view, references=words))
-        if isinstance(sure, Score) and sure.value:
-            return replace(sure, explanation=outcome.explanation)
+        items = zip(view.references, view.characters, strict=True)
+        sure = tuple("" if alone and code != view.answer else code for code, alone in items)
+        found = super().outcome(replace(view, references=sure))
+        if isinstance(found, Score) and found.value:
+            return replace(found, explanation=outcome.explanation)
         return _part_of_a_word(f"reference {outcome.parts['reference'] + 1}")
 
 
@@ -210,22 +207,19 @@ def token_f1(answer: str, reference: str) -> PRF:
     return overlap_prf(answer, reference)
 
 
-@dataclass(frozen=True, slots=True)
-class _Groups:
-    """An answer's code, and the spellings of each item that it should name: their codes, and
-    whether each is a `single_character`."""
+Item = Sequence[tuple[str, bool]]
+"""The spellings of something that an answer should name: their codes, and whether each is a
+`single_character`."""
 
-    answer: str
-    groups: Sequence[Sequence[tuple[str, bool]]]
 
-    def names(self, group: Sequence[tuple[str, bool]]) -> bool | None:
-        """Whether the answer names an item; ``None`` where a character may be part of a word."""
-        unsure = [alone and code != self.answer for code, alone in group if code in self.answer]
-        return (None if all(unsure) else True) if unsure else False
+def _names(answer: str, item: Item) -> bool | None:
+    """Whether an answer names an item; ``None`` where a character may be part of a word."""
+    unsure = [alone and code != answer for code, alone in item if code in answer]
+    return (None if all(unsure) else True) if unsure else False
 
 
 @register
-class AliasGroups(ReferenceMetric[_Groups]):
+class AliasGroups(ReferenceMetric):
     """Share of required items named under some alias (stringem as its page describes it).
 
     A nested list of references is a list of items, each with its spellings; a flat list is one
@@ -241,35 +235,35 @@ class AliasGroups(ReferenceMetric[_Groups]):
     name = "alias_groups"
     version = 6
 
-    def views(self, window: Window) -> Sequence[_Groups | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         flat = window.once(coded, "unicode", False, self.articles)
         return [
             None
             if pair is None
             else self._nested(sample)
             if sample.reference_groups
-            else _Groups(pair.answer, [list(zip(pair.references, pair.characters, strict=True))])
+            else (pair.answer, [list(zip(pair.references, pair.characters, strict=True))])
             for sample, pair in zip(window.samples, flat, strict=True)
         ]
 
-    def _nested(self, sample: Sample) -> _Groups:
+    def _nested(self, sample: Sample) -> tuple[str, list[Item]]:
         spellings = [*chain.from_iterable(sample.reference_groups)]
         texts = [uncited(sample, spellings), *spellings]
         answer, *codes = encode(
             map(tokeniser("unicode", False, self.articles, language_in(sample)), texts)
         )
         rest = iter(list(zip(codes, map(single_character, codes, texts[1:]), strict=True)))
-        return _Groups(answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
+        return (answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
 
-    def outcome(self, view: _Groups) -> Outcome:
+    def outcome(self, view: tuple[str, list[Item]]) -> Outcome:
         """Named items over all items; unscored where an item has no spelling with words."""
-        groups = [[one for one in group if one[0]] for group in view.groups]
+        groups = [[one for one in group if one[0]] for group in view[1]]
         empty = [str(at) for at, group in enumerate(groups) if not group]
         if empty:
             return Unscored(
                 Reason.UNDEFINED, f"reference group {', '.join(empty)}: no alias holds a word"
             )
-        named = [view.names(group) for group in groups]
+        named = [_names(view[0], group) for group in groups]
         if None in named:
             return _part_of_a_word(f"reference group {named.index(None)}")
         return Score(sum(map(bool, named)) / len(named), {"found": named})

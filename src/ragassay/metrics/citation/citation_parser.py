@@ -4,7 +4,7 @@ Three ways to split a text, because the published ones differ:
 
 ===============  ==================================================================================
 `parts`          the text up to the next citation is one part, as Open RAG Eval's page says; every
-                 form of citation is understood (`ragassay.metrics.citation.citation_marks`)
+                 form of citation is understood (`ragassay.metrics.citation.citable`)
 `sentences`      one statement a sentence, as TREC's assessors see it
 `published_parts`  the parts exactly as Open RAG Eval's loader splits them
 ===============  ==================================================================================
@@ -23,8 +23,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ragassay.base.sample import Answer, Passage, Statement
-from ragassay.metrics.citation.citable import Citable
-from ragassay.metrics.citation.citation_marks import Mark, marks
+from ragassay.metrics.citation.citable import Citable, Mark, marks
 from ragassay.texts import sentences as sentence_spans
 from ragassay.texts.sentence_cutting import begins_sentence, ends_sentence
 

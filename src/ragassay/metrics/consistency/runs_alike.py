@@ -13,7 +13,7 @@ from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.answer.references import encode, tokeniser
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare as rouge
-from ragassay.metrics.consistency.runs import (
+from ragassay.metrics.consistency.runs_spread import (
     AnswersMetric,
     Citations,
     Pairs,

@@ -21,9 +21,8 @@ from typing import Any, ClassVar, TypeVar, overload
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core import naming, own_metrics
-from ragassay.metrics.core.docstrings import said
-from ragassay.metrics.core.metric import Metric, Need
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric, Need, said
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.user_code.background_loop import run
@@ -261,7 +260,7 @@ def metric(
         }
         if function.__annotations__.get("return") in (bool, "bool"):
             body["says"] = "flag"
-        cls: type[FunctionMetric] = own_metrics.register(type(called, (FunctionMetric,), body))
+        cls: type[FunctionMetric] = naming.register(type(called, (FunctionMetric,), body))
         return cls()
 
     return made if function is None else made(function)
@@ -294,7 +293,7 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
             )
         own_metric = isinstance(name, str) or isinstance(one, FunctionMetric)
         if own_metric and naming.metric_classes().get(one.name) is not type(one):
-            own_metrics.register(type(one))  # another one had its name in the meantime
+            naming.register(type(one))  # another one had its name in the meantime
     return printed
 
 

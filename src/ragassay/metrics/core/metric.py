@@ -10,7 +10,10 @@ Adding one takes one file in this package::
     class Shout(SampleMetric):
         '''Share of letters that are capitals.
 
+        Details, in paragraphs of their own; in many there are none.
+
         Formula: capital letters / letters
+        Part NAME: what that part of the value is, of a metric that has parts
         Misleads where: an abbreviation is no shout
         Source: our own
         '''
@@ -21,14 +24,20 @@ Adding one takes one file in this package::
 
         def score_sample(self, sample: Sample) -> Outcome:
             ...
+
+The docstring is the only description of a metric: commands, pages and docs/metrics.md show it. A
+function becomes a metric under `measure`, where a base of its family prepares the data.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -36,7 +45,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from ragassay.base.errors import CountedFact, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.docstrings import said
 from ragassay.metrics.core.metric_parameters import check_parameter, spelling
 from ragassay.metrics.core.window import Window
 
@@ -44,12 +52,34 @@ if TYPE_CHECKING:
     from ragassay.models.weights.weight_files import Weights
 
 M = TypeVar("M", bound="Metric")
+F = TypeVar("F", bound=Callable[..., Any])
 Need = Literal[
     "query", "passages", "answer", "references", "gold", "answerability", "history", "given", "runs"
 ]
 Aggregate = Literal["mean", "sum", "geometric"]
 Kind = Literal["arithmetic", "model", "judge"]
 Says = Literal["number", "flag", "label"]
+
+SECTIONS = {
+    "Formula": "formula",
+    "Misleads where": "misleads",
+    "Source": "source",
+}
+"""The sections, each with the attribute of a metric's class that holds it."""
+_SECTION = re.compile(rf"^({'|'.join(SECTIONS)}|Part \w+): (.+(?:\n +.+)*)\n?", re.MULTILINE)
+_FOR_PROGRAMMERS = ("Args:", "Attributes:", "Class attributes:", "Raises:")
+
+
+def said(docstring: str | None) -> dict[str, Any]:
+    """The facts in a docstring, each on one line."""
+    text = inspect.cleandoc(docstring or "")
+    found = {label: " ".join(rest.split()) for label, rest in _SECTION.findall(text)}
+    sections: dict[str, Any] = {SECTIONS[one]: found[one] for one in SECTIONS if one in found}
+    if parts := {one[5:]: found[one] for one in found if one.startswith("Part ")}:
+        sections["parts_titles"] = parts
+    title, *prose = (" ".join(one.split()) for one in _SECTION.sub("", text).split("\n\n"))
+    details = " ".join(one for one in prose if not one.startswith(_FOR_PROGRAMMERS))
+    return {"title": title.rstrip("."), "details": details.replace("`", "").strip(), **sections}
 
 
 @dataclass(frozen=True)
@@ -59,7 +89,7 @@ class Metric(ABC):
     Class attributes:
         name: canonical name, without parameters.
         title, details, formula, parts_titles, misleads, source: what the docstring says
-            (`ragassay.metrics.core.docstrings`); a section that it lacks is its base's.
+            (see `said`); a section that it lacks is its base's.
         family: ``retrieval``, ``chunks``, ``answer``, ``mtrag`` ...: where it is listed.
         needs: parts of a sample that it cannot do without.
         uses: parts that it reads where a sample has them.
@@ -201,6 +231,17 @@ class SampleMetric(Metric):
         """The outcome for one sample that lacks nothing."""
 
 
+class Measured(Metric):
+    """A metric whose value a function computes."""
+
+    function: ClassVar[Callable[..., Any]]
+    taken: ClassVar[tuple[str, ...]]
+
+    def measured(self, *data: Any) -> Any:
+        """What the function gives for the data and the metric's parameters."""
+        return type(self).function(*data, **{name: getattr(self, name) for name in self.taken})
+
+
 _LACKING: Mapping[Need, tuple[Reason, str]] = {
     "query": (Reason.MISSING_INPUT, "the sample has no query"),
     "passages": (Reason.MISSING_INPUT, "the sample has no retrieved passages"),
@@ -290,6 +331,47 @@ def define(name: str, base: type[M], description: str, **body: Any) -> type[M]:
     """
     facts = {"__doc__": description, "__module__": base.__module__, "name": name, **body}
     return register(type(name, (base,), facts))
+
+
+def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Callable[[F], F]:
+    """Registers the metric that a function computes (a decorator)::
+
+        @measure("ChunkR", base=ChunkMetric)
+        def chunk_recall(hits: Hits, k: int) -> float:
+            '''Share of the gold chunks found among the first k. ...'''
+            return hits.within(k) / hits.n_gold
+
+    Its docstring describes the metric. Its parameters that are fields of the base, or that have a
+    default by `param`, `cutoff` or `part`, are the metric's; the others are the data.
+
+    Args:
+        name: of the metric.
+        *aliases: its other names.
+        base: the class that it derives from.
+        **facts: attributes of the class that differ from those of the base (``low=None``).
+    """
+
+    def made(function: F) -> F:
+        types, known = (
+            typing.get_type_hints(function),
+            {one.name for one in dataclasses.fields(base)},
+        )
+        defaults = {
+            one: spec.default for one, spec in inspect.signature(function).parameters.items()
+        }
+        own = {one: copy(spec) for one, spec in defaults.items() if hasattr(spec, "metadata")}
+        body = {
+            "__module__": function.__module__,
+            "__annotations__": {one: types[one] for one in own},
+            **own,
+            "aliases": dict.fromkeys(aliases, name),
+            "function": staticmethod(function),
+            "taken": tuple(one for one in defaults if one in own or one in known),
+        }
+        define(name, base, function.__doc__ or "", **body | facts)
+        return function
+
+    return made
 
 
 @cache

@@ -13,12 +13,14 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.metrics.core.metric import Metric, registered
+from ragassay.metrics.core.metric import Metric, register as register_class, registered
 from ragassay.metrics.core.metric_parameters import parameter_types, spelling
+
+M = TypeVar("M", bound=Metric)
 
 DEFAULT_KS = (1, 5, 10, 20, 50, 100)
 """UltraRAG's default cut-offs."""
@@ -355,3 +357,33 @@ def _convert(text: str, cls: type[Metric], key: str, value: str) -> Any:
         getattr(kind, "__name__", str(kind)) for kind in kinds if kind is not type(None)
     )
     raise UsageError(f"{text}: {key} must be {wanted}, not {value!r}.")
+
+
+_OWN: dict[str, str] = {}
+"""Names taken so far, with the (qualified) name of the class that has each."""
+
+
+@dataclass_transform(frozen_default=True)
+def register(cls: type[M]) -> type[M]:
+    """Makes a user's metric class a frozen dataclass, known by its name (a decorator).
+
+    A later class of the same name replaces it, so that an edited file, or a notebook's cell, can be
+    loaded again.
+
+    Raises:
+        UsageError: another metric has the name, or the name is not allowed.
+    """
+    name = cls.name
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", name):
+        raise UsageError(
+            f"{name!r} cannot be a metric's name: use letters, digits, '_' and '-', a letter first."
+        )
+    names = [*metric_classes(), *aliases(), *ULTRARAG_RANKED, *SEVERAL]
+    if _OWN.get(name) != cls.__qualname__ and name.casefold() in map(str.casefold, names):
+        raise UsageError(
+            f"A metric is called {name!r} already; give yours another name. "
+            "'ragassay metrics' lists them all."
+        )
+    cls = register_class(cls)
+    _OWN[name] = cls.__qualname__
+    return cls

@@ -1,27 +1,42 @@
-"""Hallucination by Vectara's HHEM: as Open RAG Eval runs it, and sentence by sentence.
+"""How far an answer agrees with its passages and its reference: by Vectara's HHEM, as Open RAG Eval
+runs it and sentence by sentence; by claims and a judge, as in Open RAG Eval's golden-answer
+evaluator; and by sentences that say the opposite, found by rules.
 
-The model gives a source and a text a number from 0 to 1: how far the source supports the text. A
-refusal is a text like any other: "I cannot find that" is seldom supported by what was retrieved.
+HHEM gives a source and a text a number from 0 to 1: how far the source supports the text. A refusal
+is a text like any other: "I cannot find that" is seldom supported by what was retrieved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.judges import Question
+from ragassay.judges.asking import Ask
+from ragassay.judges.offline.questions import contradicted, unread
+from ragassay.judges.questions import ClaimSupport, ExtractClaims
+from ragassay.metrics.answer.answer_match import blank_references
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.citation.citation_parser import sentences, text_for_models
-from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
-from ragassay.metrics.core.metric_parameters import param
-from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.metrics.core.judged import JudgedMetric, ModelMetric
+from ragassay.metrics.core.metric import (
+    SampleMetric,
+    harmonic,
+    missing,
+    passage_texts,
+    register,
+    textless_passage,
+)
+from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_given import GIVEN, given_value, read
+from ragassay.metrics.mtrag.mtrag_given import GIVEN, Given
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
+from ragassay.texts.languages import stated_language
 
-_NAMES = ("hhem", "hhem_score", "hallucination_score")
 _THREADS = 2
 _PAIRS = 4096
 """Pairs that are prepared at a time: enough to group pairs of similar length in little memory."""
@@ -50,7 +65,7 @@ class _Hhem(ModelMetric):
 
 
 @register
-class Hhem(_Hhem):
+class Hhem(Given, _Hhem):
     """Factual consistency of the answer with the passages by HHEM, 1 is consistent.
 
     As Open RAG Eval computes it: the passages joined by a space and cut at 8,192 characters, the
@@ -67,17 +82,14 @@ class Hhem(_Hhem):
 
     name = "hhem"
     uses = ("given",)
+    published = ("hhem", "hhem_score", "hallucination_score")
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """As for the model; nothing is lacking where the record brings the value."""
         return None if self.read(sample) is not None else super().lacks(sample)
 
     def read(self, sample: Sample) -> Outcome | None:
-        """The record's value; `Unscored` where that is not valid, ``None`` where there is none."""
-        for name in _NAMES if self.given else ():
-            if (value := given_value(self, sample, name)) is not None:
-                return value if isinstance(value, Unscored) else read(value)
-        return None
+        return self.brought(sample)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """One pair of source and answer a sample; the parts say how many characters were read."""
@@ -223,3 +235,160 @@ def _sentences(sample: Sample) -> list[str]:
     answer, passages = _answer(sample), sample.passages or ()
     texts = [one.text for one in answer.statements] or [answer.text]
     return [sentence.text for text in texts for sentence in sentences(text, passages)]
+
+
+class _Side(NamedTuple):
+    """The claims of a text, and which of them the other text supports."""
+
+    claims: tuple[str, ...]
+    held: tuple[bool, ...]
+
+    @property
+    def share(self) -> float | None:
+        """Share of the claims that are supported, 0 to 1; ``None`` where nothing is claimed."""
+        return sum(self.held) / len(self.held) if self.held else None
+
+
+async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
+    """The claims of a text, and which of them another text supports; for `Ask.once`."""
+    if not text.strip():
+        return _Side((), ())
+    claims = (await ask(ExtractClaims(f"user: {query}", text))).claims
+    if not claims or not other.strip():
+        return _Side(claims, (False,) * len(claims))
+    return _Side(claims, (await ask(ClaimSupport(claims, (other,)))).supported)
+
+
+@register
+class FactualCorrectness(JudgedMetric):
+    """Claims that answer and reference share, by a judge.
+
+    Where there are several references, the one with the highest F1 counts, for all three. An answer
+    without claims has no precision, recall 0 and F1 0; a reference without claims is left out.
+
+    Formula: P = claims of the answer that the reference supports / its claims; R the reverse; F1 =
+        2PR / (P + R)
+    Part precision: share of the answer's claims that the reference supports
+    Part recall: share of the reference's claims that the answer supports
+    Part f1: harmonic mean of both
+    Misleads where: the judge cuts the claims; a terse reference calls right details unsupported
+    Source: Open RAG Eval 0.3.0, golden answers
+    """
+
+    part: Literal["precision", "recall", "f1"] = part(
+        "f1", ("precision", "recall", "f1"), "which of them is the value"
+    )
+
+    name = "factual_correctness"
+    family = "answer"
+    needs = ("query", "answer", "references")
+    asks = (ExtractClaims, ClaimSupport)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where all references are blank."""
+        return super().lacks(sample) or blank_references(sample)
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
+        """The claims of both sides, and whether the other side supports them."""
+        answer = sample.answer_text
+        asked = f"user: {sample.query_text}"
+        for reference in filter(str.strip, sample.references):
+            for text, other in ((answer, reference), (reference, answer)):
+                if text.strip():
+                    yield ExtractClaims(asked, text)
+                    if other.strip():
+                        yield ClaimSupport((asked, text), (other,))
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        answer = sample.answer_text
+        candidates: list[tuple[float, dict[str, Any]]] = []
+        for at, reference in enumerate(sample.references):
+            if not reference.strip():
+                continue
+            claimed = await ask.once(side, sample.query_text, answer, reference)
+            wanted = await ask.once(side, sample.query_text, reference, answer)
+            if wanted.share is None:
+                continue
+            precision, recall = claimed.share, wanted.share
+            f1 = 0.0 if precision is None else harmonic(precision, recall)
+            parts = {
+                "precision": precision,
+                "recall": recall,
+                "f1": f1,
+                "reference": at,
+                "answer_claims": list(zip(claimed.claims, claimed.held, strict=True)),
+                "reference_claims": list(zip(wanted.claims, wanted.held, strict=True)),
+            }
+            candidates.append((f1, parts))
+        if not candidates:
+            return Unscored(Reason.UNDEFINED, "the reference claims nothing")
+        _, best = max(candidates, key=lambda one: one[0])
+        value = best[self.part]
+        if value is None:
+            return Unscored(
+                Reason.NOTHING_CLAIMED, "the answer claims nothing, so it has no precision"
+            )
+        return Score(value, best)
+
+
+@register
+class Contradicted(SampleMetric):
+    """Sentences that say the opposite of a passage or a reference, by rules.
+
+    A sentence is contradicted where it is close to a sentence of a passage or of a reference, and
+    has a negation, an opposite, another number or exchanged roles ("the museum lends to the
+    library").
+
+    Formula: contradicted sentences of the answer / its sentences
+    Misleads where: only near copies are seen, so 0 does not say that nothing is contradicted
+    Source: our own
+    """
+
+    name = "contradicted"
+    family = "answer"
+    version = 3
+    needs = ("answer",)
+    uses = ("passages", "references")
+    higher_is_better = False
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where there is no text to hold the answer against."""
+        lacking = missing(sample, self.needs)
+        if lacking is None and not any(_others(sample).values()):
+            given = sample.passages is not None
+            reason = Reason.NOTHING_RETRIEVED if given else Reason.NOT_APPLICABLE
+            return Unscored(reason, "there is no text of a passage or a reference")
+        return lacking
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """The share; the parts name each contradicted sentence, what contradicts it (passages or
+        references), and the kind of difference."""
+        pieces = sentences(sample.answer_text, sample.passages or ())
+        answer_sentences = [piece.text for piece in pieces if piece.text.strip()]
+        if not answer_sentences:
+            return Unscored(Reason.EMPTY_ANSWER, "the answer is empty")
+        texts = _others(sample)
+        beside = " ".join(chain([sample.query_text], *texts.values()))
+        if where := unread(sample.answer_text, beside, stated_language(sample)):
+            return Unscored(Reason.UNSUPPORTED, f"{self.name} knows no negation in {where}")
+        contradictions: list[dict[str, Any]] = []
+        for sentence in answer_sentences:
+            for against, others in texts.items():
+                kind = contradicted(sentence, others) if others else None
+                if kind is not None:
+                    contradictions.append({"text": sentence, "against": against, "kind": kind})
+                    break
+        if not contradictions:
+            return Score(0.0)
+        n, of = len(contradictions), len(answer_sentences)
+        explanation = f"{n} of {of} sentences are contradicted"
+        return Score(n / of, {"sentences": contradictions}, explanation)
+
+
+def _others(sample: Sample) -> dict[str, list[str]]:
+    """The texts that may contradict an answer, references first."""
+    passages = [one.text or "" for one in sample.passages or ()]
+    return {
+        "references": [text for text in sample.references if text.strip()],
+        "passages": [text for text in passages if text.strip()],
+    }

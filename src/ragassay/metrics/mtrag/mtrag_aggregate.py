@@ -36,10 +36,7 @@ from ragassay.metrics.mtrag.mtrag_given import (
     READ,
     Given,
     bounded,
-    impossible,
     in_range,
-    read,
-    values_of,
 )
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
 from ragassay.models.encoders.token_matching import TokenMatch
@@ -64,7 +61,7 @@ class ByBertScore(OnScale):
         return {spec.name: getattr(self, spec.name) for spec in fields(ByBertScore)}
 
 
-class _BertScore(ByBertScore, EncoderMetric):
+class _BertScore(Given, ByBertScore, EncoderMetric):
     """A BERTScore, given or computed.
 
     Rescaling stretches the cosine's -1 to a value that depends on the model, so there is no lower
@@ -76,51 +73,29 @@ class _BertScore(ByBertScore, EncoderMetric):
     family = "mtrag"
     low = None
     uses = ("given",)
+    rule_of_value = "one number of at most 1, or one for each text"
     nearest: ClassVar[bool] = False
     """Whether the highest value over the passages counts, and not that for the first target."""
 
-    @property
-    @abstractmethod
-    def names(self) -> Sequence[str]:
-        """The value's names in a record; the first that the record has counts."""
-
-    def brings(self, sample: Sample) -> bool:
-        """Whether the record brings the value and ``given`` is set."""
-        return self.given and values_of(sample, *self.names) is not None
-
     def read(self, sample: Sample) -> Outcome | None:
-        """The record's value that counts, with all values as parts, just as they are given;
-        `Unscored` where their number or one of them is not possible."""
-        if not self.brings(sample):
-            return None
-        values = values_of(sample, *self.names) or []
+        return self.brought(sample)
+
+    def taken_over(self, sample: Sample, name: str, values: Sequence[Any]) -> Outcome:
+        """The value that counts, with all values as parts, just as they are given; `Unscored` where
+        their number or one of them is not possible."""
         texts = sample.passages if self.nearest else sample.references
         if texts is not None and len(values) not in (1, len(texts)):
-            return Unscored(
-                Reason.UNDEFINED,
-                f"the given {self.names[0]} has {plural(len(values), 'value')} for "
-                f"{plural(len(texts), 'text')}",
-            )
-        checked = in_range(self, self.names[0], values)
+            n, of = plural(len(values), "value"), plural(len(texts), "text")
+            return Unscored(Reason.UNDEFINED, f"the given {name} has {n} for {of}")
+        checked = in_range(self, name, values)
         if isinstance(checked, Unscored):
             return checked
-        return read(bounded(self, checked[self._at(checked)]), values=checked)
+        score = self.read_score(bounded(self, checked[self._at(checked)]), sample)
+        return replace(score, parts={"values": checked})
 
     def _at(self, values: Sequence[float]) -> int:
         """The index of the value that counts."""
         return max(range(len(values)), key=values.__getitem__) if self.nearest else 0
-
-    def remarks(self, window: Window) -> Iterable[CountedFact]:
-        """How many records bring impossible values."""
-        pairs = zip(window.samples, window.outcomes(self), strict=True)
-        n = sum(
-            isinstance(outcome, Unscored)
-            and outcome.reason is Reason.UNDEFINED
-            and self.brings(sample)
-            for sample, outcome in pairs
-        )
-        rule = "one number of at most 1, or one for each text"
-        return [impossible(self, self.names[0], n, rule)]
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The model's scores; where there is no model, the error says how to give the values
@@ -164,7 +139,7 @@ class ReferenceBertScore(_BertScore):
     needs = ("answer", "references")
 
     @property
-    def names(self) -> Sequence[str]:
+    def names(self) -> tuple[str, ...]:
         """The spellings of the benchmark's records and of its analytics."""
         return {"p": ("BertscoreP", "Bert-Prec"), "r": ("BertscoreR", "Bert-Rec")}[self.part]
 
@@ -182,13 +157,13 @@ class PassageBertScore(_BertScore):
 
     name = "passage_bertscore"
     needs: ClassVar[tuple[Need, ...]] = ("answer", "passages")
-    names = ("BertKPrec", "Bert-KPrec")
+    published = ("BertKPrec", "Bert-KPrec")
     nearest = True
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Unscored without passages, an answer, or (unless the record brings the value) their
         texts."""
-        if self.brings(sample) and sample.passages != ():
+        if self.brought(sample) is not None and sample.passages != ():
             return missing(sample, ("answer",))
         if (none := no_contexts(sample)) is not None:
             return missing(sample, ("answer",)) or none

@@ -1,5 +1,19 @@
-"""Metrics after IDK conditioning: their value corrected by whether the query has an answer
-(`ragassay.metrics.mtrag.mtrag_idk_table`).
+"""Metrics after IDK conditioning: 1 for a right "I don't know", 0 for a wrong one, else their own
+value.
+
+`idk_condition` is the whole table (MT-RAG, step 5), row by row:
+
+=============================  =====  ============  ==================
+label                          idk 1  idk 0 or 0.5  idk not understood
+=============================  =====  ============  ==================
+UNANSWERABLE, CONVERSATIONAL   1      0             the value
+ANSWERABLE, PARTIAL            0      the value     the value
+UNDERSPECIFIED                 1 if ``underspecified_eval`` is 1, else 0
+=============================  =====  ============  ==================
+
+The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells: an answerable
+query with an "I don't know" keeps its value, and so does a conversational one. The published code
+treats a missing label as answerable without a word; here it is an error.
 
 Where a reply was not understood, there is no verdict and the metrics are `Unscored`: it is unknown
 then whether the value, a 0 or a 1 should stand.
@@ -24,27 +38,18 @@ verdict (0.4 of an unanswerable query) is never taken: it is counted, reported, 
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Literal
 
-from ragassay.base.errors import CountedFact
+from ragassay.base.errors import CountedFact, InputError
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.metric import Metric, missing, not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_aggregate import ByBertScore, RBAgg
-from ragassay.metrics.mtrag.mtrag_given import (
-    GIVEN,
-    READ,
-    ROUNDING,
-    Given,
-    givers,
-    values_of,
-)
-from ragassay.metrics.mtrag.mtrag_idk_table import NO_LABEL, Rule, idk_cell
+from ragassay.metrics.mtrag.mtrag_given import GIVEN, READ, ROUNDING, Given, givers, values_of
 from ragassay.metrics.mtrag.mtrag_judged import (
     IdkEval,
     ReferenceJudge,
@@ -52,6 +57,72 @@ from ragassay.metrics.mtrag.mtrag_judged import (
     UnderspecifiedEval,
 )
 from ragassay.models.weights.weight_files import BY_MODEL
+
+Rule = Literal["paper", "spec"]
+Idk = float | str | None
+"""An ``idk_eval``: 1, 0.5 or 0; any other text, or ``None``, is a reply that was not understood."""
+
+NO_LABEL = (
+    "IDK conditioning needs the task's label: 'answerability' or 'Answerability', in the record or "
+    "in input[-1].enrichments"
+)
+
+
+def idk_condition(
+    value: float,
+    idk: Idk,
+    answerability: Answerability | str | None,
+    rule: Rule = "paper",
+    *,
+    underspecified: float | None = None,
+) -> float:
+    """The IDK-conditioned value of a metric.
+
+    Args:
+        value: the metric's own value.
+        idk: the ``idk_eval`` of the answer.
+        answerability: the query's label, in any case.
+        rule: ``paper`` for the whole table, ``spec`` for the shorter rule.
+        underspecified: for an UNDERSPECIFIED query, whether the answer says so (1 or not).
+
+    Raises:
+        InputError: no label, or an unknown one; or an UNDERSPECIFIED query without
+            ``underspecified``.
+    """
+    cell = idk_cell(idk, answerability, rule, underspecified=underspecified)
+    return value if cell is None else cell
+
+
+def idk_cell(
+    idk: Idk,
+    answerability: Answerability | str | None,
+    rule: Rule = "paper",
+    *,
+    underspecified: float | None = None,
+) -> float | None:
+    """The table's entry for an answer: 1, 0, or ``None`` where the metric's own value stands."""
+    if answerability is None or answerability == "":
+        raise InputError("the label is missing", field="answerability", hint=NO_LABEL + ".")
+    labels = ", ".join(label.upper() for label in Answerability)
+    if (label := answerability.casefold()) not in set(Answerability):
+        raise InputError(
+            f"{answerability!r} is no label", field="answerability", hint=f"There are {labels}."
+        )
+    abstained = idk == 1 if idk in (0, 0.5, 1) else None
+    if rule == "spec":
+        decides = label == Answerability.UNANSWERABLE and abstained is not None
+        return float(abstained is True) if decides else None
+    if label == Answerability.UNDERSPECIFIED:
+        if underspecified is None:
+            raise InputError(
+                "an UNDERSPECIFIED query needs the judge's word on whether the answer says so",
+                field="underspecified_eval",
+            )
+        return float(underspecified == 1)
+    if label in ABSTAINING:
+        return None if abstained is None else float(abstained)
+    return 0.0 if abstained else None
+
 
 METRICS_RULE = "metrics_rule"
 """Beside a record's ``metrics``: the rule of IDK conditioning, where it is not the paper's
@@ -62,25 +133,10 @@ _CONTRADICTED = (
     "record, as values do that were made without the label. {It was|They were} not taken, "
     "but made anew by the table of IDK conditioning."
 )
-
-
 _SHORTER = (
     "{n} {value after IDK conditioning follows|values after IDK conditioning follow} the shorter "
     "rule of MT-RAG's metrics page (rule=spec)."
 )
-
-
-class _Cell(NamedTuple):
-    """The table's entry (``None``: the metric's own value stands), and how it was found.
-
-    ``given``: by a verdict that the record brings; ``by``: who gave that verdict.
-    """
-
-    value: float | None
-    why: str
-    evidence: tuple[str, ...] = ()
-    given: bool = False
-    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,10 +160,14 @@ class Conditioned(Given):
     kind = "judge"
     version = 2
 
+    of: ClassVar[type[RBAgg | ReferenceJudge | ReferencelessFaithfulness]]
+    """The class of the metric that is conditioned."""
+
     @property
-    @abstractmethod
     def base(self) -> RBAgg | ReferenceJudge | ReferencelessFaithfulness:
-        """The metric that is conditioned."""
+        """The metric that is conditioned, with the parameters that both have."""
+        shared = {spec.name: getattr(self, spec.name) for spec in fields(self.of)}
+        return self.of(**shared)
 
     @property
     def idk(self) -> IdkEval:
@@ -158,7 +218,7 @@ class Conditioned(Given):
         label = sample.answerability
         if label is None:
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
-        outcome = _by_table(self._cell(sample, label, idk, underspecified), value)
+        outcome = self._by_table(sample, label, idk, underspecified, value)
         brought, wrong = self.brought(sample), self.contradicts(sample)
         problem = brought.detail if isinstance(brought, Unscored) else ""
         if wrong is not None:
@@ -223,23 +283,41 @@ class Conditioned(Given):
     def _ignores_idk(self, label: Answerability) -> bool:
         return self.rule == "spec" and label is not Answerability.UNANSWERABLE
 
-    def _cell(
-        self, sample: Sample, label: Answerability, idk: Outcome, underspecified: Outcome
-    ) -> _Cell | Unscored:
+    def _by_table(
+        self, sample: Sample, label: Answerability, idk: Outcome, underspecified: Outcome,
+        value: Outcome,
+    ) -> Outcome:  # fmt: skip
+        """The conditioned outcome; its evidence is that of the verdict or value that decided it.
+
+        ``by`` names whoever gave the verdict and the value, even where the table decides, because
+        the mean depends on both.
+        """
+        verdict: Outcome
         if self._ignores_idk(label):
-            return _Cell(None, f"{label.upper()}, which the shorter rule leaves alone")
-        name, verdict, implied = "idk_eval", idk, ""
-        if label is Answerability.UNDERSPECIFIED:
-            name, verdict = "underspecified_eval", underspecified
-        elif self.given and (own := idk_of(sample)) is not None:
-            verdict = Score(own, given=True, by=givers(sample, "conditional_idk"))
-            implied = " by the conditional_idk"
+            verdict = Score(0.0, explanation="which the shorter rule leaves alone")
+        elif label is Answerability.UNDERSPECIFIED:
+            verdict = _naming("underspecified_eval", underspecified)
+        else:
+            verdict = idk_verdict(sample, idk, given=self.given)
+        evidence = tuple(dict.fromkeys((*verdict.evidence, *value.evidence)))
+        if isinstance(value, Unscored) and _at_large(value.reason):
+            return replace(value, evidence=evidence)
         if isinstance(verdict, Unscored):
-            return naming_metric(name, verdict)
-        value = idk_cell(verdict.number, label, self.rule, underspecified=verdict.number)
-        why = f"{label.upper()}, {name} {verdict.number}{implied}"
-        why += f" {READ}" if verdict.given else ""
-        return _Cell(value, why, verdict.evidence, verdict.given, verdict.by)
+            return verdict
+        cell = idk_cell(verdict.number, label, self.rule, underspecified=verdict.number)
+        why = f"{label.upper()}, {verdict.explanation}"
+        by = value.by if isinstance(value, Score) else ()
+        by = tuple(dict.fromkeys((*verdict.by, *by)))
+        if cell is not None:
+            instead = f": in place of {value.value:.4g}" if isinstance(value, Score) else ""
+            given = verdict.given and not verdict.evidence
+            return Score(cell, {}, why + instead, verdict.evidence, given=given, by=by)
+        if isinstance(value, Unscored):
+            return replace(value, evidence=evidence)
+        given = (verdict.given or value.given) and not evidence
+        stands = f"own value, {READ}, stands" if value.given else "own value stands"
+        explanation = f"{why}: the metric's {stands}"
+        return Score(value.value, {}, explanation, evidence, given=given, by=by)
 
 
 def _at_large(reason: Reason) -> bool:
@@ -247,35 +325,22 @@ def _at_large(reason: Reason) -> bool:
     return reason.passing or reason in BY_MODEL or reason is Reason.UNSUPPORTED
 
 
-def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
-    """The conditioned outcome; its evidence is that of the verdict or value that decided it.
-
-    ``by`` names whoever gave the verdict and the value, even where the table decides, because the
-    mean depends on both.
-    """
-    evidence = tuple(dict.fromkeys((*cell.evidence, *value.evidence)))
-    by = () if isinstance(cell, Unscored) else cell.by
-    if isinstance(value, Score):
-        by = tuple(dict.fromkeys((*by, *value.by)))
-    if isinstance(value, Unscored) and _at_large(value.reason):
-        return replace(value, evidence=evidence)
-    if isinstance(cell, Unscored):
-        return cell
-    if cell.value is not None:
-        instead = f": in place of {value.value:.4g}" if isinstance(value, Score) else ""
-        given = cell.given and not cell.evidence
-        return Score(cell.value, {}, cell.why + instead, cell.evidence, given=given, by=by)
-    if isinstance(value, Unscored):
-        return replace(value, evidence=evidence)
-    given = (cell.given or value.given) and not evidence
-    stands = f"own value, {READ}, stands" if value.given else "own value stands"
-    explanation = f"{cell.why}: the metric's {stands}"
-    return Score(value.value, {}, explanation, evidence, given=given, by=by)
+def _naming(name: str, outcome: Outcome) -> Outcome:
+    """The same outcome, with an explanation, or a detail, that names the metric it comes from."""
+    if isinstance(outcome, Unscored):
+        return replace(outcome, detail=f"{name} is unscored: {outcome.detail}")
+    read = f" {READ}" if outcome.given else ""
+    return replace(outcome, explanation=f"{name} {outcome.number}{read}")
 
 
-def naming_metric(name: str, outcome: Unscored) -> Unscored:
-    """The same outcome with a detail that names the metric it comes from."""
-    return replace(outcome, detail=f"{name} is unscored: {outcome.detail}")
+def idk_verdict(sample: Sample, idk: Outcome, *, given: bool) -> Outcome:
+    """The verdict on "I don't know": what follows from the record (`idk_of`) where ``given`` is
+    set, else the outcome of ``idk_eval``."""
+    own = idk_of(sample) if given else None
+    if own is None:
+        return _naming("idk_eval", idk)
+    explanation = f"idk_eval {own} by the conditional_idk {READ}"
+    return Score(own, {}, explanation, given=True, by=givers(sample, "conditional_idk"))
 
 
 def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
@@ -283,7 +348,7 @@ def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | N
     ``None``."""
     brought = metric.brought(sample)
     if isinstance(brought, Unscored):
-        return naming_metric(metric.name, brought)
+        return _naming(metric.name, brought)  # type: ignore[return-value]
     return metric.lacks(sample)
 
 
@@ -308,10 +373,7 @@ class RBAggIdk(ByBertScore, Conditioned):
 
     name = "rb_agg_idk"
     published = ("RB_agg_idk", "RB_agg_idk_underspecified", name)
-
-    @property
-    def base(self) -> RBAgg:
-        return RBAgg(**self.shared_parameters)
+    of = RBAgg
 
 
 @register
@@ -320,10 +382,7 @@ class RBLlmIdk(Conditioned):
 
     name = "rb_llm_idk"
     published = ("RB_llm_idk", "RB_llm_idk_underspecified", name)
-
-    @property
-    def base(self) -> ReferenceJudge:
-        return ReferenceJudge(self.given)
+    of = ReferenceJudge
 
 
 @register
@@ -332,10 +391,7 @@ class RLFIdk(Conditioned):
 
     name = "rl_f_idk"
     published = ("RL_F_idk", "RL_F_idk_underspecified", name)
-
-    @property
-    def base(self) -> ReferencelessFaithfulness:
-        return ReferencelessFaithfulness(self.given)
+    of = ReferencelessFaithfulness
 
 
 @register
@@ -384,15 +440,8 @@ class AnswerabilityAccuracy(Metric):
 
     def _of(self, sample: Sample, idk: Outcome) -> Outcome:
         """Whether the verdict fits the label."""
-        own = idk_of(sample) if self.given else None
-        should = sample.answerability in ABSTAINING
-        if own is not None:
-            explanation, by = f"conditional_idk, {READ}", givers(sample, "conditional_idk")
-            return Score((own == 1) == should, explanation=explanation, given=True, by=by)
-        if isinstance(idk, Unscored):
-            return naming_metric("idk_eval", idk)
-        right = (idk.number == 1) == should
-        explanation = f"idk_eval {idk.number}, {READ}" if idk.given else f"idk_eval {idk.number}"
-        return Score(
-            right, explanation=explanation, evidence=idk.evidence, given=idk.given, by=idk.by
-        )
+        verdict = idk_verdict(sample, idk, given=self.given)
+        if isinstance(verdict, Unscored):
+            return verdict
+        right = (verdict.number == 1) == (sample.answerability in ABSTAINING)
+        return replace(verdict, value=right, parts={})

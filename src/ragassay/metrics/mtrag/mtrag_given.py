@@ -6,7 +6,7 @@ detail that says so.
 
 A score is *given* (`Score.given`) where it depends on at least one value that the record brings and
 on no judge's verdict: the value itself, what is computed from it (RB_agg from given BERTScores),
-and what the table of `mtrag_idk_table` decides by it. A score that depends on a verdict is judged.
+and what the table of IDK conditioning decides by it. A score that depends on a verdict is judged.
 """
 
 from __future__ import annotations
@@ -37,21 +37,29 @@ def values_of(sample: Sample, *names: str) -> list[Any] | None:
     A single value is a list of one, and the text of a number (as a table's cell holds it) becomes
     that number. ``None`` where the record has none of them, or null, or a list without any value.
     """
+    name = _present(sample, names)
+    if not name:
+        return None
+    value = sample.given[name]
+    values = value if isinstance(value, list | tuple) else [value]
+    return [_number(one) if isinstance(one, str) else one for one in values]
+
+
+def _present(sample: Sample, names: Iterable[str]) -> str:
+    """The first of the names under which the record has a value; empty where it has none."""
     for name in names:
         value = sample.given.get(name)
-        values = list(value) if isinstance(value, list | tuple) else [value]
+        values = value if isinstance(value, list | tuple) else [value]
         if any(one is not None for one in values):
-            return [_number(one) if isinstance(one, str) else one for one in values]
-    return None
+            return name
+    return ""
 
 
 def givers(sample: Sample, *names: str) -> tuple[str, ...]:
     """Who gave the value that `values_of` reads: labels of judges, or `RECORD` where the record
     does not say."""
-    for name in names:
-        if values_of(sample, name) is not None:
-            return tuple((sample.given_by.get(name) or RECORD).split(AND))
-    return ()
+    name = _present(sample, names)
+    return tuple((sample.given_by.get(name) or RECORD).split(AND)) if name else ()
 
 
 def explained(sample: Sample, name: str) -> Unscored | None:
@@ -82,39 +90,10 @@ def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | 
     return list(values)
 
 
-def impossible(metric: Metric, name: str, n: int, rule: str = "") -> CountedFact:
-    """The remark that records bring values that a metric cannot have."""
-    if metric.low is None or metric.high is None:
-        within = "" if metric.high is None else f" of at most {metric.high:g}"
-    else:
-        within = f" from {metric.low:g} to {metric.high:g}"
-    return CountedFact(
-        f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is "
-        f"{rule or f'a number{within}'}). {{It was|They were}} not taken: a score stands "
-        "there only where other values of the record give it.",
-        n,
-    )
-
-
 def bounded(metric: Metric, value: float) -> float:
     """The value, or the bound of the metric's range that it exceeds by a rounding error."""
     value = value if metric.low is None else max(value, metric.low)
     return value if metric.high is None else min(value, metric.high)
-
-
-def read(value: float, **parts: Any) -> Score:
-    """The score of a value that the record brings."""
-    return Score(value, parts, READ, given=True)
-
-
-def given_value(metric: Metric, sample: Sample, *names: str) -> float | Unscored | None:
-    """The value that the record brings, the first of several; `Unscored` where it is not possible,
-    ``None`` where there is none."""
-    values = values_of(sample, *names)
-    if values is None:
-        return None
-    checked = in_range(metric, names[0], values[:1])
-    return checked if isinstance(checked, Unscored) else bounded(metric, checked[0])
 
 
 class Given(Metric):
@@ -129,27 +108,47 @@ class Given(Metric):
     published: ClassVar[tuple[str, ...]] = ()
     rule_of_value: ClassVar[str] = ""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """`published`, unless they depend on a parameter."""
+        return self.published
+
     def brought(self, sample: Sample) -> Outcome | None:
-        """The outcome by `given_value`."""
-        value = given_value(self, sample, *self.published) if self.given else None
-        if value is None or isinstance(value, Unscored):
-            return value
-        return self.read_score(value, sample)
+        """The outcome by the record's value: `Unscored` where that is not possible, ``None`` where
+        there is none or ``given`` is not set."""
+        name = _present(sample, self.names) if self.given else ""
+        return self.taken_over(sample, name, values_of(sample, name) or []) if name else None
+
+    def taken_over(self, sample: Sample, name: str, values: Sequence[Any]) -> Outcome:
+        """The outcome by the values that the record has under ``name``: the first of them."""
+        checked = in_range(self, name, values[:1])
+        if isinstance(checked, Unscored):
+            return checked
+        return self.read_score(bounded(self, checked[0]), sample)
 
     def read_score(self, value: float, sample: Sample) -> Score:
         """The score of a value that the record brings."""
-        return read(value)
+        return Score(value, {}, READ, given=True)
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many records bring an impossible value."""
-        if not self.published:
-            return []
+        if not self.names:
+            return
         n = sum(
-            values_of(sample, *self.published) is not None
-            and isinstance(self.brought(sample), Unscored)
+            _present(sample, self.names) != "" and isinstance(self.brought(sample), Unscored)
             for sample in window.samples
         )
-        return [impossible(self, self.published[0], n, self.rule_of_value)]
+        within = "" if self.high is None else f" of at most {self.high:g}"
+        if self.low is not None and self.high is not None:
+            within = f" from {self.low:g} to {self.high:g}"
+        name = self.names[0]
+        rule = self.rule_of_value or f"a number{within}"
+        yield CountedFact(
+            f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is {rule}). "
+            "{It was|They were} not taken: a score stands there only where other values of the "
+            "record give it.",
+            n,
+        )
 
 
 def _number(text: str) -> float | str:

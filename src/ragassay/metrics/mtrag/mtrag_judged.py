@@ -10,7 +10,7 @@ mean.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, ClassVar
@@ -42,7 +42,6 @@ from ragassay.metrics.mtrag.mtrag_given import (
     Given,
     explained,
     givers,
-    values_of,
 )
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 
@@ -88,17 +87,14 @@ class _Classified(_Judged):
     rule_of_value = "0, 0.5 or 1"
     higher_is_better = None
 
-    def brought(self, sample: Sample) -> Outcome | None:
+    def taken_over(self, sample: Sample, name: str, values: Sequence[Any]) -> Outcome:
         """`Unscored` where the record's value is no verdict."""
-        values = values_of(sample, *self.published) if self.given else None
-        if values is None:
-            return super().brought(sample)
         if values[0] in (0, 0.5, 1):
             return self.read_score(float(values[0]), sample)
         return Unscored(
             Reason.UNDEFINED,
-            f"the given {self.published[0]} is {values[0]!r}, none of 0, 0.5 and 1: the judge's "
-            "reply was not understood",
+            f"the given {name} is {values[0]!r}, none of 0, 0.5 and 1: the judge's reply was not "
+            "understood",
         )
 
 

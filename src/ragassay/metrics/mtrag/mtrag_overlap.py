@@ -8,7 +8,7 @@ or the highest value of the passages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any
 
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
@@ -17,14 +17,14 @@ from ragassay.metrics.answer.references import (
     ReferenceMetric,
     bare_words,
     encode,
-    plain,
     rouge_tokens,
     squad_normal,
 )
 from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
-from ragassay.metrics.core.measures import Measured, measure
 from ragassay.metrics.core.metric import (
+    Measured,
     SampleMetric,
+    measure,
     missing,
     passage_texts,
     register,
@@ -35,8 +35,6 @@ from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.texts.word_cutting import words
 
-V = TypeVar("V")
-
 
 def no_contexts(sample: Sample) -> Unscored | None:
     """The outcome of a comparison with passages where there are none; ``None`` where there are."""
@@ -46,23 +44,18 @@ def no_contexts(sample: Sample) -> Unscored | None:
     return missing(sample, ("passages",)) or Unscored(Reason.NOTHING_RETRIEVED, none)
 
 
-class _OfTargets(ReferenceMetric[V]):
+class _OfTargets(ReferenceMetric):
     """Source: Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"""
 
     family = "mtrag"
 
-    def outcome(self, view: V) -> Outcome:
+    def outcome(self, view: Any) -> Outcome:
         """The first target's value, with the values of all targets as parts."""
         values = self.measured(view)
         return scored(values[0], values=values)
 
 
-class _OfTexts(_OfTargets[ReferencedAnswer]):
-    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
-        return window.once(plain)
-
-
-@measure("reference_recall", base=_OfTexts)
+@measure("reference_recall", base=_OfTargets)
 def reference_recall(view: ReferencedAnswer) -> list[float]:
     """Share of the target's words that the answer holds (MT-RAG Recall).
 
@@ -78,7 +71,7 @@ def reference_recall(view: ReferencedAnswer) -> list[float]:
 
 
 @register
-class ReferenceRougeL(_OfTargets[Compared]):
+class ReferenceRougeL(_OfTargets):
     """ROUGE-L F against the first target, unstemmed (MT-RAG RougeL_stemFalse).
 
     Equal to ``rougeL(stem=false).f`` where there is one target; of several, that metric takes the
@@ -90,7 +83,7 @@ class ReferenceRougeL(_OfTargets[Compared]):
 
     name = "reference_rougeL"
 
-    def views(self, window: Window) -> Sequence[Compared | None]:
+    def views(self, window: Window) -> Sequence[Any]:
         return window.once(compared, "rougeL", "rouge", False)
 
     def measured(self, *data: Compared) -> list[float]:

@@ -1,4 +1,5 @@
-"""Measures of preferences between documents: trec_eval's ``prefs_*``.
+"""Judgements by several groups of assessors: preferences between documents (trec_eval's
+``prefs_*``), and grades.
 
 Assessors give levels to documents; within one judgement sub-group a document of a higher level is
 preferred to one of a lower level. The sub-groups of a group are one person's partial orders;
@@ -12,10 +13,10 @@ not fulfilled. Level 0 means "not relevant".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from ragassay.base.errors import InputError
 from ragassay.metrics.core.metric import Aggregate
 from ragassay.metrics.retrieval import ranking_sources
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.rankings import Floats, Ints, Mask, Rankings
 
 if TYPE_CHECKING:
@@ -42,55 +44,32 @@ Group = Sequence[SubGroup]
 """The sub-groups of one judgement group, in the order of their names."""
 
 
-class Preferences:
+@dataclass(eq=False)
+class Preferences(Rankings):
     """Preferences of several queries, with the ranks at which a run holds their documents.
 
+    They are the run over all judged queries, in which the grade of a document is its number,
+    counted over all queries in the order of query and document id.
+
     Args:
-        rankings: the run over all judged queries; the grade of a document is its number, counted
-            over all queries in the order of query and document id.
         groups: for each query its judgement groups, in the order of their names.
     """
 
-    def __init__(self, rankings: Rankings, groups: Sequence[Sequence[Group]]) -> None:
-        self.rankings, self.groups = rankings, groups
+    groups: Sequence[Sequence[Group]] = ()
 
-    def __len__(self) -> int:
-        return len(self.rankings)
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """Ids of the queries, sorted."""
-        return self.rankings.queries
-
-    @property
-    def in_run(self) -> Mask:
-        """Which queries the run has results for, shape ``(n_queries,)``."""
-        return self.rankings.in_run
-
-    @property
-    def n_unjudged_queries(self) -> int:
-        """Queries of the run that were left out because they were never judged."""
-        return self.rankings.n_unjudged_queries
-
-    def limited(self, depth: int) -> Preferences:
-        """The same preferences, without the ranks of the run below ``depth``."""
-        return Preferences(self.rankings.limited(depth), self.groups)
-
-    def judged_only(self) -> Preferences:
+    def judged_only(self) -> Self:
         """The same preferences: they ignore unjudged documents anyway."""
         return self
 
-    def only(self, chosen: Mask) -> Preferences:
+    def only(self, chosen: Mask) -> Self:
         """The preferences of some queries, ``chosen`` of shape ``(n_queries,)``."""
-        return Preferences(self.rankings.only(chosen), list(compress(self.groups, chosen)))
+        return replace(super().only(chosen), groups=list(compress(self.groups, chosen)))
 
-    @cached_property
     def counts(self) -> list[Counts]:
         """The preferences of each query, fulfilled and possible."""
-        rankings = self.rankings
-        ends = np.searchsorted(rankings.hit_query, np.arange(1, len(rankings)))
-        retrieved = np.split(rankings.hit_grade, ends)
-        return list(map(_counts, rankings.queries, self.groups, retrieved))
+        ends = np.searchsorted(self.hit_query, np.arange(1, len(self)))
+        retrieved = np.split(self.hit_grade, ends)
+        return list(map(_counts, self.queries, self.groups, retrieved))
 
 
 def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
@@ -115,7 +94,9 @@ def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
     ):
         sub = SubGroup(rows["grade"].cast(int).to_numpy(), rows["level"].to_numpy())
         groups.setdefault(str(query), {}).setdefault(str(group), []).append(sub)
-    return Preferences(rankings, [list(groups[query].values()) for query in rankings.queries])
+    of_rankings = {field.name: getattr(rankings, field.name) for field in fields(rankings)}
+    by_query = [list(groups[query].values()) for query in rankings.queries]
+    return Preferences(**of_rankings, groups=by_query)
 
 
 SCOPES = ("", "_ret", "_imp")
@@ -169,7 +150,8 @@ class PreferenceMeasure:
 
     def values(self, preferences: Preferences) -> Floats:
         """One value a query, shape ``(n_queries,)``."""
-        return np.array([self.value(counts) for counts in preferences.counts], np.float64)
+        every = preferences.once(Preferences.counts)
+        return np.array([self.value(counts) for counts in every], np.float64)
 
 
 def _ratio(part: float, total: float) -> float:
@@ -339,3 +321,74 @@ def _over_first(preferred: Matrix, lowest: Mask, n: int, n_lowest: int, *, parti
 def _nan_ratio(part: int, total: int) -> float:
     """``part / total``; NaN for 0 of 0, which `_balanced` takes for a query without a value."""
     return part / total if total else float("nan")
+
+
+_BETWEEN = "\x00"
+"""Stands between the ids of a query and a group; it sorts before all that an id may hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRankings:
+    """Rankings judged by several groups.
+
+    Args:
+        queries: ids of the queries, sorted.
+        by_group: one ranking for each query and group, by query.
+        owner: the index of the query of each ranking.
+        n_unjudged_queries: queries of the run that were left out because they were never judged.
+    """
+
+    queries: tuple[str, ...]
+    by_group: Rankings
+    owner: Ints
+    n_unjudged_queries: int
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def in_run(self) -> Mask:
+        """Which queries the run has results for, shape ``(n_queries,)``."""
+        in_run = np.zeros(len(self), np.bool_)
+        in_run[self.owner[self.by_group.in_run]] = True
+        return in_run
+
+    def values(self, metric: RankingMetric) -> Floats:
+        """The metric's mean over the groups of each query, shape ``(n_queries,)``."""
+        total = np.bincount(self.owner, metric.values(self.by_group), minlength=len(self))
+        return total / np.bincount(self.owner, minlength=len(self))
+
+    def limited(self, depth: int) -> GroupedRankings:
+        """The same rankings without the ranks below ``depth``."""
+        return replace(self, by_group=self.by_group.limited(depth))
+
+    def judged_only(self) -> GroupedRankings:
+        """The same, each group's ranking without documents that the group did not judge."""
+        return replace(self, by_group=self.by_group.judged_only())
+
+    def only(self, chosen: Mask) -> GroupedRankings:
+        """Some queries, ``chosen`` of shape ``(n_queries,)``."""
+        in_chosen = chosen[self.owner]
+        return replace(
+            self,
+            queries=tuple(compress(self.queries, chosen)),
+            by_group=self.by_group.only(in_chosen),
+            owner=(np.cumsum(chosen) - 1)[self.owner[in_chosen]],
+        )
+
+
+def grouped_from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> GroupedRankings:
+    """Grouped rankings from polars frames, rows in any order."""
+    import polars as pl
+
+    # Says what is wrong with the files, before queries and groups become one id.
+    pooled = qrels.unique(["query", "document"])
+    plain = ranking_sources.from_frames(pooled, run)
+    groups = qrels.select("query", "group").unique()
+    both = pl.concat_str("query", "group", separator=_BETWEEN).alias("query")
+    judged = qrels.select(both, "document", "grade")
+    repeated = run.join(groups, on="query").select(both, "document", "score")
+    rankings = ranking_sources.from_frames(judged, repeated)
+    places = {query: at for at, query in enumerate(plain.queries)}
+    owner = np.array([places[one.split(_BETWEEN)[0]] for one in rankings.queries], np.int64)
+    return GroupedRankings(plain.queries, rankings, owner, plain.n_unjudged_queries)

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 from ragassay.base.errors import CountedFact, warn_user
 from ragassay.base.sample import ABSTAINING, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core import measures
-from ragassay.metrics.core.measures import Measured
-from ragassay.metrics.core.metric import missing, not_applicable
+from ragassay.metrics.core import metric
+from ragassay.metrics.core.metric import Measured, missing, not_applicable
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_sources import from_lists
@@ -69,7 +68,7 @@ class RankingMetric(Measured):
         return value
 
 
-measure = partial(measures.measure, base=RankingMetric)
+measure = partial(metric.measure, base=RankingMetric)
 """Makes a metric of a function of rankings, which gives one finite value a query."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,42 +97,38 @@ class Rankings(Remembering):
         """Sums by query, shape ``(n_queries,)``."""
         return np.bincount(query, weights, minlength=len(self)).astype(np.float64)
 
-    def limited(self, depth: int) -> Rankings:
+    def limited(self, depth: int) -> Self:
         """The same rankings without the ranks below ``depth``."""
         within = self.hit_rank <= depth
         return self._with(within, np.minimum(self.n_retrieved, depth), self.hit_rank[within])
 
-    def judged_only(self) -> Rankings:
+    def judged_only(self) -> Self:
         """The same rankings without documents that have no grade of at least 0; the documents below
         them move up."""
         judged = self.hit_grade >= JUDGED
         query = self.hit_query[judged]
         return self._with(judged, np.bincount(query, minlength=len(self)), nth_of_query(query))
 
-    def _with(self, hits: Mask, n_retrieved: Ints, rank: Ints) -> Rankings:
+    def _with(self, hits: Mask, n_retrieved: Ints, rank: Ints) -> Self:
         """The same queries with some of the retrieved documents, at these ranks."""
+        query, grade = self.hit_query[hits], self.hit_grade[hits]
         return replace(
-            self,
-            n_retrieved=n_retrieved,
-            hit_query=self.hit_query[hits],
-            hit_rank=rank,
-            hit_grade=self.hit_grade[hits],
+            self, n_retrieved=n_retrieved, hit_query=query, hit_rank=rank, hit_grade=grade
         )
 
-    def only(self, chosen: Mask) -> Rankings:
+    def only(self, chosen: Mask) -> Self:
         """The rankings of some queries, ``chosen`` of shape ``(n_queries,)``."""
         new_index = np.cumsum(chosen) - 1
         hits, gold = chosen[self.hit_query], chosen[self.gold_query]
-        return Rankings(
-            tuple(compress(self.queries, chosen)),
-            self.n_retrieved[chosen],
-            new_index[self.hit_query[hits]],
-            self.hit_rank[hits],
-            self.hit_grade[hits],
-            new_index[self.gold_query[gold]],
-            self.gold_grade[gold],
-            self.n_unjudged_queries,
-            self.largest_grade,
+        return replace(
+            self,
+            queries=tuple(compress(self.queries, chosen)),
+            n_retrieved=self.n_retrieved[chosen],
+            hit_query=new_index[self.hit_query[hits]],
+            hit_rank=self.hit_rank[hits],
+            hit_grade=self.hit_grade[hits],
+            gold_query=new_index[self.gold_query[gold]],
+            gold_grade=self.gold_grade[gold],
         )
 
 

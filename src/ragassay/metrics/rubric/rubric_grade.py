@@ -18,7 +18,7 @@ from ragassay.judges.own_rubrics import Rubric, RubricPart, bundled
 from ragassay.judges.questions import RubricGrade
 from ragassay.judges.questions.rubrics import Parts
 from ragassay.metrics.answer.answer_match import accepted
-from ragassay.metrics.core import own_metrics
+from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import earlier_turns, register, textless_passage
 
@@ -63,7 +63,7 @@ class RubricMetric(JudgedMetric):
 
 def rubric_metric(rubric: Rubric) -> RubricMetric:
     """The metric of a rubric; registers it under the rubric's name."""
-    return own_metrics.register(rubric_class(rubric))()
+    return naming.register(rubric_class(rubric))()
 
 
 @cache

@@ -14,8 +14,14 @@ from typing import Any, ClassVar, Literal
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.measures import Measured, measure
-from ragassay.metrics.core.metric import Metric, SampleMetric, not_applicable, register
+from ragassay.metrics.core.metric import (
+    Measured,
+    Metric,
+    SampleMetric,
+    measure,
+    not_applicable,
+    register,
+)
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 

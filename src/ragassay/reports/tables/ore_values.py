@@ -14,7 +14,7 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import Rows, ScoreRow
-from ragassay.metrics.answer.answer_content import Answered, NoAnswer
+from ragassay.metrics.answer.answer_match import Answered, NoAnswer
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, passage_keys
 from ragassay.metrics.citation.citation_support import Citation, CitationOre

@@ -16,8 +16,8 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, with_samples
-from ragassay.metrics.consistency.runs import SCORES
 from ragassay.metrics.consistency.runs_alike import RunsRouge1, RunsRouge2, RunsRougeL
+from ragassay.metrics.consistency.runs_spread import SCORES
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, cell, demand, texts

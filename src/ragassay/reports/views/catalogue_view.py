@@ -13,9 +13,8 @@ from ragassay.engine.comparison.verdict_rules import agreements
 from ragassay.judges.own_prompts import placeholders
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.docstrings import said
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, said
 from ragassay.reports.model import Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.views.worked_examples import example_of, worked_example
