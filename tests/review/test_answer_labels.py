@@ -29,7 +29,7 @@ def test_a_run_judged_by_the_labels_has_the_grades_that_people_gave(tmp_path: Pa
     labels = labelled(tmp_path)
     grades = {"The library opens at nine.": 3, "Cards cost five euros.": 1}
     for key in todo(labels, "ann"):
-        question, _ = labels.question(key)
+        question = labels.question(key).question
         labels.label(key, "ann", grades[question.data["passage"]], 2.5)
     assert todo(labels, "ann") == []
     assert labels.progress("ann")["done"] == labels.progress("ann")["total"] == 4
@@ -308,7 +308,7 @@ def test_known_answers_come_first_and_are_no_labels_of_the_set(
     assert "calibration of labels: ann: 1 of 2 as known" in capsys.readouterr().out
     assert taken_back(labels, "ann") == (graded[1], True)
     assert labels.own_label(graded[1], "ann", calibration=True) is None
-    with pytest.raises(UsageError, match="not among those with known answers"):
+    with pytest.raises(UsageError, match="no longer asked"):
         labels.label(matched, "ann", True, calibration=True)
     with pytest.raises(InputError):
         labels.label(graded[1], "ann", 9, calibration=True)
