@@ -208,7 +208,7 @@ class ItemSheet(Sheet):
                 _bare(name, wanted.get(name, record[name])) == value
                 for name, value in fields.items()
             )
-            # What waits for others is a draft; the last of several who decided alike is the reviewer.
+            # What waits for others is a draft.
             if is_as_before and item.status in {status, status if mine.applied else "draft"}:
                 return False
         store.review(
