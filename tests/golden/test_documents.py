@@ -47,7 +47,7 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
         ("a.txt", b"\x00\x01\x80", "a.txt: is no text: it is binary. Documents are"),
         ("a.txt", b"\xff\xfea\x00", "is not text in UTF-8 (byte 0). Save it as UTF-8."),
         ("a.txt", b"caf\xe9", "is not text in UTF-8 (byte 3)"),
-        ("a.pdf", b"no pdf", "a.pdf: is no PDF file"),
+        ("a.pdf", b"no pdf", "a.pdf: is no PDF file. Rename it"),
         ("a.pdf", b"%PDF-1.7 cut", "a.pdf: cannot be read"),
         ("a.docx", b"no docx", "a.docx: cannot be read"),
     ],
@@ -63,29 +63,19 @@ def test_what_cannot_be_read_is_told(
     assert "OCR" not in str(error.value)
 
 
-def test_what_is_no_pdf_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "scan.pdf").write_bytes(bytes(range(256)) * 10)
-    with pytest.raises(InputError, match=r"scan\.pdf: is no PDF file\. Rename it"):
-        load_documents(tmp_path)
-
-
-def test_an_encrypted_document_is_told(tmp_path: Path) -> None:
-    pytest.importorskip("pypdf", reason="needs the extra 'docs'")
-    pdf(tmp_path / "a.pdf", ["The pool."], password="secret")
-    with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
-        load_documents(tmp_path)
-
-
-def test_an_encrypted_document_is_told_where_nothing_here_can_decrypt(
+def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pypdf = pytest.importorskip("pypdf", reason="needs the extra 'docs'")
+
+    pdf(tmp_path / "a.pdf", ["The pool."], password="secret")
+    with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
+        load_documents(tmp_path)
 
     def refuse(*_: object) -> None:
         raise pypdf.errors.DependencyError("cryptography>=3.1 is required for AES algorithm")
 
     monkeypatch.setattr(pypdf, "PdfReader", refuse)
-    (tmp_path / "a.pdf").write_bytes(b"%PDF")
     with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
         load_documents(tmp_path)
 

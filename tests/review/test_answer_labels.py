@@ -18,7 +18,14 @@ from ragassay.judges import Question
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
-from ragassay.review.label_forms import answer_fields, guides, shown_question
+from ragassay.review.label_forms import (
+    answer_fields,
+    answer_of,
+    answer_text,
+    guides,
+    needed_fields,
+    shown_question,
+)
 from ragassay.review.review_agreement import label_agreement
 from ragassay.review.review_store import ReviewStore
 from ragassay.review.reviewing import append
@@ -166,13 +173,18 @@ def test_wrong_labels_are_refused_and_wrong_lines_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Question[Any]) -> None:
     values: dict[str, Any] = {
-        "text": lambda _: "text", "texts": lambda _: ["a", "b"], "numbers": lambda _: [1],
+        "text": lambda _: "text", "texts": lambda _: ["a, b", "c"], "numbers": lambda _: [1],
         "number": lambda field: field["low"], "choice": lambda field: field["values"][-1],
         "choices": lambda field: [field["values"][0]] * len(field["items"]),
     }  # fmt: skip
     answer = {one["name"]: values[one["form"]](one) for one in answer_fields(question)}
-    again, reply = label_of({"question": question.kind, "data": question.data, "answer": answer})
-    assert (again, reply is None) == (question, False)
+    again, reply = label_of(
+        json.loads(json.dumps({"question": question.kind, "data": question.data, "answer": answer}))
+    )
+    assert again == question
+    assert reply is not None
+    needed = {one["name"]: answer[one["name"]] for one in needed_fields(question)}
+    assert answer_of(question, answer_text(question, reply)) == needed, "read as it was written"
     shown = shown_question(question, "When?")
     assert shown["ask"] and shown["texts"]
 
