@@ -90,6 +90,9 @@ def test_what_can_be_answered_has_references_and_gold(golden: GoldenSet, label: 
 
 
 def test_edited_and_missing_documents_are_told(golden: GoldenSet) -> None:
+    items, golden.items = golden.items, [GoldenItem(id="a", query="Where?", status="accepted")]
+    assert told(check(golden), "documents") == [], "no item has a span"
+    golden.items = items
     with Path("docs/library.md").open("a") as stream:
         stream.write("\nA last line.\n")
     Path("docs/museum.md").unlink()
@@ -97,11 +100,6 @@ def test_edited_and_missing_documents_are_told(golden: GoldenSet) -> None:
         "document_edited",
         "document_gone",
     ]
-
-
-def test_documents_are_not_gone_where_no_item_has_a_span(golden: GoldenSet) -> None:
-    golden.items = [GoldenItem(id="a", query="Where is it?", status="accepted")]
-    assert told(check(golden), "documents") == []
 
 
 def test_gold_that_stands_elsewhere_too_is_told(golden: GoldenSet) -> None:
@@ -121,14 +119,6 @@ def test_gold_that_stands_elsewhere_too_is_told(golden: GoldenSet) -> None:
     assert not told(check(golden), "repeated")
 
 
-def test_a_reference_of_three_letters_is_no_leak(golden: GoldenSet) -> None:
-    one = item(golden, "library-dvd")
-    one.query, golden.items = "Is a tram or a bus faster?", [one]
-    for reference, leaks in (("bus", False), ("tram", True)):
-        one.references = [reference]
-        assert bool(told(check(golden), "leak")) is leaks
-
-
 def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> None:
     item(golden, "library-dvd").query = "Can I keep a DVD for one week or longer?"
     other = item(golden, "library-child-fines")
@@ -143,6 +133,11 @@ def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> Non
         ("library-child-fines", "yes_and_no"), ("library-child-fines", "right_and_wrong"),
     ]  # fmt: skip
     assert kinds(found, "duplicate") == [("copy", "asked_twice")]
+    golden.items = [other]
+    other.query = "Is a tram or a bus faster?"
+    for reference, leaks in (("bus", False), ("tram", True)):
+        other.references = [reference]
+        assert bool(told(check(golden), "leak")) is leaks, "three letters are no leak"
 
 
 def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: GoldenSet) -> None:
@@ -260,7 +255,9 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
         item_of("b", text, span),
         item_of("c", "3 miles"),
         item_of("d", ""),
+        item_of("e", "3 miles"),
     ]
+    golden.items[-1].references.append("3 Miles.")  # another spelling is no second wording
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
     assert found.blindness.counts == {
         ("contains_answer", "inaccurate"): (0, 1),
@@ -269,7 +266,7 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
     assert found.to_json()["blindness_by_gold"] == 1
     assert found.to_json()["blindness_by_gold_items"] == ["a"]
     assert [one["items"] for one in found.to_json()["blindness"]] == [[], ["a"]]
-    assert found.skipped["blindness"].startswith("2 items with wrong answers have one reference")
+    assert found.skipped["blindness"].startswith("3 items with wrong answers have one reference")
     assert "; 1 item with wrong answers has no reference" in found.skipped["blindness"]
 
 
@@ -295,17 +292,6 @@ def test_the_sentence_of_the_gold_is_no_second_wording(
     assert "give little (quoted)." in told_there and "Blind by " in told_there
 
 
-def test_two_spellings_of_a_reference_are_one(golden: GoldenSet) -> None:
-    golden.items = [
-        GoldenItem(
-            id="a", query="When?", references=["at nine", "At nine."], status="accepted",
-            negative_references=[NegativeReference(text="at ten")],
-        )
-    ]  # fmt: skip
-    found = check(golden, CheckOptions(metrics=["token_f1.f"]))
-    assert found.blindness.counts == {} and "one reference" in found.skipped["blindness"]
-
-
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
     today = date(2026, 11, 22)
     for one in golden.items:
@@ -321,15 +307,13 @@ def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
         ("baths-latest-weekday", "verified_long_ago", {"n": 600}, ()),
         ("", "never_verified", {}, ("library-child-fines", "museum-suitcase")),
     ]
-
-
-def test_a_verification_in_the_future_is_an_error(golden: GoldenSet) -> None:
     golden.items = golden.items[:2]
     golden.items[0].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
     golden.items[1].verified_on = date(2026, 11, 24)
-    found = check(golden, CheckOptions(today=date(2026, 11, 22)))
-    assert kinds(found, "age") == [(golden.items[1].id, "verified_in_future")]
-    assert [one.severity for one in found.findings if one.check == "age"] == ["error"]
+    [found_later] = [one for one in check(golden, CheckOptions(today=today)).findings
+                     if one.check == "age"]  # fmt: skip
+    assert (found_later.item, found_later.note.kind) == (golden.items[1].id, "verified_in_future")
+    assert found_later.severity == "error"
 
 
 def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:

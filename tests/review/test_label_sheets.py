@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,9 @@ import pytest
 import filled_sheets
 from filled_sheets import KINDS
 from labelled_answers import answered, disagreeing, labelled
-from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.judges import Question
-from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_forms import answer_fields, answer_of, answer_text
 from ragassay.review.review_sheets import LabelSheet
 
 
@@ -106,18 +101,3 @@ def test_a_sheet_of_one_person_holds_what_waits_for_that_person(tmp_path: Path) 
     assert LabelSheet(labels).write(path, "ann") == 3
     assert LabelSheet(labels).write(path, "bob") == 4
     assert read(path)[0]["labels"] == "", "bob does not see what ann said"
-
-
-@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
-def test_an_answer_of_each_kind_is_read_as_it_was_written(question: Question[Any]) -> None:
-    values: dict[str, Any] = {
-        "text": lambda _: "text", "texts": lambda _: ["a, b", "c"], "numbers": lambda _: [1],
-        "number": lambda field: field["low"], "choice": lambda field: field["values"][-1],
-        "choices": lambda field: [field["values"][0]] * len(field["items"]),
-    }  # fmt: skip
-    fields = [one for one in answer_fields(question) if not one["optional"]]
-    answer = {one["name"]: values[one["form"]](one) for one in fields}
-    record = {"question": question.kind, "data": question.data, "answer": answer}
-    _, reply = label_of(json.loads(json.dumps(record)))
-    assert reply is not None
-    assert answer_of(question, answer_text(question, reply)) == answer

@@ -21,8 +21,8 @@ from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.synthesis.draft import Wish
 from ragassay.synthesis.filters import Checks, Filters
-from ragassay.synthesis.generators.offline_generator import OfflineGenerator
 from ragassay.synthesis.mix import Mix
+from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import told_apart
 from ragassay.synthesis.sections import Corpus
 from ragassay.synthesis.synthesizing import Synthesis

@@ -21,7 +21,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import atomic, write_bytes, write_text
 from ragassay.base.subsets import Subset
 from ragassay.formats.sources.json_values import parse_json, whole_object
-from ragassay.golden.documents import Document, load, load_documents, text_at
+from ragassay.golden.documents import Document, load_documents, text_at
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.texts.document_names import DocumentNames
 
@@ -99,10 +99,12 @@ class GoldenSet:
         return self.documents_in or self.folder / DOCUMENTS
 
     def documents(self) -> dict[str, Document]:
-        """The documents by id, without those that were left out when the set was made. Gold that
-        names them otherwise (`DocumentNames`) has their ids afterwards, as it has after `open`
-        where ``documents.json`` lists them."""
+        """The documents by id, without those that were left out when the set was made and still
+        cannot be taken. Gold that names them otherwise (`DocumentNames`) has their ids afterwards,
+        as it has after `open` where ``documents.json`` lists them."""
         documents = load_documents(self.documents_folder, self.left_out)
+        taken = {one.path for one in documents.values()}
+        self.left_out = {name: why for name, why in self.left_out.items() if name not in taken}
         self._name_by_id({name: one.path for name, one in documents.items()})
         return documents
 
@@ -119,27 +121,6 @@ class GoldenSet:
                 one if one.document == name else one.model_copy(update={"document": name})
                 for one, name in zip(item.gold, ids, strict=True)
             ]
-
-    def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
-        """Documents that were left out and can be read now, without those that have the id or text
-        of another one."""
-        folder = self.documents_folder
-        texts = {one.text for one in documents.values()}
-        readable: dict[str, Document] = {}
-        for name in self.left_out:
-            try:
-                one = load(folder / name, folder)
-            except (InputError, UsageError, OSError):
-                continue
-            if one.id not in documents and one.id not in readable and one.text not in texts:
-                texts.add(one.text)
-                readable[one.id] = one
-        return list(readable.values())
-
-    def take_in(self, documents: Iterable[Document]) -> None:
-        """Leaves documents no longer out; ``documents.json`` says so once it is saved."""
-        paths = {one.path for one in documents}
-        self.left_out = {name: why for name, why in self.left_out.items() if name not in paths}
 
     def item(self, name: str) -> GoldenItem | None:
         """The item with an id; ``None`` where there is none."""

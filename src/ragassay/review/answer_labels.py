@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import InstanceOf
 
@@ -32,7 +31,7 @@ from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.judges.reply import R_co
 from ragassay.metrics.core.metric import Metric
-from ragassay.review.reviewing import Entry, Reviewing, ReviewSettings, Standing, Thing, now
+from ragassay.review.reviewing import Entry, Reviewing, Standing, Thing, now
 
 CANNOT_TELL = "cannot tell"
 RULE = "median"
@@ -204,20 +203,19 @@ class _Known(Judge):
         return answer or Failure(question, NOT_ASKED, "nobody answered it", made, repeat)
 
 
-Asked = tuple[Question[Any], Sample]
-
-
-@dataclass(frozen=True)
-class KnownAnswer:
-    """A question whose answer is known.
+class Asked(NamedTuple):
+    """A question that people answer.
 
     Attributes:
-        query: that the question is about; empty where it is not known.
+        query: that it is about; empty where it is not known.
+        sample: id of the answer that it is about; empty for a question of the calibration set.
+        known: the known answer, of a question of the calibration set.
     """
 
     question: Question[Any]
-    answer: Reply
     query: str
+    sample: str = ""
+    known: Reply | None = None
 
 
 class AnswerLabels(Reviewing[Label]):
@@ -251,28 +249,24 @@ class AnswerLabels(Reviewing[Label]):
 
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
         """The questions; see `Reviewing.things`."""
-        standing, settings = self.current(), self.settings()
-        return [_thing(one, standing, settings) for one in self._questions().values()]
+        return list(map(self._thing, self._questions().values()))
 
     def known_things(self) -> list[Thing]:
         """The questions with known answers."""
-        return [
-            Thing(key, {"kind": one.question.kind, "sample": ""}, calibration=True)
-            for key, one in self.known_questions().items()
-        ]
+        return list(map(self._thing, self.known_questions().values()))
 
     def changed(self, key: str, *, calibration: bool) -> list[Thing]:
         """All questions: others may follow from an answer; see `Reviewing.changed`."""
         return [*self.known_things(), *self.things()]
 
-    def known_questions(self) -> dict[str, KnownAnswer]:
+    def known_questions(self) -> dict[str, Asked]:
         """The questions with known answers, by key: those that people agree on, or settled, in the
         labels of the calibration set, of the kinds that are asked here. Lists of texts have no
         known answer."""
         golden = self.calibration()
         if golden is None:
             return {}
-        kinds = {question.kind for question, _ in self._questions().values()}
+        kinds = {asked.question.kind for asked in self._questions().values()}
         standing = self.standing(Label, golden.folder)
         queries = {item.id: item.query for item in golden.items}
         known = {}
@@ -286,19 +280,12 @@ class AnswerLabels(Reviewing[Label]):
             if combinable(question.reply) and isinstance(verdict, Verdict):
                 names = (str(one.record.get("sample")) for one in entries)
                 query = next((queries[name] for name in names if name in queries), "")
-                known[key] = KnownAnswer(question, verdict.answer, query)
+                known[key] = Asked(question, query, known=verdict.answer)
         return known
 
-    def known_question(self, key: str) -> KnownAnswer:
-        """A question with a known answer."""
-        known = self.known_questions().get(key)
-        if known is None:
-            raise UsageError("This question is not among those with known answers.")
-        return known
-
-    def question(self, key: str) -> Asked:
-        """A question, and the answer that it is about."""
-        asked = self._questions().get(key)
+    def question(self, key: str, *, calibration: bool = False) -> Asked:
+        """A question that is asked, or one of the calibration set."""
+        asked = (self.known_questions() if calibration else self._questions()).get(key)
         if asked is None:
             raise UsageError("This question is no longer asked: another answer led elsewhere.")
         return asked
@@ -315,8 +302,7 @@ class AnswerLabels(Reviewing[Label]):
         for other questions: who still has to answer does not see what others said."""
         standing, asked = self.current(), self._questions().get(key)
         is_shown = standing.settled(key) is not None or (
-            asked is not None
-            and _thing(asked, standing, self.settings()).state("", standing) == "disagreement"
+            asked is not None and self._thing(asked).state("", standing) == "disagreement"
         )
         return {one.who: one.answer for one in standing.all_of(key) if is_shown}
 
@@ -338,30 +324,23 @@ class AnswerLabels(Reviewing[Label]):
             seconds: that it took; ``None`` where nobody measured it.
             final: the person saw what others had said; the label settles the question.
         """
-        right = None
         with self.deciding(reviewer):
-            more: dict[str, Any]
-            if calibration:
-                known = self.known_question(key)
-                question = known.question
-                more = {}
-            else:
-                question, sample = self.question(key)
-                more = {"sample": sample.id}
+            asked = self.question(key, calibration=calibration)
+            record = {**_line(asked.question, reviewer), "answer": answer}
+            if asked.sample:
+                record["sample"] = asked.sample
                 # Who once saw the others' labels has seen them.
                 if final or reviewer in self.current().final.get(key, ()):
-                    more["final"] = True
+                    record["final"] = True
             if answer is None:
-                more["detail"] = f"{reviewer}: {CANNOT_TELL}"
+                record["detail"] = f"{reviewer}: {CANNOT_TELL}"
             if seconds is not None:
-                more["seconds"] = round(max(seconds, 0.0), 1)
-            record = {**_line(question, reviewer), "answer": answer, **more}
+                record["seconds"] = round(max(seconds, 0.0), 1)
             _, reply = label_of(record)
-            if calibration:
-                right = reply is not None and not differ([known.answer, reply])
-                record["right"] = right
+            if asked.known is not None:
+                record["right"] = reply is not None and not differ([asked.known, reply])
             self.write(record, calibration=calibration)
-        return right
+        return record.get("right")
 
     def _restored(self, last: Label, before: Label | None) -> Mapping[str, Any]:
         """What stands again is written again: a run takes each person's last line."""
@@ -390,19 +369,20 @@ class AnswerLabels(Reviewing[Label]):
                 self._by_key = {}
                 for sample, questions in zip(self._samples, self._asked, strict=True):
                     for question in questions:
-                        self._by_key.setdefault(question.key, (question, sample))
+                        asked_of = Asked(question, sample.query_text, sample.id)
+                        self._by_key.setdefault(question.key, asked_of)
                 self._seen = entries
             return self._by_key
 
-
-def _thing(asked: Asked, standing: Standing[Label], settings: ReviewSettings) -> Thing:
-    question, sample = asked
-    key = question.key
-    # Lists of texts cannot be combined: one person writes them.
-    needs = settings.needs(sample.id) if combinable(question.reply) else 1
-    is_agreed = len(standing.of.get(key, ())) >= needs and not standing.disagree(key)
-    closed = is_agreed or standing.settled(key) is not None
-    return Thing(key, {"kind": question.kind, "sample": sample.id}, needs, closed)
+    def _thing(self, asked: Asked) -> Thing:
+        question, standing = asked.question, self.current()
+        key, told = question.key, {"kind": question.kind, "sample": asked.sample}
+        if asked.known is not None:
+            return Thing(key, told, calibration=True)
+        # Lists of texts cannot be combined: one person writes them.
+        needs = self.settings().needs(asked.sample) if combinable(question.reply) else 1
+        is_agreed = len(standing.of.get(key, ())) >= needs and not standing.disagree(key)
+        return Thing(key, told, needs, is_agreed or standing.settled(key) is not None)
 
 
 def _line(question: Question[Any], reviewer: str) -> dict[str, Any]:

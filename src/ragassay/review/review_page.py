@@ -13,12 +13,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.base import printable
 from ragassay.base.errors import UsageError
-from ragassay.golden.golden_item import GoldenItem, NegativeReference, nearly, unplaced
+from ragassay.golden.golden_item import GoldenItem, nearly, unplaced
 from ragassay.reports.html.pages import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import answer_text, label_text, shown_question
 from ragassay.review.review_agreement import shown_reviews
-from ragassay.review.review_store import HIDDEN, ReviewConflictError, ReviewStore, version_of
+from ragassay.review.review_store import (
+    HIDDEN,
+    Editable,
+    ReviewConflictError,
+    ReviewStore,
+    version_of,
+)
 from ragassay.review.reviewing import Reviewing
 from ragassay.service import web
 from ragassay.service.api.access import Access, Guard
@@ -30,7 +36,6 @@ MOST_SECONDS = 600.0
 """Of a decision: who takes longer was probably elsewhere."""
 Name = Annotated[str, Query(max_length=100)]
 Set = Literal["golden", "calibration"]
-Texts = Annotated[list[str], Field(max_length=100)]
 
 
 class Body(BaseModel):
@@ -51,34 +56,12 @@ class _Decided(ByReviewer):
     calibration: bool = False
 
 
-class _Span(Body):
-    document: str
-    start: int
-    end: int
-    grade: int = 1
-
-
-class _Fields(Body):
-    """The fields that the page changes."""
-
-    query: str | None = None
-    references: Texts | None = None
-    negative_references: Annotated[list[NegativeReference], Field(max_length=100)] | None = None
-    gold: Annotated[list[_Span], Field(max_length=1_000)] | None = None
-    answerability: str | None = None
-    type: str | None = None
-    complexity: str | None = None
-    style: str | None = None
-    language: str | None = None
-    source: str | None = None
-    tags: Texts | None = None
-    metadata: Annotated[dict[str, Any], Field(max_length=100)] | None = None
-
-
 class _Review(_Decided):
     decision: Literal["accept", "reject", "tag"]
     version: str
-    fields: _Fields = _Fields()
+    fields: dict[Editable, Any] = Field(
+        default_factory=dict, description="Of an item, see `edited`"
+    )
 
 
 class _Label(_Decided):
@@ -130,7 +113,7 @@ def create_review_app(
             body.reviewer,
             body.decision,
             body.version,
-            fields=body.fields.model_dump(exclude_unset=True),
+            fields=body.fields,
             seconds=min(body.seconds, MOST_SECONDS),
             calibration=body.calibration,
         )
@@ -164,8 +147,8 @@ def create_review_app(
             )
             told: dict[str, Any] = {}
             if right is not None:
-                known = labels.known_question(body.key)
-                told = {"right": right, "known": answer_text(known.question, known.answer)}
+                question, _, _, known = labels.question(body.key, calibration=True)
+                told = {"right": right, "known": known and answer_text(question, known)}
             return {**told, **_now(labels, body, body.key, calibration=body.calibration)}
 
     @app.get("/documents/{kind}")
@@ -229,16 +212,11 @@ def _item(store: ReviewStore, key: str, reviewer: str, *, calibration: bool) -> 
 def _question(
     labels: AnswerLabels, key: str, reviewer: str, *, calibration: bool
 ) -> dict[str, Any]:
-    others: dict[str, Any] = {}
-    if calibration:
-        known = labels.known_question(key)
-        question, query, name = known.question, known.query, "calibration"
-    else:
-        question, sample = labels.question(key)
-        query, name, others = sample.query_text, sample.id, labels.others(key)
+    question, query, sample, _ = labels.question(key, calibration=calibration)
+    others = {} if calibration else labels.others(key)
     return {
         **shown_question(question, query),
-        "sample": name,
+        "sample": sample or "calibration",
         "given": labels.own_label(key, reviewer, calibration=calibration),
         "others": [
             {"reviewer": who, "answer": label_text(question, answer)}

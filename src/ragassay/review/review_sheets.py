@@ -201,21 +201,16 @@ class ItemSheet(Sheet):
         ):
             _refuse_emptied(fields.get("answerability", item.answerability))
         status = {"accept": "accepted", "reject": "rejected"}[decision]
-        mine = store.current().of.get(item.id, {}).get(reviewer)
-        before = mine and _decided(mine)
-        # The last of several people who decided alike is the reviewer of the item.
-        if (
-            not changed
-            and item.status == status
-            and (item.reviewer == reviewer or before == decision)
-        ):
-            return False  # the sheet was read before
-        if item.status == "draft" and mine is not None and row["version"] == version_of(item):
-            wanted = {name: pair[1] for name, pair in mine.changes.items()}
-            if before == decision and {name: fields[name] for name in changed} == {
-                name: _bare(name, value) for name, value in wanted.items()
-            }:
-                return False  # as before: others are waited for
+        mine = store.current().own(item.id, reviewer)
+        if mine is not None and _decided(mine) == decision:
+            wanted = {} if mine.applied else {name: new for name, (_, new) in mine.changes.items()}
+            is_as_before = all(
+                _bare(name, wanted.get(name, record[name])) == value
+                for name, value in fields.items()
+            )
+            # What waits for others is a draft.
+            if is_as_before and item.status in {status, status if mine.applied else "draft"}:
+                return False
         store.review(
             item.id,
             reviewer,
@@ -254,15 +249,15 @@ class LabelSheet(Sheet):
         for thing in labels.things():
             if thing.state(reviewer, standing) not in ("todo", "disagreement"):
                 continue
-            question, sample = labels.question(thing.key)
-            shown = shown_question(question, sample.query_text)
+            question, query, sample, _ = labels.question(thing.key)
+            shown = shown_question(question, query)
             needed = needed_fields(question)
             said = [
                 f"{who}: {label_text(question, one)}".replace("\n", ", ")
                 for who, one in labels.others(thing.key).items()
             ]
             row = [
-                *(thing.key, sample.id, shown["ask"]),
+                *(thing.key, sample, shown["ask"]),
                 "\n".join(_values(field, len(needed) > 1) for field in needed),
                 *("", "", "\n".join(said)),
                 _texts(shown["texts"]),
@@ -274,7 +269,7 @@ class LabelSheet(Sheet):
 
     def _is_taken(self, row: Row) -> bool:
         try:
-            question, _ = self._labels.question(row["key"])
+            question = self._labels.question(row["key"]).question
             answer = _answer(question, row)
         except RagassayError:
             return False
@@ -289,7 +284,7 @@ class LabelSheet(Sheet):
                 raise InputError("the row says why, and has no answer", field="answer")
             return False
         key = row["key"]
-        question, _ = self._labels.question(key)
+        question = self._labels.question(key).question
         answer, before = _answer(question, row), self._labels.own_label(key, reviewer)
         if before is not None and _same(question, before, answer):
             return False  # the sheet was read before

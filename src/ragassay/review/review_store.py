@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import orjson
 from pydantic import Field, ValidationError
@@ -21,11 +21,12 @@ from ragassay.review.reviewing import Entry, Reviewing, Thing, now
 
 Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 
-EDITABLE = (
-    *("query", "references", "negative_references", "gold", "answerability", "type"),
-    *("complexity", "style", "language", "source", "tags", "metadata"),
-)
+Editable = Literal[
+    "query", "references", "negative_references", "gold", "answerability", "type",
+    "complexity", "style", "language", "source", "tags", "metadata",
+]  # fmt: skip
 """Fields of an item that a reviewer changes."""
+EDITABLE: tuple[str, ...] = get_args(Editable)
 
 
 class Review(Entry):
@@ -77,7 +78,7 @@ class Review(Entry):
 
 def edited(
     item: GoldenItem,
-    fields: Mapping[str, Any],
+    fields: Mapping[Any, Any],
     reviewer: str,
     documents: Callable[[], Mapping[str, Document]],
 ) -> GoldenItem:
@@ -85,7 +86,13 @@ def edited(
     unknown = set(fields) - set(EDITABLE)
     if unknown:
         raise UsageError(f"A reviewer does not change {', '.join(sorted(unknown))}.")
-    record = {**item.model_dump(mode="json"), **fields}
+    before = item.model_dump(mode="json")
+    try:
+        record = GoldenItem.model_validate({**before, **fields, "gold": None}).model_dump(
+            mode="json"
+        )
+    except ValidationError as error:
+        raise wrong_record(error) from error
     record["tags"] = list(dict.fromkeys(tag for one in record["tags"] if (tag := one.strip())))
     record["metadata"] = {
         name: value for key, value in record["metadata"].items() if (name := key.strip())
@@ -97,12 +104,11 @@ def edited(
         for one in record["negative_references"]
         if one["text"].strip()
     ]
-    if record["gold"] is not None:
-        record["gold"] = [_span(item, one, documents) for one in record["gold"]]
-    try:
-        return GoldenItem.model_validate(record)
-    except ValidationError as error:
-        raise wrong_record(error) from error
+    spans = fields.get("gold", before["gold"])
+    if not isinstance(spans, list | None):
+        raise InputError("is no list of spans", field="gold")
+    record["gold"] = spans and [_span(item, one, documents) for one in spans]
+    return GoldenItem.model_validate(record)
 
 
 def changes_of(old: GoldenItem, new: GoldenItem) -> dict[str, tuple[Any, Any]]:
@@ -197,7 +203,7 @@ class ReviewStore(Reviewing[Review]):
         decision: Literal["accept", "reject", "tag"],
         version: str,
         *,
-        fields: Mapping[str, Any] | None = None,
+        fields: Mapping[Any, Any] | None = None,
         seconds: float = 0.0,
         calibration: bool = False,
     ) -> Review:

@@ -7,11 +7,10 @@ A log holds a line a decision, and is never changed.
 from __future__ import annotations
 
 import hashlib
-import os
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import merge
@@ -158,17 +157,10 @@ def lines_in(path: Path) -> Iterator[tuple[int, bytes]]:
     if not path.is_file():
         return
     *lines, last = path.read_bytes().split(b"\n")
-    if _is_record(last):
+    with suppress(orjson.JSONDecodeError):  # the beginning of an object is no JSON
+        orjson.loads(last)
         lines.append(last)
     yield from ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-
-
-def _is_record(line: bytes) -> bool:
-    """Whether a line holds a complete record: the beginning of an object is no JSON."""
-    try:
-        return isinstance(orjson.loads(line), dict)
-    except orjson.JSONDecodeError:
-        return False
 
 
 def now() -> str:
@@ -178,20 +170,8 @@ def now() -> str:
 
 def append(path: Path, record: Mapping[str, Any]) -> None:
     """Adds a record to a log; it is on disk afterwards."""
-    line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    with path.open("a+b") as stream:
-        if stream.seek(0, os.SEEK_END):
-            stream.seek(-1, os.SEEK_END)
-            if stream.read(1) != b"\n":
-                content = path.read_bytes()
-                begin = content.rfind(b"\n") + 1
-                if _is_record(content[begin:]):
-                    line = b"\n" + line
-                else:  # an unfinished line is no record
-                    stream.truncate(begin)
-        stream.write(line)
-        stream.flush()
-        os.fsync(stream.fileno())
+    lines = [line for _, line in lines_in(path)]
+    write_bytes(path, b"\n".join([*lines, orjson.dumps(record), b""]))
 
 
 SETTINGS = "review.json"
@@ -220,7 +200,6 @@ class ReviewFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cache: dict[tuple[object, ...], tuple[object, Any]] = {}
-        self._lines: dict[tuple[Path, int, bytes], Any] = {}
         self.golden()
         self.settings()
 
@@ -282,21 +261,18 @@ class ReviewFolder:
         return settings
 
     def logged(self, kind: type[E], path: Path) -> list[E]:
-        """The entries of a log; each line is read once."""
+        """The entries of a log."""
 
         def entry(number: int, line: bytes) -> E:
-            if (path, number, line) not in self._lines:
-                try:
-                    record = parse_json(line, path, number)
-                    if not isinstance(record, dict):
-                        raise InputError("is not a JSON object")
-                    if path.name == kind.known_log:
-                        record["calibration"] = True
-                    self._lines[path, number, line] = kind.of_record(record, number)
-                except InputError as error:
-                    raise error.at(path=path, line=number) from error
-            found: E = self._lines[path, number, line]
-            return found
+            try:
+                record = parse_json(line, path, number)
+                if not isinstance(record, dict):
+                    raise InputError("is not a JSON object")
+                if path.name == kind.known_log:
+                    record["calibration"] = True
+                return kind.of_record(record, number)
+            except InputError as error:
+                raise error.at(path=path, line=number) from error
 
         return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
 

@@ -151,26 +151,32 @@ class Rejection:
     """A draft that is no item, and why.
 
     Attributes:
-        passing: whether the reason may be gone when the command runs again.
-        failed: whether who was asked gave no usable answer.
-        unasked: whether nobody was asked, because nothing more was sent (a spent budget, an
-            endpoint that was given up): then it is no rejection, and counted apart.
+        failure: of who was asked, where there was no usable answer.
     """
 
     why: Why
     detail: str
     draft: Draft
-    passing: bool = False
-    failed: bool = False
-    unasked: bool = False
+    failure: Failure | None = None
+
+    @property
+    def passing(self) -> bool:
+        """Whether the reason may be gone when the command runs again."""
+        return self.failure is not None and self.failure.reason.passing
+
+    @property
+    def unasked(self) -> bool:
+        """Whether nobody was asked, because nothing more was sent (a spent budget, an endpoint that
+        was given up): then it is no rejection, and counted apart."""
+        return self.failure is not None and self.failure.stopped
 
     @classmethod
     def of(cls, failure: Failure, why: Why, asked: str, draft: Draft) -> Rejection:
         """The rejection of a draft about which there is no answer."""
-        if failure.stopped:
-            return cls(why, failure.detail, draft, failure.reason.passing, unasked=True)
-        detail = f"the {asked} gave no answer: {failure.detail}"
-        return cls(why, detail, draft, failure.reason.passing, failed=True)
+        detail = failure.detail
+        if not failure.stopped:
+            detail = f"the {asked} gave no answer: {detail}"
+        return cls(why, detail, draft, failure)
 
     def to_record(self, made: dict[str, Any]) -> dict[str, Any]:
         """A line of ``rejected.jsonl``."""

@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Ask, Unanswered
-from ragassay.judges.offline.refusal import TURN, parts
+from ragassay.judges.offline.refusal import parts, refuses
 from ragassay.judges.offline.words import WHOLE, content, n_words, sentences as said, weight
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
 from ragassay.judges.questions.writing import AnswerFromPassages
@@ -25,14 +25,12 @@ from ragassay.synthesis.sections import Corpus, with_headings
 from ragassay.texts import sentences
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no, word_lists
 
-_SORRY = r"(?:(?:i['\u2019]?m|i am) )?(?:very |so |really )?(?:sorry|afraid)\W+(?:but )?"
-_REFUSES = re.compile(
-    rf"\W*(?:{_SORRY}|unfortunately,? |i apologi[sz]e\b[^.]*\W+)*"
-    r"(?:as an ai\b|(?:i|we) (?:can['\u2019]?t|cannot|won['\u2019]?t|will not|refuse\b|decline\b"
-    r"|must (?:decline|refuse)|have to decline)|(?:i['\u2019]?m|i am) (?:unable|not able)\b"
+_DECLINES = re.compile(
+    r"\W*(?:(?:i|we) (?:(?:must|have to) )?(?:refuse|decline)\b"
     r"|(?:the )?request (?:is |was )?(?:refused|declined))",
     re.IGNORECASE,
 )
+"""Refusals that state something, which an answer may do, too."""
 _MORE = re.compile(
     r"\b(?:provide|give|share|send|paste)\b.*\b(?:more|another|other|text|passages?|documents?"
     r"|details|context|information)\b"
@@ -46,14 +44,10 @@ _MORE = re.compile(
 
 def no_answer(text: str, conversation: str = "") -> bool:
     """Whether a text holds no answer: it is empty, declines, or says that it does not know."""
-    kinds = {kind for kind, _ in parts(text, conversation)}
-    if "statement" in kinds:
-        # "I refuse" states something; "I cannot say for sure, but it is 5 euros" does not refuse.
-        return "refusal" not in kinds and bool(_REFUSES.match(text)) and not TURN.search(text)
-    if kinds & {"refusal", "small talk"} or _REFUSES.match(text):
-        return True
-    # An apology may lead to an answer: "I'm sorry, the museum is closed on Mondays."
-    return len(content(text)) <= 1
+    if not parts(text, conversation):
+        # An apology may lead to an answer: "I'm sorry, the museum is closed on Mondays."
+        return len(content(text)) <= 1
+    return refuses(text, conversation) or bool(_DECLINES.match(text))
 
 
 def declined(text: str) -> bool:
@@ -61,11 +55,8 @@ def declined(text: str) -> bool:
 
     What asks something is a query, whatever stands before it ("I cannot log in, what can I do?").
     """
-    kinds = {kind for kind, _ in parts(text)}
-    if not (_REFUSES.match(text) or ("refusal" in kinds and "statement" not in kinds)):
-        return False
     asked = [one for one in said(text) if one.endswith(("?", "？"))]
-    return all(_MORE.search(one) for one in asked)
+    return no_answer(text) and all(map(_MORE.search, asked))
 
 
 ALIKE = 90.0

@@ -18,8 +18,8 @@ def anchor(given: Given) -> int:
     could be at several places, or at one whose surroundings do not tell that it is the same
     (unsure), or stands nowhere, is listed and stays as it is: exit code 3. A person marks such
     places on the page of 'ragassay golden review', or rejects the items.
-    Documents that were added, or were left out as unreadable and can be read now, are taken into
-    documents.json and named.
+    Documents that were added, or were left out and can be read now, are taken into documents.json
+    and named.
 
     ```sh
     ragassay golden anchor golden --dry-run
@@ -35,19 +35,13 @@ def anchor(given: Given) -> int:
     documents = golden.documents()
     listed = golden.known_documents()
     added = [name for name in documents if listed and name not in listed]
-    readable = golden.readable_again(documents)
-    if readable:
-        golden.take_in(readable)
-        documents = golden.documents()
     spans = list(find(golden.items, documents))
     if not given.dry_run:
         save_places(golden, spans)
         golden.save_manifest(documents)
-    unread = [one.path for one in readable]
-    for names, how in ((added, "added"), (unread, "left out as unreadable and can be read now")):
-        become = "would be" if given.dry_run else either(len(names), "is", "are")
-        note = Note("documents_taken_in", {"how": how, "become": become}, tuple(names))
-        show.warn([str(note)] * bool(names))
+    if added:
+        become = "would be" if given.dry_run else either(len(added), "is", "are")
+        show.warn([str(Note("documents_taken_in", {"become": become}, tuple(added)))])
     unplaced = [one for one in spans if one.new is None]
     if given.json:
         show.json([one.to_json() for one in spans if one.found != "unchanged"])

@@ -14,8 +14,7 @@ from ragassay.cli.output import show
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:
-    from ragassay.golden.checks.golden_checks import Checked
-    from ragassay.golden.checks.judged_checks import Blindness
+    from ragassay.golden.checks.golden_checks import Blindness, Checked
 
 _SHOWN = 20
 """Findings of one check that are shown."""

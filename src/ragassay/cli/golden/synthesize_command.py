@@ -198,7 +198,7 @@ def _advice(frequent: Sequence[tuple[Rejection, int]], wish: Wish) -> Note:
     worst = frequent[0][0] if frequent else None
     if worst is not None and worst.why == "not-written" and "declined" in worst.detail:
         return Note("generator_declines")
-    if worst is not None and worst.failed:
+    if worst is not None and worst.failure is not None:
         return Note("mend", {"who": "checker" if worst.why == "not-checked" else "generator"})
     if wish.given:
         return Note("reasons_in_file")

@@ -163,14 +163,7 @@ def changed_documents(look: Look) -> Findings:
             yield _look("document_edited", document=name)
     for name in recorded.keys() - documents.keys():
         yield _error("document_gone", document=name)
-    if readable := [one.path for one in golden.readable_again(documents)]:
-        yield _look("readable_again", names=readable, folder=str(golden.folder))
-    unreadable = [
-        name
-        for name, why in golden.left_out.items()
-        if name not in readable and not why.startswith(COPY)
-    ]
-    if unreadable:
+    if unreadable := [one for one, why in golden.left_out.items() if not why.startswith(COPY)]:
         yield _look("unreadable", names=unreadable)
     if documents and not recorded:
         yield _look("documents_not_listed", manifest=MANIFEST)

@@ -1,1 +1,0 @@
-"""Who writes queries and answers, and who checks them: rules, models, targets."""
