@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.base.counts import few
+from ragassay.base.counts import few, grouped
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.verdict_rules import OFFLINE, agreements
@@ -92,21 +92,34 @@ def _agreement(one: Evidence, sample: Sample) -> Iterator[Cell]:
 
 
 def _over_runs(scores: Sequence[Evidence], limit: int) -> Iterator[Block]:
-    """The scores over the runs of a query, a line each: the value, and those in each run or of each
-    pair of runs."""
-    columns = [Column("metric", "name"), Column("value"),
+    """The values of a query's runs, a line for each metric of single runs: its figures, and the
+    values in each run or of each pair of runs."""
+    groups = grouped((_measured(one.row.metric), one.row) for one in scores)
+    columns = [Column("metric", "name"), Column("figures", "words"),
                Column("in the runs, or of pairs of runs", "words", style="dim")]  # fmt: skip
-    yield table(columns, (_figures(one.row, limit) for one in scores))
+    yield table(columns, (_figures(name, rows, limit) for name, rows in groups.items()))
     yield lines(["A metric's name shows it whole; --full shows all."])
 
 
-def _figures(row: ScoreRow, limit: int) -> list[Cell | str]:
-    if row.value is None:
-        return [row.metric, "", Cell(wording.reason(row.reason or ""), style="doubt")]
-    listed = (
-        one if isinstance(one, str) else wording.number(one) for one in row.parts.get("values", ())
-    )
-    return [row.metric, wording.value(row.value), _clip(" ".join(listed), limit // 10)]
+def _measured(metric: str) -> str:
+    """``consistency_f1`` of ``consistency_f1.mean``."""
+    base, _, last = metric.rpartition(".")
+    return base if base and last.isidentifier() else metric
+
+
+def _figures(name: str, rows: Sequence[ScoreRow], limit: int) -> list[Cell | str]:
+    figures = {
+        row.metric.removeprefix(name).lstrip("."): wording.reason(row.reason or "")
+        if row.value is None
+        else wording.value(row.value)
+        for row in rows
+    }
+    shown = ", ".join(f"{last} {figure}".lstrip() for last, figure in figures.items())
+    if rows[0].value is None and len({*figures.values()}) == 1:
+        shown = wording.reason(rows[0].reason or "")
+    values = next((row.parts["values"] for row in rows if "values" in row.parts), ())
+    listed = (one if isinstance(one, str) else wording.number(one) for one in values)
+    return [name, shown, _clip(" ".join(listed), limit // 10)]
 
 
 def labels_to_give(explanation: Explained) -> list[str]:
