@@ -12,7 +12,7 @@ from ragassay.base import package_files
 from ragassay.base.counts import either, few, grouped, plural as plural
 from ragassay.base.note import Note
 from ragassay.base.printable import one_line as one_line
-from ragassay.base.score import AND, Value, label_of
+from ragassay.base.score import AND, Reason, Value, label_of
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
@@ -142,8 +142,8 @@ def percent(share: float) -> str:
 
 
 def reason(code: str) -> str:
-    """``not_applicable`` as ``not applicable``."""
-    return code.replace("_", " ")
+    """``not_applicable`` as ``not applicable``. No passage may be usable though some came back."""
+    return "no usable passage" if code == Reason.NOTHING_RETRIEVED else code.replace("_", " ")
 
 
 def against(comparison: Comparison) -> str:

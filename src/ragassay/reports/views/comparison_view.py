@@ -99,13 +99,14 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
 
 def differences(comparison: Comparison, *, full: bool = False) -> Table:
     """A row a metric: both means, the difference and the verdict."""
+    wider = (wording.sentence("no_room_for_intervals"),)
     columns = [
         Column("metric", "name"),
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=0 if full else 1, instead=(), style="dim", under="difference"),
+        Column("interval", drop=0 if full else 1, instead=wider, style="dim", under="difference"),
         Column("← old, new →", "figure"),
     ]
     if full:
