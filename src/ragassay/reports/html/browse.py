@@ -146,7 +146,7 @@ def details_of(
         entry |= _texts(sample, limits)
     evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
     records = [record for one in evidence if (record := verdicts.get(one))]
-    each, ranks = _each(limits.main, records), verdict_view.ranks_of(sample)
+    each, ranks = _each(limits.main, records), verdict_view.ranks_of(sample if records else None)
     entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
     places = {record["id"]: at for at, record in enumerate(records)}
     entry["evidence"] = {
