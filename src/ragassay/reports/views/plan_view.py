@@ -33,7 +33,7 @@ _FITS: dict[str, tuple[str, Style]] = {
 }
 """Sentences and styles of the verdicts of a budget."""
 
-_NAMES = 4
+_NAMES = 3
 """Metrics that ask the same, named in one cell."""
 
 

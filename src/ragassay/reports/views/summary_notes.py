@@ -20,7 +20,7 @@ from ragassay.reports.text.wording import sentence
 from ragassay.suites import Suite, all_suites
 
 MOST_LABELS = 6
-"""Labels of a metric that are listed one by one."""
+"""Labels of a metric, or names of metrics, that are listed one by one."""
 
 _JUDGE = re.compile(r"(?:^|\|)judge=([^|]*)")
 
@@ -107,7 +107,9 @@ def _assumed_notes(summary: Summary) -> Iterator[str]:
     for metric in summary.metrics.values():
         if metric.n_assumed:
             assumed = share(metric.n_assumed, metric.n_scored, "value")
-            without = wording.number(metric.mean_measured)
+            without = "there is no mean"
+            if metric.mean_measured is not None:
+                without = f"the mean without them is {wording.number(metric.mean_measured)}"
             yield sentence("assumed", names=(metric.name,), share=assumed, without=without)
 
 
@@ -219,9 +221,13 @@ def _judged(summary: Summary, spent: Spending) -> list[str]:
 def _which(judged: Sequence[str], metrics: Sequence[str]) -> str:
     """The judged metrics in few words."""
     others = [name for name in metrics if name not in judged]
-    if len(others) >= len(judged):
-        return few(judged)
-    return f"all metrics but {few(others)}" if others else "all metrics"
+    if not others:
+        return "all metrics"
+    if len(judged) <= MOST_LABELS:
+        return ", ".join(judged)
+    if len(others) <= MOST_LABELS:
+        return f"all metrics but {', '.join(others)}"
+    return share(len(judged), len(metrics), "metric")
 
 
 def _embedded_notes(summary: Summary) -> Iterator[str]:
