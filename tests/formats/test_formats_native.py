@@ -21,7 +21,7 @@ from ragassay.base.sample import (
     Turn,
 )
 from ragassay.formats import detect, load, read, schema, to_record
-from ragassay.formats.native import write
+from ragassay.formats.native import from_record, write
 
 text = st.text(max_size=12)
 name = st.text(min_size=1, max_size=6)
@@ -120,6 +120,7 @@ def test_reading_gives_back_what_was_written(
     path = tmp_path / file
     assert write(written, path) == len(written)
     assert load(path, format="jsonl") == written
+    assert [from_record(json.loads(json.dumps(to_record(one)))) for one in written] == written
 
 
 @settings(max_examples=150, deadline=None)

@@ -11,7 +11,7 @@ import pytest
 import ragassay
 from ragassay.base.counts import plural
 from ragassay.base.note import Note
-from ragassay.reports.text import note_sentences
+from ragassay.reports.text import wording
 
 SOURCES = Path(ragassay.__file__).parent
 BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_")
@@ -23,12 +23,12 @@ def placeholders(text: str) -> dict[str, str]:
     return {name: form or "" for _, name, form, _ in string.Formatter().parse(text) if name}
 
 
-@pytest.mark.parametrize("kind", sorted(note_sentences.words()))
+@pytest.mark.parametrize("kind", sorted(wording.words()))
 @pytest.mark.parametrize("n", [1, 3])
 def test_each_kind_reads_as_a_sentence(kind: str, n: int) -> None:
-    text = note_sentences.words()[kind]
+    text = wording.words()[kind]
     counts = {name: n for name in re.findall(r"\{(\w+)", text) if name != "names"}
-    said = note_sentences.said(Note(kind, counts, tuple("abc"[:n])))
+    said = wording.said(Note(kind, counts, tuple("abc"[:n])))
     assert "{" not in said and "}" not in said and "  " not in said
     if kind != "text" and not kind.endswith("_short"):
         assert said[-1] == "."
@@ -38,11 +38,11 @@ def test_each_kind_reads_as_a_sentence(kind: str, n: int) -> None:
 
 def test_every_kind_with_words_is_made_somewhere() -> None:
     code = "\n".join(path.read_text() for path in SOURCES.rglob("*.py"))
-    for kind in note_sentences.words():
+    for kind in wording.words():
         kind = kind.removesuffix("_short")
         assert f'"{kind}"' in code or kind.startswith(BUILT), kind
 
 
 def test_a_kind_without_words_is_an_error() -> None:
     with pytest.raises(KeyError):
-        note_sentences.said(Note("no such kind"))
+        wording.said(Note("no such kind"))

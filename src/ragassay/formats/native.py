@@ -11,12 +11,14 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import cache
 from importlib import resources
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, cast
 
 import orjson
+from pydantic import TypeAdapter
 
 from ragassay.base.errors import InputError
 from ragassay.base.files import atomic
@@ -61,6 +63,33 @@ def to_record(sample: Sample) -> dict[str, Any]:
         if value is not default and value != default:
             record[name] = value if written is None else written(value)
     return record
+
+
+def from_record(record: Any) -> Sample:
+    """The sample that `to_record` made an object of, field by field.
+
+    Raises:
+        ValueError: the object has not the form of a sample.
+    """
+    try:
+        return _form().validate_python(_with_answer(record))
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+def _with_answer(record: Any) -> Any:
+    """The record, and those of its runs, with answers in full."""
+    if not isinstance(record, dict):
+        return record
+    answer, runs = record.get("answer"), record.get("runs")
+    if isinstance(answer, str):
+        record = record | {"answer": {"text": answer}}
+    return record | {"runs": [_with_answer(one) for one in runs]} if runs else record
+
+
+@cache
+def _form() -> TypeAdapter[Sample]:
+    return TypeAdapter(Sample)
 
 
 def _answer(answer: Answer) -> str | dict[str, Any]:

@@ -3,4 +3,4 @@ from .notebook import (
     plot_of as plot_of,
     text_of as text_of,
 )
-from .text.note_sentences import said as said
+from .text.wording import said as said

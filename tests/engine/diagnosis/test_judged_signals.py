@@ -79,9 +79,8 @@ def test_grades_that_call_right_samples_not_retrieved_too_decide_no_class() -> N
 def test_what_was_left_out_is_told_everywhere() -> None:
     (line,) = diagnosis_view.untold_lines(found())
     assert line.startswith(
-        "Not retrieved is not told by umbrela_MRR: it says the same of 4 of 4 samples that "
-        "contains_answer calls right. Name another judge with --judge. umbrela_MRR: only a hint. "
-        "The offline judge was measured on English passages only"
+        "Not retrieved is not told by umbrela_MRR: 4 of 4 right answers show it, too. Name another "
+        "judge with --judge. umbrela_MRR: only a hint. The offline judge was measured on English "
     )
     (told,) = found().to_json()["not_telling"]
     assert told["class"] == "not_retrieved" and told["metric"] == "umbrela_MRR"

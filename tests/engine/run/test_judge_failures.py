@@ -17,7 +17,7 @@ from ragassay.reports.views import summary_notes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
-AGAIN = "The same run again asks only these."
+AGAIN = "(run again to ask these)"
 
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -74,7 +74,7 @@ def test_the_reason_is_told_where_another_metric_scored(
     assert said.startswith(f"1 question without an answer ({reason}): ")
     assert any(one in said for one in says.split("|"))
     assert (AGAIN in terminal) == (reason not in ("auth", "refused", "context too long"))
-    assert ("--retry-failed) asks" in terminal) == (reason == "refused")
+    assert ("(--retry-failed asks again)" in terminal) == (reason == "refused")
 
 
 def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
@@ -150,29 +150,23 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "advice"),
+    ("reason", "advice"),
     [
-        ({"auth": 2, "timeout": 1}, "Mend the key, the model's name or the account"),
-        ({"auth": 2}, "or name the right address: then only these are asked"),
-        ({"timeout": 1}, AGAIN),
-        ({"timeout": 1, "context_too_long": 1}, "The same run again asks only these (1 timeout)."),
-        (
-            {"judge_error": 8, "unparsable": 8},
-            "The same run again asks only these (8 judge error).",
-        ),
-        (
-            {"judge_error": 8, "unparsable": 8},
-            "asks also those whose failure is kept (8 unparsable).",
-        ),
-        ({"auth": 2, "unparsable": 1}, "then only these (2 auth) are asked"),
-        ({"budget": 2, "unparsable": 1}, "asks also those whose failure is kept (1 unparsable)."),
-        ({"budget": 1}, "with a larger budget"),
-        ({"unparsable": 1, "context_too_long": 1}, "--retry-failed) asks"),
-        ({"context_too_long": 1}, "a longer context"),
+        ("auth", "mend the key, the model's name or the address"),
+        ("timeout", AGAIN),
+        ("judge_error", AGAIN),
+        ("budget", "with a larger budget"),
+        ("unparsable", "--retry-failed"),
+        ("refused", "--retry-failed"),
+        ("context_too_long", "a longer context"),
+        ("unsupported", ""),
     ],
 )
-def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) -> None:
-    said = summary_notes._advice(Spending("judge", questions=9, failures=failures))
-    assert advice in said
-    assert (AGAIN in said) == (advice == AGAIN)
-    assert ("--retry-failed) asks" in said) == ("unparsable" in failures)
+def test_each_reason_has_the_advice_that_can_help(reason: str, advice: str) -> None:
+    failures = {reason: 2, "missing_input": 1}
+    said = summary_notes._advised(Spending("judge", questions=9, failures=failures))
+    assert said.startswith(f"2 {reason.replace('_', ' ')}") and said.endswith("1 missing input")
+    assert advice in said and ("(" in said) == bool(advice)
+    assert AGAIN in summary_notes._advised(
+        Spending("embedder", failures={"unsupported": 1}), kept=False
+    ), "what fails for good is not kept of vectors"

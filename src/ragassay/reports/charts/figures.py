@@ -46,27 +46,6 @@ def interval_bar(metric: MetricSummary) -> Markup:
     return _svg(_BAR_W, _BAR_H + _ENDS_H, shapes, description, fixed=True)
 
 
-def share_bar(share: float, low: float | None, high: float | None) -> Markup:
-    """A share of samples as a bar from 0 to 1, with its interval."""
-    width, height = 120, 12
-    shapes = [_line(0, height / 2, width, height / 2, "track")]
-    shapes.append(_rect(0, 2, max(share * width, 1), height - 4, "bar"))
-    if low is not None and high is not None:
-        shapes.append(_line(low * width, height / 2, high * width, height / 2, "mean-interval"))
-    return _svg(width, height, shapes, f"{share:.1%} of the samples", fixed=True)
-
-
-def sparkline(metric: MetricSummary, values: Values) -> Markup:
-    """The histogram of the values, without axes."""
-    if not values.size:
-        return markup("")
-    low, high = distribution_chart.scale(metric)
-    width, height = 120, 22
-    shapes = _bars(distribution_chart.histogram(values, low, high), 0, width, 1, height - 1)
-    shapes.append(_line(0, height - 0.5, width, height - 0.5, "track"))
-    return _svg(width, height, shapes, f"distribution of {metric.name}", fixed=True)
-
-
 def distribution(metric: MetricSummary, values: Values) -> Markup:
     """Histogram, box plot and points of a metric's values, with the mean and its interval. The
     lower part is drawn as ``ragassay plot`` draws it.
@@ -146,32 +125,6 @@ def balance(difference: Difference) -> Markup:
             shapes.append(_rect(left, 0, max(share - 1, 0.5), height, kind))
         left += share
     description = f"{difference.wins} higher, {difference.ties} equal, {difference.losses} lower"
-    return _svg(width, height, shapes, description, fixed=True)
-
-
-def waterfall(name: str, differences: Values) -> Markup:
-    """The difference A - B of each query around zero, on a scale of its own; thinned evenly by
-    rank.
-    """
-    if not differences.size:
-        return markup("")
-    width, height, middle = 240, 40, 20
-    shown = distribution_chart.thinned(differences, width)
-    most = float(abs(shown).max()) or 1.0
-    step = width / shown.size
-    shapes = []
-    for at, diff in enumerate(shown.tolist()):
-        tall = middle * abs(diff) / most
-        if tall:
-            top = middle - tall if diff > 0 else middle
-            kind = "side-a" if diff > 0 else "side-b"
-            shapes.append(_rect(at * step, top, max(step - 0.3, 0.4), tall, kind))
-    shapes.append(_line(0, middle, width, middle, "track"))
-    description = (
-        f"{name}: differences of {wording.plural(differences.size, 'query')}, sorted, from "
-        f"{wording.number(float(differences.min()), sign=True)} to "
-        f"{wording.number(float(differences.max()), sign=True)}"
-    )
     return _svg(width, height, shapes, description, fixed=True)
 
 

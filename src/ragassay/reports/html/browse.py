@@ -7,11 +7,12 @@ what was clipped says so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from ragassay.base.counts import grouped
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import Value, label_of
@@ -83,17 +84,14 @@ class Details:
 
     def chunks(self) -> Iterator[str]:
         """`CHUNK` samples each, in columns and packed."""
+        wanted = self._wanted
         identities = self._result.columns.identities
-        if self._wanted is None:
-            n_listed = min(len(identities), MAX_ROWS)
-        else:
-            n_listed = sum(identity[0] in self._wanted for identity in identities)
+        n_listed = min(len(identities), MAX_ROWS)
+        if wanted is not None:
+            n_listed = sum(identity[0] in wanted for identity in identities)
         limits = Limits.share(self._budget, n_listed)
-        listed = (
-            sample_and_scores
-            for sample_and_scores in with_samples(self._result)
-            if self._wanted is None or sample_and_scores[0][0] in self._wanted
-        )
+        every = with_samples(self._result)
+        listed = (one for one in every if wanted is None or one[0][0] in wanted)
         for chunk in batched(islice(listed, n_listed), CHUNK):
             for identity, sample, rows in chunk:
                 self._add(identity, sample, rows)
@@ -139,20 +137,29 @@ def details_of(
         verdicts: of the run.
         limits: of its texts.
     """
-    entry = _detail(identity, sample, rows, limits)
+    answer = "" if sample is None or sample.answer is None else sample.answer.text
+    shared, names = _shared(rows, answer, limits.main)
+    each = _each(limits.main, rows, 100)
+    scores = {name: _score(row, each, shared=name in names) for name, row in rows.items()}
+    entry = {"system": identity[1], "repeat": identity[2], "scores": scores, **shared}
+    if sample is not None:
+        entry |= _texts(sample, limits)
     evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
     records = [record for one in evidence if (record := verdicts.get(one))]
-    if records:
-        each = max(200, limits.main // len(records))
-        ranks = verdict_view.ranks_of(sample)
-        entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
-        places = {record["id"]: at for at, record in enumerate(records)}
-        entry["evidence"] = {
-            name: [places[one] for one in row.evidence if one in places]
-            for name, row in rows.items()
-            if row.evidence
-        }
-    return entry
+    each, ranks = _each(limits.main, records), verdict_view.ranks_of(sample if records else None)
+    entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
+    places = {record["id"]: at for at, record in enumerate(records)}
+    entry["evidence"] = {
+        name: [places[one] for one in row.evidence if one in places]
+        for name, row in rows.items()
+        if row.evidence and places
+    }
+    return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
+
+
+def _each(limit: int, parts: Sized, least: int = 200) -> int:
+    """The characters that each of some parts may have, which share a limit."""
+    return max(least, limit // max(len(parts), 1))
 
 
 def headline(sample: Sample | None) -> str:
@@ -160,59 +167,38 @@ def headline(sample: Sample | None) -> str:
     return "" if sample is None else excerpt(sample.query or "", HEADLINE)
 
 
-def _detail(
-    identity: Identity, sample: Sample | None, rows: Rows, limits: Limits
-) -> dict[str, Any]:
-    """One sample as the browser shows it; empty entries are left out."""
-    per_score = max(100, limits.main // max(len(rows), 1))
-    entry: dict[str, Any] = {
-        "system": identity[1],
-        "repeat": identity[2],
-    }
-    shared = _Shared("" if sample is None or sample.answer is None else sample.answer.text)
-    entry["scores"] = {name: _score(row, per_score, shared) for name, row in rows.items()}
-    entry["nuggets"] = shared.nuggets(limits.main)
-    entry["pieces"] = shared.pieces(limits.main)
-    if sample is None:
-        return entry
-    entry["query"] = _clip(sample.query or "", limits.main)
-    turn = max(200, limits.main // max(len(sample.history), 1))
-    entry["history"] = [[turn_.speaker, _clip(turn_.text, turn)] for turn_ in sample.history]
-    if sample.answer is not None:
-        entry["answer"] = _clip(sample.answer.text, limits.main)
-        entry["cited"] = _cited(sample.answer, limits.main)
-    if sample.runs:
-        each = max(200, limits.main // len(sample.runs))
-        entry["runs"] = [_run(run, each) for run in sample.runs]
-    entry["failure"] = sample.failure
-    entry["references"] = _clip_all(sample.references, limits.main)
-    entry["negatives"] = _clip_all(sample.negative_references, limits.main)
-    matches = _matches(sample.passages or (), sample.gold or ())
-    if sample.passages is not None:
-        each = max(120, limits.passages // max(len(sample.passages), 1))
-        entry["passages"] = [
-            [
-                p.id,
-                p.score,
-                p.document,
-                _clip(p.text or "", each),
-                max(((sample.gold or ())[at].grade for at in gold_places), default=None),
-            ]
-            for p, gold_places in zip(sample.passages, matches, strict=True)
-        ]
-    if sample.gold is not None:
-        each = max(120, limits.main // max(len(sample.gold), 1))
-        entry["gold"] = [
-            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each)]
-            for at, g in enumerate(sample.gold)
-            if g.grade > 0 and not any(at in gold_places for gold_places in matches)
-        ]
+def _texts(sample: Sample, limits: Limits) -> dict[str, Any]:
+    """What a sample holds, as the browser shows it."""
+    main = limits.main
+    passages, gold = sample.passages or (), sample.gold or ()
+    matches = _matches(passages, gold)
+    each, each_gold = _each(limits.passages, passages, 120), _each(main, gold, 120)
+    turn, run = _each(main, sample.history), _each(main, sample.runs)
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
-    entry["labels"] = labels | {
-        str(name): _clip(value if isinstance(value, str) else dumps(value).decode(), limits.main)
-        for name, value in sample.metadata.items()
-    }
-    return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
+    return {
+        "query": _clip(sample.query or "", main),
+        "history": [[one.speaker, _clip(one.text, turn)] for one in sample.history],
+        "answer": None if sample.answer is None else _clip(sample.answer.text, main),
+        "cited": None if sample.answer is None else _cited(sample.answer, main),
+        "runs": [_run(one, run) for one in sample.runs],
+        "failure": sample.failure,
+        "references": _clip_all(sample.references, main),
+        "negatives": _clip_all(sample.negative_references, main),
+        "passages": [
+            [p.id, p.score, p.document, _clip(p.text or "", each),
+             max((gold[at].grade for at in places), default=None)]
+            for p, places in zip(passages, matches, strict=True)
+        ],
+        "gold": [
+            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each_gold)]
+            for at, g in enumerate(gold)
+            if g.grade > 0 and not any(at in places for places in matches)
+        ],
+        "labels": labels | {
+            str(name): _clip(value if isinstance(value, str) else dumps(value).decode(), main)
+            for name, value in sample.metadata.items()
+        },
+    }  # fmt: skip
 
 
 def _cited(answer: Answer, limit: int) -> list[list[Any]]:
@@ -261,42 +247,33 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
     return max(gold.start, passage.start) < min(gold.end, passage.end)
 
 
-class _Shared:
-    """The data that several scores of a sample share and that is shown once: the nuggets and the
-    pieces of the answer.
+def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collection[str]]:
+    """What several scores of a sample share and that is shown once: tables of nugget, importance
+    and whether the answer holds it, and lists of pieces of the answer with the metrics' names.
+
+    A place of a piece is two numbers, small ones because they take little space: characters between
+    the end of the placed piece before and this one's start (fewer than 0 where it stands before
+    that end), and its length.
+
+    Returns:
+        Both, and the names of these scores.
     """
-
-    def __init__(self, answer: str) -> None:
-        self._answer = answer
-        self._tables: dict[tuple[verdict_view.Nugget, ...], None] = {}
-        self._metrics: dict[tuple[AnswerPiece, ...], list[str]] = {}
-
-    def add(self, metric: str, parts: Mapping[str, Any]) -> bool:
-        """Adds a score's parts where they are of this kind. Returns whether they are."""
-        if table := verdict_view.nugget_table(parts):
-            self._tables[tuple(table)] = None
-            return True
-        if pieces := answer_pieces(parts, self._answer):
-            self._metrics.setdefault(tuple(pieces), []).append(metric)
-        return bool(pieces)
-
-    def nuggets(self, limit: int) -> list[list[list[str]]]:
-        """Tables of nugget, importance and whether the answer holds it."""
-        each = max(80, limit // max(1, sum(map(len, self._tables))))
-        return [[[_clip(row[0], each), *row[1:]] for row in table] for table in self._tables]
-
-    def pieces(self, limit: int) -> list[dict[str, Any]]:
-        """Lists of pieces (text, place in the answer, held, by what) with the metrics' names.
-
-        A place is two numbers, small ones because they take little space: characters between the
-        end of the placed piece before and this one's start (fewer than 0 where it stands before
-        that end), and its length.
-        """
-        each = max(80, limit // max(1, sum(map(len, self._metrics))))
-        return [
-            {"of": names, "list": list(_placed(pieces, each))}
-            for pieces, names in self._metrics.items()
-        ]
+    nuggets = {n: tuple(verdict_view.nugget_table(row.parts)) for n, row in rows.items()}
+    tables = {name: table for name, table in nuggets.items() if table}
+    pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}
+    named = grouped((some, name) for name, some in pieces.items() if some)
+    each = max(80, limit // max(1, sum(map(len, {*tables.values()}))))
+    each_piece = max(80, limit // max(1, sum(map(len, named))))
+    shared = {
+        "nuggets": [
+            [[_clip(nugget, each), *others] for nugget, *others in table]
+            for table in dict.fromkeys(tables.values())
+        ],
+        "pieces": [
+            {"of": of, "list": list(_placed(some, each_piece))} for some, of in named.items()
+        ],
+    }
+    return shared, {*tables, *(name for name, some in pieces.items() if some)}
 
 
 def _placed(pieces: Sequence[AnswerPiece], limit: int) -> Iterator[list[Any]]:
@@ -310,36 +287,29 @@ def _placed(pieces: Sequence[AnswerPiece], limit: int) -> Iterator[list[Any]]:
         at = piece.end
 
 
-def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
+def _score(row: ScoreRow, limit: int, *, shared: bool) -> list[Any]:
     """Value, reason, explanation and parts. The parts are a text, ``None`` where they are too long,
     or 0 where they are shown separately because several scores share them.
     """
-    parts: str | int | None = 0
-    if not shared.add(row.metric, row.parts):
-        text = dumps(_rounded_parts(row.parts)).decode() if row.parts else ""
-        parts = text if len(text) <= limit else None
-    return [_rounded(row.value), row.reason, _clip(row.explanation, max(limit, 300)), parts]
+    text = dumps(_rounded(row.parts)).decode() if row.parts and not shared else ""
+    parts = 0 if shared else text if len(text) <= limit else None
+    value = _rounded(_shown(row.value))
+    return [value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
 
 
 DIGITS = 7
 """Significant digits of a number in the details; the table and the run folder have all."""
 
 
-def _rounded(value: Value | None) -> float | int | bool | str | None:
-    """A value as the details have it."""
-    shown = _shown(value)
-    return float(f"{shown:.{DIGITS}g}") if isinstance(shown, float) else shown
-
-
-def _rounded_parts(parts: Any) -> Any:
-    """Parts of a score as the details have them."""
-    if isinstance(parts, float):
-        return _rounded(parts)
-    if isinstance(parts, Mapping):
-        return {name: _rounded_parts(one) for name, one in parts.items()}
-    if isinstance(parts, list | tuple):
-        return [_rounded_parts(one) for one in parts]
-    return parts
+def _rounded(value: Any) -> Any:
+    """A value or the parts of a score as the details have them."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    return value
 
 
 def _shown(value: Value | None) -> float | int | bool | str | None:
@@ -376,7 +346,7 @@ def _verdict(
             "cost": record.get("cost"),
             "reply": _clip(record.get("reply") or "", limit),
         }
-    each = max(200, limit // max(len(votes), 1))
+    each = _each(limit, votes)
     entry["votes"] = [_verdict(vote, each, ranks, prompt=not shared) for vote in votes]
     return {name: value for name, value in entry.items() if value not in (None, [], "")}
 
@@ -388,5 +358,5 @@ def _clip(text: str, limit: int) -> str:
 
 
 def _clip_all(texts: Sequence[str], limit: int) -> list[str]:
-    each = max(120, limit // max(len(texts), 1))
+    each = _each(limit, texts, 120)
     return [_clip(text, each) for text in texts]

@@ -28,25 +28,6 @@ _OF_QUERIES = {
 }  # fmt: skip
 
 
-def _fault_columns(
-    diagnoses: Sequence[Diagnosis], rows: Sequence[Sequence[Sequence[int]]]
-) -> dict[str, Any]:
-    """The columns of the list about faults: all classes, and the class of each row in each run;
-    ``rows`` are for each run the samples that each row of the list stands for."""
-    if not diagnoses:
-        return {}
-
-    def fault(classes: Sequence[str | None], samples: Iterable[int]) -> int | None:
-        return next((FAULT_NUMBERS[name] for at in samples if (name := classes[at])), None)
-
-    faulty = [
-        [fault(diagnosis.classes, samples) for samples in of_run]
-        for diagnosis, of_run in zip(diagnoses, rows, strict=True)
-    ]
-    faults = [{"title": one.title, "says": one.says} for one in FAULTS]
-    return {"faults": faults, "faulty": faulty}
-
-
 class _Browser:
     """The data of a page's query browser: chunks first, then the table that points to them."""
 
@@ -68,7 +49,18 @@ class _Browser:
                 yield from self._pool.drain()
         yield from self._pool.drain(end=True)
 
-    def _packed(self, **columns: Any) -> str:
+    def _packed(self, rows: Sequence[Sequence[Sequence[int]]], **columns: Any) -> str:
+        """The table. ``rows`` are for each run the samples that each row stands for: the class of a
+        row in a run is that of its first sample that has one."""
+        if self._diagnoses:
+            columns["faults"] = [{"title": one.title, "says": one.says} for one in FAULTS]
+            columns["faulty"] = [
+                [
+                    next((FAULT_NUMBERS[name] for at in row if (name := one.classes[at])), None)
+                    for row in of_run
+                ]
+                for one, of_run in zip(self._diagnoses, rows, strict=True)
+            ]
         return packed({"chunk": CHUNK, "pooled": self._pool.starts, **columns})
 
 
@@ -91,6 +83,7 @@ class RunBrowser(_Browser):
         metrics = result.summary.metrics
         several = len({identity[1:] for identity in details.identities}) > 1
         return self._packed(
+            [[[at] for at in range(n)]],
             kind="run",
             runs=[result.name],
             metrics=[metric_entry(metric) for metric in metrics.values()],
@@ -101,7 +94,6 @@ class RunBrowser(_Browser):
             values=[details.values[name] for name in metrics],
             reasons=[details.reasons[name] for name in metrics],
             detail=[[[at]] for at in range(n)],
-            **_fault_columns(self._diagnoses, [[[at] for at in range(n)]]),
         )
 
 
@@ -128,12 +120,13 @@ class ComparisonBrowser(_Browser):
         """The rows as columns; call it after `chunks`."""
         differences = self._comparison.differences
         metrics = self._runs[0].summary.metrics
-        a, b = (self._values(run) for run in (0, 1))
+        a, b = map(self._values, (0, 1))
         texts = [dict(zip(d.ids, d.queries, strict=True)) for d in self._details]
         positions = [grouped((query, at) for at, query in enumerate(d.ids)) for d in self._details]
         first = [self._rows[0][query][0] for query in self._queries]
         rows = [[of_run[query] for query in self._queries] for of_run in self._rows]
         return self._packed(
+            rows,
             kind="comparison",
             runs=[self._comparison.a, self._comparison.b],
             metrics=[
@@ -148,7 +141,6 @@ class ComparisonBrowser(_Browser):
             values=a,
             other=b,
             detail=[[of_run.get(q, []) for of_run in positions] for q in self._queries],
-            **_fault_columns(self._diagnoses, rows),
         )
 
     def _values(self, run: int) -> list[list[float | None]]:

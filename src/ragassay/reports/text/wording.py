@@ -1,13 +1,18 @@
-"""Texts for numbers, reasons and tests, the same in every report."""
+"""Words: the sentences of notes, and texts for numbers and reasons, the same in every report."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
 
-from ragassay.base.counts import grouped, plural as plural
+from ragassay.base import package_files
+from ragassay.base.counts import either, few, grouped, plural as plural
+from ragassay.base.note import Note
 from ragassay.base.printable import one_line as one_line
-from ragassay.base.score import AND, Value, label_of
+from ragassay.base.score import AND, Reason, Value, label_of
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
@@ -26,7 +31,61 @@ _INTERVALS = {
     "bca": "BCa bootstrap",
     "order-statistics": "ordered values",
 }
-_COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
+_SHORT = (
+    (r"panel\([^)]*\)", "panel"),
+    (r"replay:\S+ of (.*)", r"\1 (replayed)"),
+    (r"(offline[\w-]*)/\w+", r"\1"),
+    (r"[^\s(]*[#:](?=[^\s#:])", ""),
+)
+"""What is left out of the name of a judge in a table, one after the other."""
+
+
+def said(note: Note) -> str:
+    """The sentence of a note.
+
+    Args:
+        note: whose kind has words in ``note_words.yaml``.
+
+    Raises:
+        KeyError: a kind without words, or a count that they need and the note lacks.
+    """
+    return _Words().vformat(words()[note.kind], (), {**note.counts, "names": note.names})
+
+
+def sentence(kind: str, **counts: Any) -> str:
+    """The sentence of a kind of note with these counts; see `said`."""
+    return _Words().vformat(words()[kind], (), counts)
+
+
+def all_said(notes: Iterable[Note], *severities: str) -> list[str]:
+    """The sentences of notes."""
+    return [said(note) for note in notes if not severities or note.severity in severities]
+
+
+@cache
+def words() -> dict[str, str]:
+    """The sentence of each kind of note."""
+    read: dict[str, str] = package_files.table(__package__, "note_words.yaml")
+    return {kind: text.strip() for kind, text in read.items()}
+
+
+class _Words(string.Formatter):
+    """Fills in numbers with their nouns, and lists of names."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        is_list = isinstance(value, Sequence) and not isinstance(value, str)
+        n = len(value) if is_list else value
+        if "/" in format_spec:
+            return either(n, *format_spec.split("/"))
+        if format_spec == "%":
+            return percent(value)
+        if format_spec:
+            return plural(n, format_spec)
+        if is_list:
+            return few(value)
+        if isinstance(value, int):
+            return f"{value:,}"
+        return value if isinstance(value, str) else number(value)
 
 
 def compared_on(comparison: Comparison) -> str:
@@ -83,8 +142,8 @@ def percent(share: float) -> str:
 
 
 def reason(code: str) -> str:
-    """``not_applicable`` as ``not applicable``."""
-    return code.replace("_", " ")
+    """``not_applicable`` as ``not applicable``. No passage may be usable though some came back."""
+    return "no usable passage" if code == Reason.NOTHING_RETRIEVED else code.replace("_", " ")
 
 
 def against(comparison: Comparison) -> str:
@@ -160,37 +219,19 @@ def judge_of(metric: MetricSummary) -> str:
 
     Where values are of several judges, each with how many: ``record (11) + offline-lexical (1)``.
     """
-    return AND.join(
-        f"{_short(match['label'])}{match['count'] or ''}"
-        for match in map(_COUNTED.fullmatch, metric.judge.split(AND))
-        if match is not None
-    )
+    label = metric.judge
+    for pattern, short in _SHORT:
+        label = re.sub(pattern, short, label)
+    return label
 
 
 def judge_and_agreement(metric: MetricSummary) -> str:
     """The judge in a word (`judge_of`), and how far the offline judge agrees with people."""
-    figure = agreement(metric)
+    judged = judge_agreement(metric)
+    figure = judged.note.short if judged is not None and judged.offline else ""
     if figure and AND in metric.judge:
         figure = f"offline {figure}"
     return ", ".join(filter(None, (judge_of(metric), figure)))
-
-
-def agreement(metric: MetricSummary) -> str:
-    """How far the offline judge agrees with people, as in ``agreement 77 %``; empty where it judged
-    nothing.
-    """
-    judged = judge_agreement(metric)
-    return judged.note.short if judged is not None and judged.offline else ""
-
-
-def _short(label: str) -> str:
-    if label.startswith("offline"):
-        return label.partition("/")[0]
-    if label.startswith("panel"):
-        return "panel"
-    if label.startswith("replay:") and " of " in label:
-        return f"{_short(label.partition(' of ')[2])} (replayed)"
-    return label.rpartition("#")[2].rpartition(":")[2] or label
 
 
 def verdict(d: Difference) -> str:

@@ -174,10 +174,8 @@ def _placeholders(names: Mapping[str, bool]) -> str:
 
 def _kind(entry: Entry) -> str:
     """The kind; also says where the record may hold what a model or a judge would say."""
-    kind = str(entry["kind"])
-    if kind == "arithmetic" or "given" not in entry["uses"]:
-        return kind
-    return f"{kind}, or from the record"
+    given = entry["kind"] != "arithmetic" and "given" in entry["uses"]
+    return f"{entry['kind']}{', or from the record' if given else ''}"
 
 
 def _suites(entry: Entry) -> str:
@@ -193,35 +191,28 @@ def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[En
     return [_entry(*one, of_suites) for one in metrics]
 
 
+_OF_CLASS = ("title", "formula", "misleads", "family", "kind", "low", "high", "higher_is_better",
+             "aggregate", "source", "version")  # fmt: skip
+"""What an entry has as its class has it."""
+
+
 def _entry(
     cls: type[Metric], name: str, canonical: str | None, of_suites: Mapping[str, Sequence[Metric]]
 ) -> Entry:
     steps = _suites_of(cls, canonical, of_suites)
-    low, high = cls.low, cls.high
+    low = "-∞" if cls.low is None else f"{cls.low:g}"
+    high = "∞" if cls.high is None else f"{cls.high:g}"
     return {
         "name": name,
         "metric": canonical or cls.name,
-        "title": cls.title,
         "description": cls.details,
-        "formula": cls.formula,
-        "misleads": cls.misleads,
-        "family": cls.family,
-        "kind": cls.kind,
+        **{fact: getattr(cls, fact) for fact in _OF_CLASS},
         "suites": list(steps),
         "steps": {suite: step for suite, step in steps.items() if step},
         "needs": list(cls.needs),
         "uses": list(cls.uses),
-        "range": " to ".join(
-            unbounded if bound is None else f"{bound:g}"
-            for bound, unbounded in ((low, "-∞"), (high, "∞"))
-        ),
-        "low": low,
-        "high": high,
-        "higher_is_better": cls.higher_is_better,
-        "aggregate": cls.aggregate,
+        "range": f"{low} to {high}",
         "aliases": sorted(cls.aliases),
-        "source": cls.source,
-        "version": cls.version,
         "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
         **_of_judge(example_of(cls, canonical)),
     }
@@ -261,13 +252,10 @@ def _suites_of(
 ) -> dict[str, str]:
     """Suites that hold the metric, with their step for it; with any parameters, unless a suite
     holds exactly the ``canonical`` ones."""
-    exact: dict[str, str] = {}
-    any_parameters: dict[str, str] = {}
-    for suite in suites.all_suites().values():
-        for metric in of_suites[suite.name]:
-            if type(metric) is cls:
-                label = suite.columns.get(str(metric), str(metric))
-                any_parameters.setdefault(suite.name, suite.steps.get(label, ""))
-                if str(metric) == canonical:
-                    exact[suite.name] = suite.steps.get(label, "")
-    return exact or any_parameters
+    found = [(name, one) for name, of in of_suites.items() for one in of if type(one) is cls]
+    exact = [(name, one) for name, one in found if str(one) == canonical]
+    steps: dict[str, str] = {}
+    for name, one in exact or found:
+        suite = suites.get(name)
+        steps.setdefault(name, suite.steps.get(suite.columns.get(str(one), str(one)), ""))
+    return steps

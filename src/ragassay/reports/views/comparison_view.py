@@ -12,7 +12,6 @@ from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import figures
 from ragassay.reports.model import Block, Cell, Column, Lines, Report, Row, Style, Table, lines
 from ragassay.reports.text import wording
-from ragassay.reports.text.note_sentences import all_said
 from ragassay.reports.views.summary_view import name_of
 
 MOST_NOTES = 4
@@ -36,9 +35,9 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
 def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
     """Warnings and notes below a comparison: at most `MOST_NOTES`, where not all are asked for."""
     warnings = list(comparison.warnings)
-    notes = all_said(comparison.notes, "note")
+    notes = wording.all_said(comparison.notes, "note")
     if full:
-        notes += all_said(comparison.notes, "detail")
+        notes += wording.all_said(comparison.notes, "detail")
     elif (n := len(warnings) + len(notes)) > MOST_NOTES:
         kept = MOST_NOTES - 1
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
@@ -100,13 +99,14 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
 
 def differences(comparison: Comparison, *, full: bool = False) -> Table:
     """A row a metric: both means, the difference and the verdict."""
+    wider = (wording.sentence("no_room_for_intervals"),)
     columns = [
         Column("metric", "name"),
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=0 if full else 1, instead=(), style="dim", under="difference"),
+        Column("interval", drop=0 if full else 1, instead=wider, style="dim", under="difference"),
         Column("← old, new →", "figure"),
     ]
     if full:

@@ -26,6 +26,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.reports.model import Block, Column, Report, Table, lines, table, without_empty
 from ragassay.reports.text import wording
+from ragassay.reports.text.wording import sentence
 from ragassay.stats.repeats import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
@@ -40,7 +41,7 @@ SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
 """The metrics of pairs of runs: title, and column in ``consistency.csv`` (empty where it has none;
 of precision, recall and F it holds F)."""
 
-HEADS: Mapping[str, str] = {
+_HEADS: Mapping[str, str] = {
     "mean": "mean",
     "variance": "variance",
     "cv": "CV",
@@ -53,11 +54,15 @@ HEADS: Mapping[str, str] = {
 }
 """Titles of the statistics, by their short names."""
 
+_SHARES = ("query", "system", "query x system", "repeat")
+_DROPPED = (
+    *(("CV",), ("interval",), ("variance",), ("flips",), ("P", "R"), ("ICC",), ("CAI",)),
+    *(("range",), ("IQR",), ("std",), ("median",), _SHARES),
+)
+"""The columns that a narrow terminal leaves out, the last first. Names, means and coverage stay."""
+_DROP = {head: at for at, heads in enumerate(_DROPPED, start=1) for head in heads}
 
-_ADD_UP = " The shares of query, system, their interplay and repeat add up to 100 %."
-
-
-Stats = dict[str, MetricSummary]
+_Stats = dict[str, MetricSummary]
 """Summaries by the names of statistics, or of parts (precision, recall, F)."""
 
 
@@ -67,111 +72,102 @@ class _Overview:
     statistics of each metric over the runs of a query, metrics of another kind, and where the
     variance of a metric comes from."""
 
-    similarities: dict[str, Stats]
-    spreads: dict[str, Stats]
-    others: list[MetricSummary]
+    similarities: dict[str, _Stats]
+    spreads: dict[str, _Stats]
+    others: dict[str, _Stats]
     variances: Mapping[str, Components]
 
     @property
-    def several_systems(self) -> bool:
-        return any(parts.system is not None for parts in self.variances.values())
-
-
-UNSCORED = "unscored"
-_SHARES = ("query", "system", "query x system", "repeat")
-_DROPPED = (
-    *((HEADS["cv"],), ("interval",), (HEADS["variance"],), (HEADS["flip"],), ("P", "R"), ("ICC",)),
-    *((HEADS["consistency_adjusted_index"],), (HEADS["max_min"],), (HEADS["iqr"],)),
-    *((HEADS["std"],), (HEADS["median"],), _SHARES, (UNSCORED,)),
-)
-"""The columns that a narrow terminal leaves out, the last first. Names, means and coverage stay."""
-_DROP = {head: at for at, heads in enumerate(_DROPPED, start=1) for head in heads}
+    def sources(self) -> Sequence[str]:
+        """Where variance may come from, beside queries and repeats in one number."""
+        several = any(parts.system is not None for parts in self.variances.values())
+        return _SHARES if several else ()
 
 
 def consistency_report(summary: Summary) -> Report:
     """The consistency of the runs of each query."""
     rows = _overview(summary)
-    sentences = lines(_notes(summary, rows))
-    blocks: tuple[Block, ...] = (*_tables(rows), sentences, lines(summary.warnings, "warning"))
-    about = f"consistency of repeated runs of {_size(summary)}"
-    return Report(summary.title, blocks, about)
+    size = wording.plural(summary.n_queries, "query")
+    if summary.n_samples != summary.n_queries:
+        size += f" by several systems, {wording.plural(summary.n_samples, 'group')}"
+    notes, warnings = lines(_notes(summary, rows)), lines(summary.warnings, "warning")
+    blocks: tuple[Block, ...] = (*_tables(rows), notes, warnings)
+    return Report(summary.title, blocks, f"consistency of repeated runs of {size}")
 
 
-def _size(summary: Summary) -> str:
-    """How many queries; with several systems also in how many groups."""
-    queries = wording.plural(summary.n_queries, "query")
-    if summary.n_samples == summary.n_queries:
-        return queries
-    return f"{queries} by several systems, {wording.plural(summary.n_samples, 'group')}"
+def _overview(summary: Summary) -> _Overview:
+    rows = _Overview({}, {}, {}, {})
+    for entry in summary.metrics.values():
+        try:
+            metric = naming.parse(entry.metric)
+        except UsageError:  # a person's own, which only the run knew
+            metric = None
+        if isinstance(metric, OfMetric):
+            rows.spreads.setdefault(metric.of, {})[metric.stat] = entry
+        elif metric is not None and type(metric) in SIMILARITIES:
+            part = getattr(metric, "part", "")
+            tail = str(metric).removesuffix(f".{part}").removeprefix(metric.name)
+            title = f"{SIMILARITIES[type(metric)][0]} {tail}".rstrip()
+            rows.similarities.setdefault(title, {})[part] = entry
+        else:
+            rows.others[entry.name] = {"mean": entry}
+    rows.variances = {name: one for name, one in summary.variances.items() if name in rows.spreads}
+    return rows
 
 
 def _tables(rows: _Overview) -> Iterator[Table]:
     """One for each kind of rows that there is."""
-    if rows.similarities:
-        yield _similarity_table(rows.similarities)
-    if rows.spreads:
-        yield _spread_table(rows)
+    if similar := rows.similarities:
+        values = {
+            title: parts.get("f") or next(iter(parts.values())) for title, parts in similar.items()
+        }
+        columns = {
+            "P": [_mean(parts.get("p")) for parts in similar.values()],
+            "R": [_mean(parts.get("r")) for parts in similar.values()],
+            "F1/value": [_mean(one) for one in values.values()],
+            "interval": [wording.bounds(one.low, one.high) for one in values.values()],
+        }
+        if not any({"p", "r"} <= parts.keys() for parts in similar.values()):
+            columns = {"value": columns["F1/value"], "interval": columns["interval"]}
+        yield _table("runs compared two by two", values, columns)
+    if spreads := rows.spreads:
+        columns = {
+            head: [_stat(row, stat) for row in spreads.values()]
+            for stat, head in _HEADS.items()
+            if any(stat in row for row in spreads.values())
+        }
+        if rows.variances:
+            found = [_variance(rows.variances.get(name)) for name in spreads]
+            for at, head in enumerate(("ICC", *rows.sources)):
+                columns[head] = [one[at] for one in found]
+        counts = {name: _counts(row) for name, row in spreads.items()}
+        yield _table("metric over the runs of a query", counts, columns)
     if rows.others:
-        cells = [[one.name, wording.number(one.mean), wording.coverage(one)] for one in rows.others]
-        yield _table(["metric", "mean", "scored"], cells)
-
-
-def _similarity_table(similarities: Mapping[str, Stats]) -> Table:
-    shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in similarities.values()) else []
-    heads = ["runs compared two by two", *(["P", "R", "F1/value"] if shown else ["value"])]
-    values = [parts.get("f") or next(iter(parts.values())) for parts in similarities.values()]
-    cells = [
-        [
-            title,
-            *(_mean(one) for one in (*map(parts.get, shown), value)),
-            wording.bounds(value.low, value.high),
-        ]
-        for (title, parts), value in zip(similarities.items(), values, strict=True)
-    ]
-    return _counted([*heads, "interval"], cells, values)
-
-
-def _spread_table(rows: _Overview) -> Table:
-    stats = [stat for stat in HEADS if any(stat in row for row in rows.spreads.values())]
-    sources = ["ICC", *(_SHARES if rows.several_systems else ())] if rows.variances else []
-    heads = ["metric over the runs of a query", *(HEADS[stat] for stat in stats), *sources]
-    cells = [
-        [
-            name,
-            *(_stat(row, stat) for stat in stats),
-            *_variance(rows.variances.get(name))[: len(sources)],
-        ]
-        for name, row in rows.spreads.items()
-    ]
-    return _counted(heads, cells, [_counts(row) for row in rows.spreads.values()])
-
-
-def _counted(
-    heads: list[str], cells: Sequence[list[str]], counts: Sequence[MetricSummary]
-) -> Table:
-    """The table with the number of scored queries, and the reasons where none was scored."""
-    gaps = [wording.reasons(one.unscored) if one.n_scored == 0 else "" for one in counts]
-    full = [
-        [*line, wording.coverage(one), gap]
-        for line, one, gap in zip(cells, counts, gaps, strict=True)
-    ]
-    named = zip(gaps, (line[0] for line in cells), strict=True)
-    instead = wording.sentences("Unscored: {}: {}.", (pair for pair in named if pair[0]))
-    return without_empty(_table([*heads, "scored", UNSCORED], full, tuple(instead)))
+        means = {name: row["mean"] for name, row in rows.others.items()}
+        yield _table("metric", means, {"mean": [_mean(one) for one in means.values()]})
 
 
 def _table(
-    heads: Sequence[str], cells: Sequence[Sequence[str]], unscored: tuple[str, ...] = ()
+    first: str, counts: Mapping[str, MetricSummary], columns: Mapping[str, Sequence[str]]
 ) -> Table:
-    """The table with the columns that a narrow terminal leaves out."""
-    first, *others = heads
-    columns = (
-        Column(head, "words", _DROP[head], unscored)
-        if head == UNSCORED
-        else Column(head, drop=_DROP.get(head, 0))
-        for head in others
-    )
-    return table([Column(first, "name"), *columns], cells)
+    """A row for each name, with the number of scored queries, and the reasons where there is none.
+
+    Args:
+        first: the head of the names.
+        counts: what says how many were scored, by name.
+        columns: the texts of each further column, by its head.
+    """
+    gaps = ["" if one.n_scored else wording.reasons(one.unscored) for one in counts.values()]
+    pairs = ((gap, name) for gap, name in zip(gaps, counts, strict=True) if gap)
+    instead = tuple(wording.sentences("Unscored: {}: {}.", pairs))
+    heads = [
+        Column(first, "name"),
+        *(Column(head, drop=_DROP.get(head, 0)) for head in columns),
+        Column("scored"),
+        Column("unscored", "words", len(_DROPPED) + 1, instead),
+    ]
+    scored = map(wording.coverage, counts.values())
+    return without_empty(table(heads, zip(counts, *columns.values(), scored, gaps, strict=True)))
 
 
 def _variance(parts: Components | None) -> list[str]:
@@ -187,78 +183,37 @@ def _variance(parts: Components | None) -> list[str]:
     return [wording.number(parts.icc), *shares]
 
 
-def _stat(row: Stats, stat: str) -> str:
+def _stat(row: _Stats, stat: str) -> str:
     """A statistic; with its own count where that differs from the count of its row."""
     entry = row.get(stat)
-    if entry is None or not _has_own_count(row, entry):
-        return _mean(entry)
-    return f"{_mean(entry)} ({wording.coverage(entry)})"
+    own = f" ({wording.coverage(entry)})" if entry and _has_own_count(row, entry) else ""
+    return f"{_mean(entry)}{own}"
 
 
 def _mean(metric: MetricSummary | None) -> str:
     return wording.number(None if metric is None else metric.mean)
 
 
-def _overview(summary: Summary) -> _Overview:
-    similarities: dict[str, Stats] = {}
-    spreads: dict[str, Stats] = {}
-    others = []
-    for entry in summary.metrics.values():
-        metric = _parsed(entry.metric)
-        if isinstance(metric, OfMetric):
-            spreads.setdefault(metric.of, {})[metric.stat] = entry
-        elif metric is not None and type(metric) in SIMILARITIES:
-            part = getattr(metric, "part", "")
-            tail = str(metric).removesuffix(f".{part}").removeprefix(metric.name)
-            title = f"{SIMILARITIES[type(metric)][0]} {tail}".rstrip()
-            similarities.setdefault(title, {})[part] = entry
-        else:
-            others.append(entry)
-    variances = {name: parts for name, parts in summary.variances.items() if name in spreads}
-    return _Overview(similarities, spreads, others, variances)
-
-
-def _parsed(name: str) -> Metric | None:
-    try:
-        return naming.parse(name)
-    except UsageError:
-        return None
-
-
-def _counts(stats: Stats) -> MetricSummary:
+def _counts(stats: _Stats) -> MetricSummary:
     """The statistic with the most scored queries, whose count is shown for the row."""
     return max(stats.values(), key=lambda one: one.n_scored)
 
 
-def _has_own_count(stats: Stats, entry: MetricSummary) -> bool:
+def _has_own_count(stats: _Stats, entry: MetricSummary) -> bool:
     """Whether a value is a mean over fewer queries than its row says, as a CV without the means of
     0 is.
     """
     return entry.mean is not None and entry.n_scored != _counts(stats).n_scored
 
 
-def _notes(summary: Summary, rows: _Overview) -> list[str]:
+def _notes(summary: Summary, rows: _Overview) -> Iterator[str]:
     """What a reader must know to read the tables; one sentence each."""
-    sentences = [f"Each value is a mean over {summary.averaged_over}."]
+    yield sentence("values_over", what=summary.averaged_over)
     if rows.similarities:
-        sentences.append(
-            "Answers and passages: each pair of runs of a query is compared; P is of the later "
-            "run's against the earlier's."
-        )
+        yield sentence("pairs_of_runs")
     if rows.spreads:
-        sentences.append(
-            "variance: of the sample (n - 1); CV: its root over the mean, unscored at mean 0. Over "
-            "the runs of a query, then the mean over queries."
-        )
+        yield sentence("spread_of_runs")
     if any(_has_own_count(row, entry) for row in rows.spreads.values() for entry in row.values()):
-        sentences.append(
-            "(n/total) beside a number: it runs over these alone, not over all scored."
-        )
+        yield sentence("own_count")
     if rows.variances:
-        sentences.append(
-            "ICC(1): share of the variance that lies between queries"
-            f"{' and systems' if rows.several_systems else ''}, not between repeats of one; near 1 "
-            "the repeats agree."
-            f"{_ADD_UP if rows.several_systems else ''} Estimates may fall below 0."
-        )
-    return sentences
+        yield sentence("icc_of_systems") if rows.sources else sentence("icc")

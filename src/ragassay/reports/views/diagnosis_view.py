@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
-from ragassay.base.counts import either, grouped
+from ragassay.base.counts import grouped, share
 from ragassay.base.sample import Identity
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Judged
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
+from ragassay.reports.text.wording import sentence
 
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples."""
@@ -25,11 +26,14 @@ _TITLES = {one.name: one.title for one in FAULTS} | {FINE: "does not fail"}
 
 def failing_line(diagnosis: Diagnosis) -> str:
     """How many samples fail, and what that means, in one or two sentences."""
-    share = f"{diagnosis.n_failing:,} of {wording.plural(diagnosis.n, 'sample')} fail"
-    text = f"{share}: {_means(diagnosis)}."
-    if diagnosis.n_scored < diagnosis.n:
-        text += f" {diagnosis.headline} is unscored in {diagnosis.n - diagnosis.n_scored:,}."
-    return f"{text} {diagnosis.judged}" if diagnosis.judged else text
+    failing = share(diagnosis.n_failing, diagnosis.n, "sample")
+    unscored = diagnosis.n - diagnosis.n_scored
+    texts = (
+        sentence("failing", share=failing, means=_means(diagnosis)),
+        sentence("headline_unscored", names=[diagnosis.headline], n=unscored) if unscored else "",
+        diagnosis.judged,
+    )
+    return " ".join(filter(None, texts))
 
 
 def _means(diagnosis: Diagnosis) -> str:
@@ -38,58 +42,54 @@ def _means(diagnosis: Diagnosis) -> str:
     return means if diagnosis.headline_only else f"{means}, or a fault that counts by itself"
 
 
-def cost_line(diagnosis: Diagnosis) -> str:
+def _cost_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """What the column of costs means, with the numbers that it rests on."""
     if diagnosis.fine_mean is None:
-        return "No sample is fine by the headline, so what a class costs cannot be told."
-    line = (
-        f"Cost: how much the mean of {diagnosis.headline} ({wording.number(diagnosis.mean)}) would "
-        "rise if the samples of the class scored like those that do not fail "
-        f"({wording.number(diagnosis.fine_mean)})."
-    )
+        yield sentence("cost_unknown")
+        return
+    names, mean = [diagnosis.headline], wording.number(diagnosis.mean)
+    yield sentence("cost", names=names, mean=mean, fine=diagnosis.fine_mean)
     if any(one.cost is None for one in diagnosis.found):
-        line += f" {wording.number(None)}: not known; no sample of the class has a value of "
-        line += f"{diagnosis.headline}."
-    return line
+        yield sentence("cost_of_unscored", mark=wording.NOTHING, names=names)
 
 
-def missing_lines(diagnosis: Diagnosis) -> list[str]:
+def _missing_lines(diagnosis: Diagnosis) -> list[str]:
     """The classes that were not looked at, a line for each reason."""
     reasons = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
-    return [f"Not looked at: {'; '.join(titles)} ({why})." for why, titles in reasons.items()]
+    return [
+        sentence("not_looked_at", classes="; ".join(titles), why=why)
+        for why, titles in reasons.items()
+    ]
 
 
 def judged_words(one: ClassFound) -> str:
     """Which judges put samples into a class, and how far they agree with people; empty for none."""
-    return " ".join(map(_judge_words, one.judged))
+    texts = []
+    for judged in one.judged:
+        texts.append(judged.judge)
+        if judged.of_right:
+            texts.append(sentence("fault_in_right", same=_same(judged)))
+        elif judged.of_right == 0:
+            texts.append(sentence("fault_unchecked"))
+    return " ".join(texts)
 
 
-def _judge_words(one: Judged) -> str:
-    text = one.judge
-    if one.of_right:
-        same = f"{one.n_right:,} of {wording.plural(one.of_right, 'sample')}"
-        text += f" It says the same of {same} that the headline calls right."
-    elif one.of_right == 0:
-        text += " It cannot be checked: the headline calls no sample right for which it is known."
-    return text
+def _same(one: Judged) -> str:
+    return share(one.n_right or 0, one.of_right or 0, "right answer")
 
 
-def untold_lines(diagnosis: Diagnosis) -> list[str]:
+def untold_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Which judges' signals were left out, and why, a sentence or two each."""
-    return [
-        f"{one.fault.title} is not told by {one.metric}: it says the same of "
-        f"{one.n_right:,} of {wording.plural(one.of_right or 0, 'sample')} that "
-        f"{diagnosis.headline} calls right. Name another judge with --judge. {one.judge}"
-        for one in diagnosis.not_telling
-    ]
+    for one in diagnosis.not_telling:
+        fault, names = one.fault.title, [one.metric]
+        yield sentence("fault_untold", fault=fault, names=names, same=_same(one)) + f" {one.judge}"
 
 
 def command_lines(diagnosis: Diagnosis) -> list[str]:
     """What to compute for the classes that were not looked at. A page has no command, because it
     may be read on another machine than that of the run's folder."""
     metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
-    how = f"compute {', '.join(metrics)}: 'ragassay diagnose' prints the command."
-    return [f"To look at them, too, {how}"] if diagnosis.command else []
+    return [sentence("to_look_at", metrics=", ".join(metrics))] if diagnosis.command else []
 
 
 def signal_words(signals: Mapping[str, float]) -> str:
@@ -117,14 +117,14 @@ def diagnosis_report(
     """
     blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
     if diagnosis.found:
-        notes = ["Share: of all samples.", cost_line(diagnosis)]
+        notes = ["Share: of all samples.", *_cost_lines(diagnosis)]
         blocks += [_classes(diagnosis, listed is not None), lines(notes)]
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     blocks += [
         part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, listed), "text"))
         for one in diagnosis.found
     ]
-    missing = untold_lines(diagnosis) + missing_lines(diagnosis)
+    missing = [*untold_lines(diagnosis), *_missing_lines(diagnosis)]
     blocks.append(lines(missing, "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
@@ -177,48 +177,32 @@ def _about(
 def moved_line(change: Moved) -> str:
     """How many samples fail in either run."""
     new, old = change.new, change.old
-    judged = f" {new.judged}" if new.judged else ""
+    n, old_n, of = f"{new.n_failing:,}", f"{old.n_failing:,}", f"{old.n:,}"
+    failing = sentence("moved", means=_means(new), new=n, n=new.n, old=old_n, of=of, both=change.n)
     out = ""
-    if n := change.n_unknown:
-        out = (
-            f" {n:,} of these {either(n, 'is', 'are')} left out: {new.headline} is "
-            "unscored in one of the runs."
-        )
-    return (
-        f"{_means(new)}: {new.n_failing:,} of {new.n:,} fail in the new run, {old.n_failing:,} of "
-        f"{old.n:,} in the old one; {change.n:,} are in both.{out}{judged}"
-    )
+    if change.n_unknown:
+        out = sentence("moved_unknown", n=change.n_unknown, names=[new.headline])
+    return " ".join(filter(None, (failing, out, new.judged)))
 
 
 def moved_notes(change: Moved) -> list[str]:
     """How the numbers of a change were computed."""
-    both = (*change.old.found, *change.new.found)
-    test = "p: two-sided paired sign-flip test, corrected across the classes (max-T)"
-    if change.not_alike:
-        test = "no test, because the runs differ in more than their system"
-    notes = [
-        *(f"{one} What moved may be due to that." for one in change.not_alike),
-        f"diff: share of the samples in both runs, new - old; {test}.",
-        "entered, left: samples that are in the class in the new run only, in the old run only.",
-    ]
+    notes = [f"{one} What moved may be due to that." for one in change.not_alike]
+    notes.append(sentence("diff_untested") if change.not_alike else sentence("diff_tested"))
     if change.unlike:
-        notes.append(
-            f"The runs do not have the same metrics for: {', '.join(change.unlike)}. Classes that "
-            "rest on these do not compare."
-        )
+        notes.append(sentence("classes_unlike", metrics=", ".join(change.unlike)))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         notes += [f"In the {run} run: {line}" for line in untold_lines(diagnosis)]
+    both = (*change.old.found, *change.new.found)
     return [*notes, *dict.fromkeys(judged.judge for one in both for judged in one.judged)]
 
 
-def transition_lines(change: Moved, most: int = 12) -> list[str]:
+def _transition_lines(change: Moved, most: int = 12) -> list[str]:
     """The samples that changed their class, most frequent change first."""
     changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
-    lines = [f"{n:,}  {_TITLES[old]} → {_TITLES[new]}" for (old, new), n in changed[:most]]
-    if len(changed) > most:
-        rest = sum(n for _, n in changed[most:])
-        lines.append(f"{rest:,}  in {len(changed) - most:,} other ways")
-    return lines
+    shown = [f"{n:,}  {_TITLES[old]} → {_TITLES[new]}" for (old, new), n in changed[:most]]
+    rest = sum(n for _, n in changed[most:])
+    return [*shown, f"{rest:,}  in {len(changed) - most:,} other ways"] if rest else shown
 
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
@@ -248,6 +232,6 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
         table(columns, rows),
         lines(moved_notes(change)),
     ]
-    if transitions := transition_lines(change):
+    if transitions := _transition_lines(change):
         blocks.append(part("Samples that moved, old → new", lines(transitions, "text")))
     return Report(f"{change.new.name} against {change.old.name}", tuple(blocks))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import orjson
 
-from ragassay.base.counts import grouped
+from ragassay.base.counts import few, grouped
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.verdict_rules import OFFLINE, agreements
@@ -33,10 +33,9 @@ CLIP = 400
 """Characters of a reply or text that are shown unless all was asked for."""
 
 _MOST_PIECES = 30
-"""Pieces of an answer, nuggets, or metrics over runs, that are shown unless all was asked for."""
+"""Pieces of an answer, or nuggets, that are shown unless all was asked for."""
 
 _MOST_RUNS = 10
-_MOST_VALUES = 6
 _MOST_IN_FULL = 6
 """Up to so many metrics over the runs of a query are shown with parts and signature; more metrics
 have a line each."""
@@ -66,7 +65,7 @@ def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
     blocks: list[Block] = [lines(fields, "text")]
     scores = _Scores(sample, limit)
     if sample.runs and limit is not None and len(explanation.scores) > _MOST_IN_FULL:
-        blocks += _over_runs(explanation.scores)
+        blocks += _over_runs(explanation.scores, limit)
     else:
         blocks += map(scores.part, explanation.scores)
     if not explanation.scores:
@@ -92,53 +91,35 @@ def _agreement(one: Evidence, sample: Sample) -> Iterator[Cell]:
             yield Cell(text, style="dim")
 
 
-def _over_runs(scores: Sequence[Evidence]) -> Iterator[Block]:
+def _over_runs(scores: Sequence[Evidence], limit: int) -> Iterator[Block]:
     """The values of a query's runs, a line for each metric of single runs: its figures, and the
     values in each run or of each pair of runs."""
-    groups = grouped((_measured(one.row.metric), one) for one in scores)
-    rows = [_figures(name, [one.row for one in members]) for name, members in groups.items()]
+    groups = grouped((_measured(one.row.metric), one.row) for one in scores)
     columns = [Column("metric", "name"), Column("figures", "words"),
                Column("in the runs, or of pairs of runs", "words", style="dim")]  # fmt: skip
-    yield table(columns, rows[:_MOST_PIECES])
-    more = len(groups) - _MOST_PIECES
-    rest = f"… and {more:,} more. " if more > 0 else ""
-    yield lines([f"{rest}A metric's name shows it whole; --full shows all."])
-
-
-def _figures(name: str, rows: Sequence[ScoreRow]) -> list[Cell | str]:
-    unscored = all(row.value is None for row in rows)
-    figures = ", ".join(f"{_last(row.metric, name)}{_figure(row)}" for row in rows)
-    if unscored and len({row.reason for row in rows}) == 1:
-        figures = _figure(rows[0])
-    with_values = [row for row in rows if "values" in row.parts]
-    listed = _listed(with_values[0].parts["values"]) if with_values else ""
-    if len({str(row.parts["values"]) for row in with_values}) > 1:
-        listed = f"{_last(with_values[0].metric, name)}{listed}"  # each has values of its own
-    return [name, Cell(figures, style="doubt" if unscored else ""), listed]
+    yield table(columns, (_figures(name, rows, limit) for name, rows in groups.items()))
+    yield lines(["A metric's name shows it whole; --full shows all."])
 
 
 def _measured(metric: str) -> str:
+    """``consistency_f1`` of ``consistency_f1.mean``."""
     base, _, last = metric.rpartition(".")
     return base if base and last.isidentifier() else metric
 
 
-def _figure(row: ScoreRow) -> str:
-    return wording.reason(row.reason or "") if row.value is None else wording.value(row.value)
-
-
-def _last(metric: str, group: str) -> str:
-    """``mean `` of ``consistency_f1.mean``; nothing where the metric stands for itself."""
-    return f"{metric.removeprefix(group).lstrip('.')} ".lstrip()
-
-
-def _listed(values: Sequence[Any]) -> str:
-    """The first values, in few digits."""
-    some = [
-        "–" if one is None else one if isinstance(one, str) else wording.number(float(one))
-        for one in values[:_MOST_VALUES]
-    ]
-    more = len(values) - len(some)
-    return wording.one_line(" ".join(some)) + (f" … {more:,} more" if more else "")
+def _figures(name: str, rows: Sequence[ScoreRow], limit: int) -> list[Cell | str]:
+    figures = {
+        row.metric.removeprefix(name).lstrip("."): wording.reason(row.reason or "")
+        if row.value is None
+        else wording.value(row.value)
+        for row in rows
+    }
+    shown = ", ".join(f"{last} {figure}".lstrip() for last, figure in figures.items())
+    if rows[0].value is None and len({*figures.values()}) == 1:
+        shown = wording.reason(rows[0].reason or "")
+    values = next((row.parts["values"] for row in rows if "values" in row.parts), ())
+    listed = (one if isinstance(one, str) else wording.number(one) for one in values)
+    return [name, shown, _clip(" ".join(listed), limit // 10)]
 
 
 def labels_to_give(explanation: Explained) -> list[str]:
@@ -161,8 +142,7 @@ class _Scores:
         self._most = None if limit is None else _MOST_PIECES
         self._ranks = verdict_view.ranks_of(sample)
         self.seen: dict[str, int] = {}
-        self._tables: list[Sequence[verdict_view.Nugget]] = []
-        self._pieces: list[Sequence[AnswerPiece]] = []
+        self._drawn: list[Sequence[Any]] = []
 
     def part(self, one: Evidence) -> Part:
         """A score with its parts and verdicts."""
@@ -176,38 +156,40 @@ class _Scores:
         said += [Cell(row.explanation)] if row.explanation else []
         blocks: list[Block] = [lines(said, "text"), *self._parts(row.parts)]
         blocks.append(lines([one.signature, *_agreement(one, self._sample)], "text", "dim"))
-        numbers = [self.seen[record["id"]] for record in one.verdicts if record["id"] in self.seen]
-        several = len(numbers) > 1
-        if several:
-            blocks.append(lines([f"verdicts {_ranges(numbers)} (above)"], "text", "dim"))
-        new = [record for record in one.verdicts if not (several and record["id"] in self.seen)]
-        blocks += [self._verdict(record) for record in new[: self._most]]
-        for record in new[self._most or len(new) :]:
+        above = [self.seen[record["id"]] for record in one.verdicts if record["id"] in self.seen]
+        if above:
+            text = f"verdict{'s' if above[1:] else ''} {few(list(map(str, above)))} (above)"
+            blocks.append(lines([text], "text", "dim"))
+        new = [record for record in one.verdicts if record["id"] not in self.seen]
+        for record in new:
             self.seen.setdefault(record["id"], len(self.seen) + 1)
+        blocks += map(self._verdict, new[: self._most])
         return part(row.metric, *blocks, *self._rest(len(new)))
 
     def _parts(self, parts: Mapping[str, Any]) -> Iterator[Block]:
-        nuggets = verdict_view.nugget_table(parts)
-        if nuggets and nuggets in self._tables:
-            yield lines(["nuggets: as above"], "text", "dim")
-        elif nuggets:
-            self._tables.append(nuggets)
-            columns = [Column("nugget", "words"), Column("importance", "words"),
-                       Column("in the answer", "words")]  # fmt: skip
-            yield table(columns, nuggets[: self._most])
-            yield from self._rest(len(nuggets))
         answer = "" if self._sample.answer is None else self._sample.answer.text
+        nuggets = verdict_view.nugget_table(parts)
         pieces = answer_pieces(parts, answer)
-        if pieces and pieces in self._pieces:
-            yield lines(["pieces of the answer: as above"], "text", "dim")
-        elif pieces:
-            self._pieces.append(pieces)
-            yield lines(map(self._piece, pieces[: self._most]), "text")
-            yield from self._rest(len(pieces))
+        heads = (Column(one, "words") for one in ("nugget", "importance", "in the answer"))
+        yield from self._once("nuggets", nuggets, lambda rows: table(heads, rows))
+        yield from self._once(
+            "pieces of the answer", pieces, lambda some: lines(map(self._piece, some), "text")
+        )
         shown_already = {*(verdict_view.NUGGETS if nuggets else ()), *(PIECES if pieces else ())}
         rest = {n: v for n, v in parts.items() if n not in shown_already}
         if rest:
             yield lines([_field("parts", dumps(rest).decode(), self._limit)], "text")
+
+    def _once(
+        self, name: str, rows: Sequence[Any], draw: Callable[[Sequence[Any]], Block]
+    ) -> Iterator[Block]:
+        """Rows that several scores may share: drawn with the first of them."""
+        if rows and rows in self._drawn:
+            yield lines([f"{name}: as above"], "text", "dim")
+        elif rows:
+            self._drawn.append(rows)
+            yield draw(rows[: self._most])
+            yield from self._rest(len(rows))
 
     def _piece(self, piece: AnswerPiece) -> Cell:
         mark, style = _HELD[piece.held]
@@ -220,18 +202,13 @@ class _Scores:
             yield lines([f"… and {n - self._most:,} more; --full shows them"])
 
     def _verdict(self, record: Mapping[str, Any]) -> Part:
-        again = record["id"] in self.seen
-        number = self.seen.setdefault(record["id"], len(self.seen) + 1)
         votes = record.get("votes", ())
         who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
-        answered = self._answer_or_failure(record)
         title = replace(
-            answered,
-            label=f"[{number}] {record['question'].replace('_', ' ')}  ",
-            tail=f"  {'(above)' if again else who}",
+            self._answer_or_failure(record),
+            label=f"[{self.seen[record['id']]}] {record['question'].replace('_', ' ')}  ",
+            tail=f"  {who}",
         )
-        if again:
-            return part(title)
         said: list[Cell] = []
         if about := verdict_view.about(record, self._ranks):
             said.append(Cell(f"on {about}"))
@@ -299,17 +276,6 @@ def _is_answer(reply: str, answer: Any) -> bool:
 
 def _field(name: str, text: str, limit: int | None) -> Cell:
     return Cell(_clip(text, limit), label=f"{name}: ")
-
-
-def _ranges(numbers: Iterable[int]) -> str:
-    """``1-3, 7``."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def _clip(text: str, limit: int | None) -> str:

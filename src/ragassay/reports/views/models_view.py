@@ -48,31 +48,18 @@ def as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
 
 
 def _about(one: Surveyed) -> tuple[str, ...]:
-    """The metrics of a model, its licence and size, and where it is."""
-    where = "named folder" if one.given else "cache"
+    """The metrics of a model (the suites' first, each with its suite), its licence and size, and
+    where it is."""
+    facts, here = one.facts, one.folder is not None
+    ordered = sorted(one.metrics.items(), key=lambda item: not item[1])
+    names = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]
+    size = one.size if here and not one.problem else facts.size
     about = (
-        f"for {_metrics(one.metrics)}" if one.metrics else "",
+        f"for {few(names, _SHOWN)}" if names else "",
         f"commit {one.commit}" if one.commit else "",
-        f"licence {one.facts.licence or '?'}, {_size(one)}",
-        _companions(one),
-        "" if one.folder is None else f"{where}: {one.folder}",
-        one.problem if one.folder is not None or one.given else "not here",
+        f"licence {facts.licence or '?'}, {readable(size) if size else '?'}",
+        f"with the tokenizer of {', '.join(facts.companions)}" if facts.companions else "",
+        f"{'named folder' if one.given else 'cache'}: {one.folder}" if here else "",
+        one.problem if here or one.given else "not here",
     )
     return tuple(filter(None, about))
-
-
-def _companions(one: Surveyed) -> str:
-    names = ", ".join(one.facts.companions)
-    return f"with the tokenizer of {names}" if names else ""
-
-
-def _metrics(metrics: Mapping[str, Sequence[str]]) -> str:
-    """The suites' metrics first, each with its suite."""
-    ordered = sorted(metrics.items(), key=lambda item: not item[1])
-    names = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]
-    return few(names, _SHOWN)
-
-
-def _size(one: Surveyed) -> str:
-    size = one.size if one.folder is not None and not one.problem else one.facts.size
-    return readable(size) if size else "?"

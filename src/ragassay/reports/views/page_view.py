@@ -7,22 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from ragassay.base.counts import grouped
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
-from ragassay.engine.results.summary import MetricSummary, Slice, Summary
+from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.reports.charts import figures
-from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.html.query_browser import named
-from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
+from ragassay.reports.model import Block, Cell, Column, Part, Report, Table, lines, part, table
 from ragassay.reports.tables.rows_by_sample import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import (
@@ -61,7 +57,6 @@ def run_page(result: Result, diagnosis: Diagnosis | None, *, linked: bool = True
         linked: whether the page has a list of samples that knows the classes of the diagnosis.
     """
     summary, columns = result.summary, result.columns
-    values = {name: columns.values(name)[columns.scored(name)] for name in columns.metrics}
     facts = {
         "System": summary.system,
         "Suite": summary.suite,
@@ -70,52 +65,61 @@ def run_page(result: Result, diagnosis: Diagnosis | None, *, linked: bool = True
         "Judged by": judged_by(summary),
         "Spent": spent_on(summary),
     }
-    parts = [part("Metrics", *metric_blocks(summary, values))]
+    parts = [part("Metrics", *metric_blocks(summary, page=True))]
     if diagnosis is not None:
         several = len({identity[1:] for identity in columns.identities}) > 1
         listed = partial(named, several=several) if linked else None
         shown = diagnosis_report(diagnosis, listed=listed)
         commands = lines(command_lines(diagnosis), "text")
         parts.append(part("Why samples fail", *shown.blocks, commands))
-    if (inner := consistency_of(result)) is not None:
-        parts.append(_consistency(inner, own=inner is result))
+    parts += _consistency(result)
     if not summary.is_empty:
-        parts.append(
-            part("Distributions", lines([_DISTRIBUTIONS]), _distributions(summary, values))
-        )
+        parts.append(part("Distributions", lines([_DISTRIBUTIONS]), _distributions(result)))
         parts.append(part("Slices", *slice_parts(summary)))
-    blocks: tuple[Block, ...] = (warning_lines(summary), *_filled(parts), _method(result))
-    return Report(summary.title or "Evaluation", blocks, facts=_facts(facts))
+    first = warning_lines(summary)
+    return _page(summary.title or "Evaluation", first, parts, _method(result), facts)
 
 
-def _facts(facts: Mapping[str, str]) -> tuple[Cell, ...]:
-    return tuple(Cell(text, label=name) for name, text in facts.items() if text)
+def _page(
+    title: str,
+    first: Block,
+    parts: Sequence[Part],
+    last: Part,
+    facts: Mapping[str, str],
+    verdict: str = "",
+) -> Report:
+    """A page of what has content."""
+    blocks = (first, *(one for one in parts if one.blocks), last)
+    known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
+    return Report(title, blocks, verdict=verdict, facts=known)
 
 
-def _filled(parts: Sequence[Part]) -> Iterator[Part]:
-    return (one for one in parts if one.blocks)
-
-
-def _consistency(inner: Result, *, own: bool) -> Part:
-    """The consistency of the repeats of a run."""
+def _consistency(result: Result) -> list[Part]:
+    """The consistency of the repeats of a run, where it has some."""
+    inner = consistency_of(result)
+    if inner is None:
+        return []
     blocks = consistency_report(inner.summary).blocks
-    if not own and inner.folder is not None:
+    if inner is not result and inner.folder is not None:
         link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
         blocks = (lines([link], "text"), *blocks)
-    return part("Consistency of repeated runs", *blocks)
+    return [part("Consistency of repeated runs", *blocks)]
 
 
-def _distributions(summary: Summary, values: Mapping[str, Values]) -> Block:
-    def card(metric: MetricSummary) -> Cell:
-        name = name_of(metric.name, metric.higher_is_better)
-        ends = {"median": metric.median, "sd": metric.std, "min": metric.minimum,
-                "max": metric.maximum}  # fmt: skip
-        below = " · ".join(f"{word} {wording.number(one)}" for word, one in ends.items())
-        figure = partial(figures.distribution, metric, values[metric.name])
-        return replace(name, figure=figure, below=(below,))
-
-    scored = (one for one in summary.metrics.values() if values[one.name].size)
-    return lines(map(card, scored), "figures")
+def _distributions(result: Result) -> Block:
+    """A card for each metric with scores."""
+    cards = []
+    for metric in result.summary.metrics.values():
+        scored = result.columns.scored(metric.name)
+        if scored.any():
+            ends = {"median": metric.median, "sd": metric.std, "min": metric.minimum,
+                    "max": metric.maximum}  # fmt: skip
+            below = " · ".join(f"{word} {wording.number(one)}" for word, one in ends.items())
+            values = result.columns.values(metric.name)[scored]
+            figure = partial(figures.distribution, metric, values)
+            name = name_of(metric.name, metric.higher_is_better)
+            cards.append(replace(name, figure=figure, below=(below,)))
+    return lines(cards, "figures")
 
 
 def _method(*runs: Result) -> Part:
@@ -156,35 +160,31 @@ def comparison_page(
         for where, n in (("A", comparison.only_a), ("B", comparison.only_b)):
             facts[f"Only in {where}"] = wording.plural(n, "query") if n else ""
         if comparison.with_scores:
-            parts.append(part("Wins and losses", *_wins(comparison, a, b)))
+            parts.append(part("Wins and losses", _wins(comparison)))
     if change is not None:
         parts.append(part("Why samples fail", *moved_report(change, linked=linked).blocks))
     parts.append(part("Slices", *_slices(comparison, a, b)))
     own = _method(a, b)
     last = replace(own, blocks=(lines(method), *own.blocks))
-    blocks: tuple[Block, ...] = (warnings, *_filled(parts), last)
-    title = wording.against(comparison)
-    return Report(title, blocks, verdict=verdict_line(comparison), facts=_facts(facts))
+    return _page(
+        wording.against(comparison), warnings, parts, last, facts, verdict_line(comparison)
+    )
 
 
-def _wins(comparison: Comparison, a: Result, b: Result) -> Iterator[Block]:
+def _wins(comparison: Comparison) -> Table:
     """On how many queries which run is higher, and by how much."""
-    tested = comparison.with_scores
     columns = [Column("metric", "name"), *map(Column, ("new higher", "equal", "old higher")),
-               Column("share of queries", "figure"), Column("each difference, sorted", "figure"),
-               Column("Cohen's d")]  # fmt: skip
-    every = query_differences(a, b, [one.name for one in tested])
-    rows: Iterator[tuple[Cell | str, ...]] = (
+               Column("share of queries", "figure"), Column("Cohen's d")]  # fmt: skip
+    rows = (
         (
             name_of(d.name, d.higher_is_better),
             *(f"{n:,}" for n in (d.wins, d.ties, d.losses)),
             Cell(figure=partial(figures.balance, d)),
-            Cell(figure=partial(figures.waterfall, d.name, np.sort(diffs))),
             wording.number(d.cohens_d, sign=True),
         )
-        for d, diffs in zip(tested, every, strict=True)
+        for d in comparison.with_scores
     )
-    yield table(columns, rows)
+    return table(columns, rows)
 
 
 def _slices(comparison: Comparison, a: Result, b: Result) -> Iterator[Block]:

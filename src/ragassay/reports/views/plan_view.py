@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 
+from ragassay.base.counts import few
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range
 from ragassay.engine.plan.data_preview import EmbeddingPlan, Preview
 from ragassay.reports.model import (
@@ -21,13 +23,18 @@ from ragassay.reports.model import (
     without_empty,
 )
 from ragassay.reports.text import wording
+from ragassay.reports.text.wording import sentence
 from ragassay.transport.prices import as_of
 
-_FITS: dict[str, Style] = {"fits": "good", "may not fit": "doubt", "does not fit": "bad"}
-"""Styles of the verdicts of a budget; that of the others is doubt."""
+_FITS: dict[str, tuple[str, Style]] = {
+    "fits": ("budget_fits", "good"),
+    "may not fit": ("budget_may_not_fit", "doubt"),
+    "does not fit": ("budget_does_not_fit", "bad"),
+}
+"""Sentences and styles of the verdicts of a budget."""
 
-_NAMES = 4
-"""Metrics that ask the same, named in one cell before "and N more"."""
+_NAMES = 3
+"""Metrics that ask the same, named in one cell."""
 
 
 def preview_report(preview: Preview) -> Report:
@@ -44,11 +51,6 @@ def preview_report(preview: Preview) -> Report:
     parts = ([part, _share(count, n)] for part, count in preview.parts.items())
     blocks.append(table([Column("part of a sample", "name"), Column("samples")], parts))
     blocks += _metrics(preview)
-    if preview.suites:
-        blocks += _suites(preview)
-    scored = _scored(preview)
-    unscored = ((_lack(preview, name), name) for name in preview.applicable if name not in scored)
-    blocks.append(lines(wording.sentences("cannot be scored: {1} ({0})", unscored)))
     if preview.repeated is not None:
         run_twice = wording.plural(preview.repeated, "query")
         blocks.append(lines([f"consistency: {run_twice} with two runs or more"], "text"))
@@ -61,23 +63,29 @@ def preview_report(preview: Preview) -> Report:
     return Report(preview.title, tuple(blocks), about)
 
 
-def _scored(preview: Preview) -> list[str]:
-    """The metrics that can be scored now, or with what they need installed."""
-    return [name for name, n in preview.applicable.items() if n or preview.needs_extra.get(name)]
-
-
 def _metrics(preview: Preview) -> Iterator[Block]:
-    if not (scored := _scored(preview)):
-        return
-    rows = []
-    for name in scored:
-        extra = preview.needs_extra.get(name, 0)
-        lacking = f"{extra:,} more: needs extra" if extra else ""
-        rows.append([name, _share(preview.applicable[name], preview.n_samples), lacking])
+    """The metrics that can be scored, now or with what they need installed, and the others."""
+    scored = {
+        name: preview.needs_extra.get(name, 0)
+        for name, n in preview.applicable.items()
+        if n or preview.needs_extra.get(name)
+    }
     columns = [Column("metric", "name"), Column("can be scored"), Column("", "words")]
+    rows = (
+        [
+            name,
+            _share(preview.applicable[name], preview.n_samples),
+            f"{extra:,} more: needs extra" if extra else "",
+        ]
+        for name, extra in scored.items()
+    )
     yield without_empty(table(columns, rows))
-    extras = ((why, name) for name, why in preview.extras.items())
+    extras = ((why, name) for name, why in preview.extras.items() if scored)
     yield lines(wording.sentences("needs extra: {} ({}).", extras), "text", "doubt")
+    if preview.suites:
+        yield from _suites(preview)
+    unscored = ((_lack(preview, name), name) for name in preview.applicable if name not in scored)
+    yield lines(wording.sentences("cannot be scored: {1} ({0})", unscored))
 
 
 def call_part(plan: CallPlan) -> Part:
@@ -106,7 +114,10 @@ def _calls(plan: CallPlan) -> Table:
         ]
 
     heads = ("calls", "in ledger", "tokens in", "tokens out", "cost", "time")
-    rows = [row(_listed(names), amount) for names, amount in plan.metrics.items()]
+    rows = [
+        row(few([wording.one_line(name) for name in names], _NAMES), amount)
+        for names, amount in plan.metrics.items()
+    ]
     columns = [Column("metric, alone", "words"), *map(Column, heads)]
     return table(columns, [*rows, row("together", plan.total)])
 
@@ -114,68 +125,42 @@ def _calls(plan: CallPlan) -> Table:
 def _lines(plan: CallPlan) -> Iterator[Cell]:
     """Sentences below the table of calls."""
     total = plan.total
-    asks = total.calls.high > 0
-    if asks:
-        yield Cell(f"Time: {_time_sentence(plan)}.", style="strong")
-    elif total.held.high:
-        yield Cell("Nothing to ask: the ledger holds every answer.", style="strong")
-    else:
-        yield Cell("Nothing to ask: no sample has what a metric asks about.", style="strong")
+    asks, cost = total.calls.high > 0, total.cost
+    first = sentence("all_in_ledger") if total.held.high else sentence("nothing_to_ask")
+    yield Cell(_time_sentence(plan) if asks else first, style="strong")
     if plan.budget is not None:
-        verdict = plan.budget.verdict
-        sentence = "no price is known, so dollars cannot be planned (give --price IN,OUT)"
-        if verdict in _FITS:
-            stop = "; the run would stop there and keep what is scored" if verdict != "fits" else ""
-            sentence = f"the plan {verdict}{stop}"
-        yield Cell(f"Budget {plan.budget.budget}: {sentence}.", style=_FITS.get(verdict, "doubt"))
-    kinds = [
-        f"{_span(calls, _count)} {kind}" for kind, calls in plan.questions.items() if calls.high
-    ]
-    if kinds:
-        yield Cell(f"Calls by question: {', '.join(kinds)}.", style="dim")
-    if plan.shared:
-        fewer = f"{wording.plural(plan.shared, 'call')} fewer than line by line."
-        yield Cell(f"What several metrics ask is asked once: {fewer}", style="dim")
-    for note in plan.notes:
-        yield Cell(note, style="dim")
-    if plan.n_walked < plan.n_samples:
-        of = f"{plan.n_walked:,} of {plan.n_samples:,} samples"
-        yield Cell(f"Extrapolated from the first {of}.", style="dim")
-    if asks and not total.calls.exact:
-        yield Cell(
-            "How many questions follow depends on the answers: hence the intervals.", style="dim"
-        )
-    if asks:
-        much = "Retries, repairs and hidden reasoning come on top."
-        yield Cell(f"Tokens are estimated from the texts. {much}", style="dim")
-    if asks and total.cost is None:
-        how = "give it with --price IN,OUT, in dollars a million tokens."
-        yield Cell(f"No price is known for this model: {how}", style="dim")
-    elif asks and plan.listed_prices and total.cost is not None and total.cost.high:
-        listed = f"the makers' lists of {as_of()}; --price IN,OUT takes their place."
-        yield Cell(f"Prices: {listed}", style="dim")
+        kind, style = _FITS.get(plan.budget.verdict, ("budget_unpriced", "doubt"))
+        yield Cell(sentence(kind, budget=str(plan.budget.budget)), style=style)
+    kinds = ((_span(calls, _count), kind) for kind, calls in plan.questions.items() if calls.high)
+    by_kind = ", ".join(map(" ".join, kinds))
+    dim = (
+        (by_kind, "calls_by_kind"),
+        (plan.shared, "asked_once"),
+        (plan.n_walked < plan.n_samples, "extrapolated"),
+        (asks and not total.calls.exact, "answers_decide"),
+        (asks, "tokens_estimated"),
+        (asks and cost is None, "price_unknown"),
+        (asks and plan.listed_prices and cost is not None and cost.high, "prices_listed"),
+    )
+    facts = {"kinds": by_kind, "n": plan.shared, "walked": plan.n_walked,
+             "samples": plan.n_samples, "day": as_of()}  # fmt: skip
+    said = [sentence(kind, **facts) for holds, kind in dim if holds]
+    yield from (Cell(one, style="dim") for one in (*said, *plan.notes))
     for detail, n in plan.failed.items():
-        yield Cell(f"{wording.plural(n, 'sample')} could not be planned: {detail}.", style="doubt")
+        yield Cell(sentence("not_planned", n=n, why=detail), style="doubt")
 
 
 def _time_sentence(plan: CallPlan) -> str:
     throughput = plan.throughput
     each = f"{throughput.seconds:.2g} s a call"
-    basis = f"{each} as in the ledger's last answers" if throughput.measured else f"assuming {each}"
-    limits = [f"{throughput.concurrency:,} at once", basis]
-    if throughput.rpm is not None:
-        limits.append(f"{throughput.rpm:g} requests a minute")
-    if throughput.tpm is not None:
-        limits.append(f"{throughput.tpm:g} tokens a minute")
-    return f"about {_span(plan.seconds, _duration)} ({', '.join(limits)})"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    shown = [wording.one_line(name) for name in names]
-    if len(shown) > _NAMES:
-        rest = len(shown) - _NAMES + 1
-        shown = [*shown[: _NAMES - 1], f"and {rest} more"]
-    return ", ".join(shown)
+    limits = [
+        f"{throughput.concurrency:,} at once",
+        f"{each} as in the ledger's last answers" if throughput.measured else f"assuming {each}",
+        "" if throughput.rpm is None else f"{throughput.rpm:g} requests a minute",
+        "" if throughput.tpm is None else f"{throughput.tpm:g} tokens a minute",
+    ]
+    span = _span(plan.seconds, _duration)
+    return sentence("plan_time", span=span, limits=", ".join(filter(None, limits)))
 
 
 def _span(ends: Range, spell: Callable[[float], str]) -> str:
@@ -196,18 +181,14 @@ def _short(tokens: float) -> str:
     """Three digits at most: ``950``, ``12.3k``, ``4.56M``."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if tokens >= 0.9995 * size:
-            value = tokens / size
-            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-            return f"{value:.{digits}f}{unit}"
+            return f"{Decimal(f'{tokens / size:.2e}'):f}{unit}"
     return f"{tokens:.0f}"
 
 
 def _dollars(value: float) -> str:
-    if value == 0:
-        return "$0"
-    if value < 0.00005:
+    if 0 < value < 0.00005:
         return "<$0.0001"
-    return f"${value:,.{4 if value < 0.0005 else 3 if value < 0.9995 else 2}f}"
+    return f"${value:,.{4 if value < 0.0005 else 3 if value < 0.9995 else 2}f}" if value else "$0"
 
 
 def _duration(seconds: float) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from ragassay import suites
 from ragassay.base.counts import grouped
@@ -14,7 +15,6 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.summary import MetricSummary, Slice, Summary, missing_by_accident
 from ragassay.reports.charts import figures
-from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.model import (
     Block,
     Cell,
@@ -99,13 +99,12 @@ def warning_lines(summary: Summary) -> Lines:
     return lines(warnings, "warning")
 
 
-def metric_blocks(summary: Summary, values: Mapping[str, Values] | None = None) -> Iterator[Block]:
+def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
     """The table of metrics and its notes; nothing where there is no metric.
 
     Args:
         summary: of a run.
-        values: scores by metric, shape ``(n,)``, where a page shows their spread, and what each
-            metric measures.
+        page: whether metrics stand by family, with what each measures.
     """
     if not summary.metrics or summary.is_empty:
         return
@@ -120,43 +119,37 @@ def metric_blocks(summary: Summary, values: Mapping[str, Values] | None = None) 
         Column("unscored", "words", drop=3, instead=gaps, style="dim"),
     ]
     shown = without_empty(Table(tuple(columns), tuple(map(_row, summary.metrics.values()))))
-    yield shown if values is None else _for_page(shown, summary, values)
+    yield _by_family(shown, summary) if page else shown
     yield lines(summary_notes(summary) + label_notes(summary))
 
 
-def _for_page(shown: Table, summary: Summary, values: Mapping[str, Values]) -> Table:
-    """The table by family, with what each metric measures and the spread of its values."""
-    rows = []
-    for row, metric in zip(shown.rows, summary.metrics.values(), strict=True):
-        spread = partial(figures.sparkline, metric, values[metric.name])
-        cells = (*row.cells[:1], Cell(metric.title), *row.cells[1:], Cell(figure=spread))
-        rows.append(Row(cells, metric.group or metric.family))
+def _by_family(shown: Table, summary: Summary) -> Table:
+    """The table by family, with what each metric measures."""
+    rows = [
+        Row((row.cells[0], Cell(metric.title), *row.cells[1:]), metric.group or metric.family)
+        for row, metric in zip(shown.rows, summary.metrics.values(), strict=True)
+    ]
     first, *others = shown.columns
-    columns = (first, Column("", "words"), *others, Column("spread", "figure"))
-    by_family = grouped((row.group, row) for row in rows).values()
-    return Table(columns, tuple(row for family in by_family for row in family))
+    families = grouped((row.group, row) for row in rows).values()
+    return Table((first, Column("", "words"), *others), tuple(chain.from_iterable(families)))
 
 
 def _row(metric: MetricSummary) -> Row:
+    low, high = metric.bounds
+    share = None
+    if low is not None and high is not None and metric.mean is not None and high > low:
+        share = min(1.0, max(0.0, (metric.mean - low) / (high - low)))
     bounds = wording.bounds(metric.low, metric.high)
     cells = (
         name_of(metric.name, metric.higher_is_better, wording.aggregate_note(metric)),
         Cell(wording.number(metric.mean)),
         Cell(bounds),
         Cell(wording.coverage(metric)),
-        Cell(share=_share(metric), figure=partial(figures.interval_bar, metric)),
+        Cell(share=share, figure=partial(figures.interval_bar, metric)),
         Cell(wording.judge_and_agreement(metric)),
         Cell(wording.reasons(metric.unscored)),
     )
     return Row(cells, metric.group.partition(" (")[0])
-
-
-def _share(metric: MetricSummary) -> float | None:
-    """Where the mean lies between the metric's bounds."""
-    low, high = metric.bounds
-    if low is None or high is None or metric.mean is None or high <= low:
-        return None
-    return min(1.0, max(0.0, (metric.mean - low) / (high - low)))
 
 
 def slice_parts(summary: Summary) -> list[Part]:

@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, TypeAdapter
 
-from ragassay import formats
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
@@ -34,6 +33,7 @@ from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.slicing import Slicer, cluster_column, cluster_of
 from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
+from ragassay.formats import native
 
 
 def open_run(folder: str | Path) -> Result:
@@ -82,7 +82,7 @@ def read_rows(folder: Path) -> Iterator[ScoreRow]:
 
 def read_samples(folder: Path) -> Iterator[Sample]:
     """The samples of a run folder, streamed. Raises `InputError` for a line that is none."""
-    return formats.read(folder / SAMPLES, format="jsonl")
+    return (one for *_, one in read_lines(folder / SAMPLES, native.from_record, "a sample"))
 
 
 @contextmanager

@@ -250,7 +250,7 @@ class Browser {
     const value = column.get(row);
     if (value === null) {
       const reason = row.reasons?.[column.metric];
-      return h("td", { class: "n unscored" }, reason ? reason.replaceAll("_", " ") : "–");
+      return h("td", { class: "n unscored" }, reason ? reasonWords(reason) : "–");
     }
     if (typeof value === "string") return h("td", {}, value);
     const shown = h("span", {}, number(value, column.sign));

@@ -257,7 +257,7 @@ class Details {
     const found = sample.scores?.[name];
     if (!found) return h("p", { class: "muted" }, "–");
     const [value, reason, explanation, parts] = found;
-    const shown = value === null ? h("span", { class: "unscored" }, `unscored: ${reason.replaceAll("_", " ")}`)
+    const shown = value === null ? h("span", { class: "unscored" }, `unscored: ${reasonWords(reason)}`)
       : h("b", {}, typeof value === "number" ? number(value) : String(value));
     return h("div", { class: "score" }, shown, this.links(sample, name), explanation ? h("span", { class: "why", dir: "auto" }, explanation) : null,
       typeof parts === "number" ? null : parts === null ? h("span", { class: "muted" }, "parts are in scores.jsonl")

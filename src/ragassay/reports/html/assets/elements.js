@@ -33,3 +33,5 @@ function number(value, sign) {
   return sign && value > 0 ? "+" + text : text;
 }
 
+// Why there is no score, in the words of the other reports.
+const reasonWords = (reason) => reason === "nothing_retrieved" ? "no usable passage" : reason.replaceAll("_", " ");
