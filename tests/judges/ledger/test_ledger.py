@@ -23,9 +23,9 @@ from hypothesis import given, strategies as st
 from postgres_server import PostgresServer
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger import ledger_admin, ledger_file
+from ragassay.judges.ledger import ledger_admin, ledger_places
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.ledger_file import VERSION
+from ragassay.judges.ledger.ledger_places import VERSION
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import TABLE, VERDICT, Paid
 
@@ -384,13 +384,15 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path)
     assert path.read_bytes() == before
 
 
-def test_a_newer_ledger_is_refused_with_what_to_do(path: Path) -> None:
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+def test_a_ledger_of_another_version_is_refused_and_left_alone(path: Path, version: int) -> None:
     Ledger(path).close()
-    with sqlite3.connect(path) as other:
-        other.execute(f"PRAGMA user_version = {VERSION + 1}")
-    other.close()
-    with pytest.raises(InputError, match="Install the newer ragassay"):
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=f"version {version}, .*another ledger with --ledger"):
         Ledger(path)
+    assert path.read_bytes() == before
 
 
 def test_a_ledger_whose_folder_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
@@ -703,7 +705,7 @@ def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> N
     ],
 )
 def test_an_error_of_sqlite_says_what_to_do(error: str, kind: type[Exception], told: str) -> None:
-    said = ledger_file._explanation("l.sqlite", sqlite3.DatabaseError(error))
+    said = ledger_places._explanation("l.sqlite", sqlite3.DatabaseError(error))
     assert isinstance(said, kind)
     assert str(said).startswith("l.sqlite: ") and told in str(said)
 
@@ -721,10 +723,10 @@ def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
         # Who reads, or is about to write, hinders the change of the log alone.
         other.execute(begin)
         other.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
-        monkeypatch.setattr(ledger_file, "BUSY_S", 0.1)
+        monkeypatch.setattr(ledger_places, "BUSY_S", 0.1)
         with pytest.raises(UsageError, match="another process has been writing to this ledger"):
             Ledger(path)
-        monkeypatch.setattr(ledger_file, "BUSY_S", 30.0)
+        monkeypatch.setattr(ledger_places, "BUSY_S", 30.0)
         ending = threading.Timer(0.2, other.execute, ["COMMIT"])
         ending.start()
         with Ledger(path) as ledger:

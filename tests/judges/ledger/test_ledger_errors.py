@@ -14,7 +14,7 @@ import ragassay
 from llm_server import LLMServer
 from ragassay.base.errors import LedgerError
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.ledger_file import LedgerFile
+from ragassay.judges.ledger.ledger_places import LedgerFile
 
 DATA = [
     {"id": f"{n}", "query": f"q{n}?", "passages": [f"A passage {n} " * 50], "answer": f"a{n}"}
