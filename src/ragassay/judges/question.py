@@ -165,7 +165,7 @@ class Question(ABC, Generic[R_co]):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of the answer, in the strict form that endpoints ask for."""
-        return _schema(cls.form or cls.reply)
+        return schema_of(cls.form or cls.reply)
 
     def bounded_schema(self) -> dict[str, Any]:
         """The schema that is sent: with the bounds that the data of this question sets."""
@@ -248,8 +248,30 @@ def _prompt_hash(source: str, cls: type[Question[Any]]) -> str:
     return hashlib.sha256(body.encode()).hexdigest()[:12]
 
 
+def example_of(schema: Mapping[str, Any]) -> Any:
+    """A short value of the form that a schema describes, for messages."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "const" in schema:
+        return schema["const"]
+    if "anyOf" in schema:
+        return example_of(schema["anyOf"][0])
+    match schema.get("type"):
+        case "object":
+            return {name: example_of(one) for name, one in schema.get("properties", {}).items()}
+        case "array":
+            entries = schema.get("prefixItems") or [schema.get("items") or {}]
+            return [example_of(one) for one in entries]
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+    return "..."
+
+
 @cache
-def _schema(form: type[BaseModel]) -> dict[str, Any]:
+def schema_of(form: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a form, in the strict form that endpoints ask for."""
     body = form.model_json_schema()
     if issubclass(form, ReplyInParts):
         del body["properties"]["lost"]

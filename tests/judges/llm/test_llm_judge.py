@@ -16,10 +16,9 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.llm import requests
 from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
-from ragassay.judges.question import Question
+from ragassay.judges.question import Question, example_of
 from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.relevance import RelevanceGrade
@@ -525,7 +524,7 @@ def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench:
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 def test_the_example_of_a_form_is_of_that_form(question: Question[Any]) -> None:
     shape = question.form or question.reply
-    assert shape.model_validate_json(requests.example(question.schema()))
+    assert shape.model_validate_json(json.dumps(example_of(question.schema())))
 
 
 def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(

@@ -361,8 +361,8 @@ def test_the_line_that_is_shown_has_the_right_shape(
         ({**LABEL, "answer": 4}, "answer.grade", "not 4"),
         ({**LABEL, "answer": "good"}, "answer.grade", "not 'good'"),
         ({**LABEL, "answer": {"match": 1}}, "answer.grade", "is missing"),
-        ({**LABEL, "repeat": -1}, "repeat", "whole number"),
-        ({**LABEL, "answer": None, "reason": "tired"}, "reason", "no reason 'tired'"),
+        ({**LABEL, "repeat": -1}, "repeat", "not -1"),
+        ({**LABEL, "answer": None, "reason": "tired"}, "reason", "not 'tired'"),
         ({"question": "satisfaction", "key": "0" * 32}, "answer", "neither an answer nor"),
         (
             {
