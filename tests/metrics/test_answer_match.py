@@ -18,7 +18,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.llm.replies import read
 from ragassay.judges.own_rubrics import JudgePrompt
 from ragassay.judges.question import Question
-from ragassay.judges.questions.matching import AnswerMatch, Match
+from ragassay.judges.questions.grading import AnswerMatch, Match
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import naming

@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
 from ragassay.judges.llm import token_estimate
-from ragassay.judges.questions.nuggets import AssignNuggets
-from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.checklists import AssignNuggets
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport import prices
 from ragassay.transport.prices import FREE, Price, price_of
 

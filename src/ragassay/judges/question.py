@@ -39,6 +39,7 @@ from typing import Any, ClassVar, Generic, cast
 
 from pydantic import BaseModel
 
+from ragassay.base import package_files
 from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, harmless, numbered
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
@@ -187,6 +188,25 @@ class Question(ABC, Generic[R_co]):
         """The `key` that another version of the question has."""
         body = json.dumps([self.kind, version, self.data], ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(body.encode()).hexdigest()[:32]
+
+
+def kinds() -> dict[str, type[Question[Any]]]:
+    """All types of question by their kind, those of extensions that are imported included."""
+    _import_all()
+    types: dict[str, type[Question[Any]]] = {}
+    waiting: list[type[Question[Any]]] = list(Question.__subclasses__())
+    while waiting:
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        if "kind" in vars(cls):
+            types[cls.kind] = cls
+    return dict(sorted(types.items()))
+
+
+@cache
+def _import_all() -> None:
+    for _ in package_files.modules("ragassay.judges.questions"):
+        pass
 
 
 PART = re.compile(r"^--- (system|user|assistant) ---$", re.MULTILINE)

@@ -19,7 +19,7 @@ from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
-from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints.endpoint import (

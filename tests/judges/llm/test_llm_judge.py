@@ -19,10 +19,8 @@ from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question, example_of
-from ragassay.judges.questions.context_report import ReportOnContext
-from ragassay.judges.questions.matching import AnswerMatch
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.support import CitationSupport, ClaimSupport
+from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
+from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.budget import Budget
 from ragassay.transport.limits import Limiter

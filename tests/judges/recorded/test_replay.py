@@ -17,10 +17,13 @@ from ragassay.judges.ledger.ledger_admin import record_of
 from ragassay.judges.ledger.paid_answers import VERDICT, Paid
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
-from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction
-from ragassay.judges.questions.nuggets import NuggetImportance
-from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
+from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims, NuggetImportance
+from ragassay.judges.questions.grading import (
+    Relevance,
+    RelevanceGrade,
+    ReportOnContext,
+    Satisfaction,
+)
 from ragassay.judges.recorded.replay import Replay
 from ragassay.judges.recorded.verdict_records import to_record
 from ragassay.judges.verdict import Failure, Provenance, Verdict

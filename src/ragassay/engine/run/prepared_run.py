@@ -68,7 +68,7 @@ from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asker
 from ragassay.judges.own_prompts import read_prompts
-from ragassay.judges.questions.context_report import ReportOnContext
+from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric

@@ -27,8 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from ragassay.base.errors import InputError, did_you_mean, meant_or_all
 from ragassay.base.problem_words import json_problem, mistake, mistakes, system_problem
 from ragassay.base.score import Reason
-from ragassay.judges.question import Question, example_of, schema_of
-from ragassay.judges.questions.question_kinds import kinds
+from ragassay.judges.question import Question, example_of, kinds, schema_of
 from ragassay.judges.reply import Reply
 
 ANY_REPEAT = -1
