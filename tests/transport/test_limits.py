@@ -44,10 +44,11 @@ class Endpoint:
                 full = self.capacity is not None and self.in_flight > self.capacity
                 await asyncio.sleep(0.01 if full else self.latency)
                 self.in_flight -= 1
-            if full:
-                self.turned_away += 1
-                self.limiter.throttled(self.retry_after)
-            elif self.stumbles(number):
+                if full:
+                    self.turned_away += 1
+                    self.limiter.throttled(self.retry_after)
+                    continue
+            if self.stumbles(number):
                 self.limiter.failed()
             else:
                 self.limiter.succeeded()
@@ -137,7 +138,7 @@ async def test_a_wave_that_is_turned_away_halves_the_concurrency_once(loop: Virt
     async def away() -> None:
         async with limiter.slot():
             await asyncio.sleep(0.2)
-        limiter.throttled()
+            limiter.throttled()
 
     await asyncio.gather(*(away() for _ in range(START)))
     assert limiter.limit in (START // 2, START // 2 - 1)
@@ -215,7 +216,7 @@ async def test_who_came_back_when_told_and_is_turned_away_again_halves_the_concu
     async def away(begun: bool) -> None:
         async with limiter.slot(begun=begun):
             await asyncio.sleep(0.2)
-        limiter.throttled(1.0)
+            limiter.throttled(1.0, again=begun)
 
     await asyncio.gather(*(away(False) for _ in range(START)))
     assert limiter.limit == 64

@@ -234,7 +234,7 @@ class Sender:
             completion = await self._once(body, self._left(tally))
         except EndpointError as failure:
             free, sent = failure.free, failure.sent
-            self._learn(failure)
+            self._learn(failure, again=tally.attempts > 0)
             raise
         finally:
             tally.attempts += sent
@@ -265,7 +265,7 @@ class Sender:
         detail = f"{self.endpoint.shown} did not answer within {seconds}"
         return EndpointError(Reason.TIMEOUT, detail)
 
-    def _learn(self, failure: EndpointError) -> None:
+    def _learn(self, failure: EndpointError, *, again: bool) -> None:
         """What an error says about the endpoint."""
         if failure.rejected or failure.reason in (Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
             # It works, and answers: it only does not take this request.
@@ -279,7 +279,7 @@ class Sender:
             self.stop(failure.reason, failure.detail)
             return
         if failure.overloaded:
-            self.limiter.throttled(pause)
+            self.limiter.throttled(pause, again=again)
         elif failure.reason is not Reason.AUTH:
             self.limiter.failed()
         self.breaker.failed(

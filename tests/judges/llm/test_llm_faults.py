@@ -556,8 +556,8 @@ def test_the_pace_recovers_where_each_first_request_is_told_to_come_back(
     pauses = [0.0]
     throttled = limiter.throttled
 
-    def watched(retry_after: float | None = None) -> None:
-        throttled(retry_after)
+    def watched(retry_after: float | None = None, **more: bool) -> None:
+        throttled(retry_after, **more)
         if limiter._paused_until > pauses[-1] + 0.2:
             pauses.append(limiter._paused_until)
 
