@@ -30,7 +30,7 @@ import hashlib
 import json
 import re
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -40,7 +40,6 @@ from typing import Any, ClassVar, Generic, cast
 from pydantic import BaseModel
 
 from ragassay.base import package_files
-from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, harmless, numbered
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
 from ragassay.transport.endpoints.endpoint import Message
@@ -109,16 +108,6 @@ class Question(ABC, Generic[R_co]):
             return {}
         empty = (name for name in type(reply).fields() if getattr(reply, name) is None)
         return {name: "no value" for name in empty if not reply.lost.keys() & {name, about(name)}}
-
-    @classmethod
-    def combine(cls, replies: Sequence[Any], rule: str) -> R_co:
-        """One answer from those of a panel; see `ragassay.judges.panel`.
-
-        Args:
-            replies: at least one valid answer to the same question.
-            rule: ``majority`` or ``median``.
-        """
-        return cast(R_co, combine(replies, rule))
 
     @classmethod
     def blank(cls, options: Mapping[str, Any]) -> Question[Any]:

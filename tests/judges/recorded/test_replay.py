@@ -25,8 +25,7 @@ from ragassay.judges.questions.grading import (
     Satisfaction,
 )
 from ragassay.judges.recorded.replay import Replay
-from ragassay.judges.recorded.verdict_records import to_record
-from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.judges.verdict import Failure, Provenance, Verdict, to_record
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)

@@ -17,10 +17,10 @@ from ragassay.base.problem_words import validation_problem
 from ragassay.formats.sources import opening
 from ragassay.judges import Provenance
 from ragassay.judges.asking import Asked
-from ragassay.judges.recorded.verdict_records import to_record
+from ragassay.judges.verdict import to_record
 
 Record = Mapping[str, Any]
-"""A verdict as `verdict_records.to_record` makes it."""
+"""A verdict as `ragassay.judges.verdict.to_record` makes it."""
 
 
 class KeptVerdicts:

@@ -16,9 +16,8 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Vote, decided
 from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, reply_of
-from ragassay.judges.recorded.verdict_records import provenance_of
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of
 
 _NAMED = 3
 """Judges of recorded answers that a label names."""
@@ -164,9 +163,9 @@ class Replay(Judge):
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record (of `verdict_records.to_record`, or a person's label) as the verdict or failure that
-    was recorded, with its provenance and votes; ``where`` names the line. An `InputError` says that
-    it has no valid answer."""
+    """A record (of `to_record`, or a person's label) as the verdict or failure that was recorded,
+    with its provenance and votes; ``where`` names the line. An `InputError` says that it has no
+    valid answer."""
     # Nothing is sent now, and no ledger is used.
     now = {"judge": record.get("judge") or where, "request": "", "attempts": 0, "cached": False}
     provenance = provenance_of({**record, **(record.get("sent") or {}), **now})

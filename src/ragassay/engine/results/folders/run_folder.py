@@ -21,7 +21,7 @@ from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import Summary
 from ragassay.formats import to_record
 from ragassay.judges.asking import Asked
-from ragassay.judges.recorded.verdict_records import to_record as verdict_record
+from ragassay.judges.verdict import to_record as verdict_record
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
 SLICES = "slices.json"
