@@ -115,11 +115,16 @@ class Limiter:
         """A place for one request: ``async with limiter.slot(tokens): ...``, with about how many
         tokens it uses, its answer included. Requests come in the order of asking, but those for
         what was ``begun`` before come first."""
-        await self.enter(tokens, begun)
+        mine = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (not begun, next(self._numbers), mine, tokens))
+        self._serve()
         try:
+            await mine
             yield
         finally:
-            self.leave()
+            # A wait that was cancelled or dismissed had no place, unless it was just granted.
+            if mine.done() and not mine.cancelled() and mine.exception() is None:
+                self._leave()
 
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
@@ -155,20 +160,7 @@ class Limiter:
             if not place.done():
                 place.set_exception(error())
 
-    async def enter(self, tokens: int, begun: bool = False) -> None:
-        """Waits for a place; see `slot`."""
-        mine = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (not begun, next(self._numbers), mine, tokens))
-        self._serve()
-        try:
-            await mine
-        except asyncio.CancelledError:
-            if mine.done() and not mine.cancelled() and mine.exception() is None:
-                self.leave()
-            raise
-
-    def leave(self) -> None:
-        """Gives a place back; see `slot`."""
+    def _leave(self) -> None:
         self.active -= 1
         self._wave = max(0, self._wave - 1)
         if not self.active and self._opening is not None:
