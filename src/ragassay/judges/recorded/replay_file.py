@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -65,6 +65,14 @@ class Line:
     final: bool = False
 
 
+def latest(lines: Sequence[Line]) -> list[Line]:
+    """The lines on one question that count: the last of each judge, and the last final one alone
+    where there is any."""
+    by_judge: dict[object, Line] = {line.who or line.number: line for line in lines}
+    counting = sorted(by_judge.values(), key=lambda line: line.number)
+    return [line for line in counting if line.final][-1:] or counting
+
+
 class ReplayFile:
     """The answers of a file. Only their places stay in memory."""
 
@@ -78,30 +86,21 @@ class ReplayFile:
         self._named: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
         self.hash = self._read()
 
-    def find(
-        self, question: Question[Any], repeat: int = 0, version: int | None = None
-    ) -> list[Line]:
-        """The lines that answer a question, in the order of the file; the last of each judge, and
-        the last final one alone where there is any."""
-        latest: dict[object, Line] = {}
-        for line in self.matching(question, repeat, version):
-            latest[line.who or line.number] = line
-        lines = sorted(latest.values(), key=lambda line: line.number)
-        return [line for line in lines if line.final][-1:] or lines
+    def matching(self, question: Question[Any], repeat: int) -> tuple[int, list[Line]]:
+        """The newest version of a question that has lines (its own where none has), and all lines
+        on that, in the order of the file, with those that a later line corrects.
 
-    def matching(
-        self, question: Question[Any], repeat: int, version: int | None = None
-    ) -> list[Line]:
-        """All lines on a question, in the order of the file, with those that a later line corrects.
-
-        Labels by people take precedence over recorded answers to the same question.
+        Labels by people, which have no version, take precedence over recorded answers.
         """
-        lines: list[Line] = []
+        labels: list[Line] = []
         for names in self._named.get(question.kind, ()):
             name = _digest(question, names)
-            lines += self._lines.get((name, ANY_REPEAT)) or self._lines.get((name, repeat), [])
-        key = question.key if version is None else question.key_at(version)
-        return sorted(lines or self._lines.get((key, repeat), []), key=lambda line: line.number)
+            labels += self._lines.get((name, ANY_REPEAT)) or self._lines.get((name, repeat), [])
+        for version in range(question.version, 0, -1):
+            lines = labels or self._lines.get((question.key_at(version), repeat))
+            if lines:
+                return version, sorted(lines, key=lambda line: line.number)
+        return question.version, []
 
     def record(self, line: Line) -> dict[str, Any]:
         """What a line says."""
