@@ -38,7 +38,7 @@ from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 
 _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
@@ -250,9 +250,8 @@ class _Asking:
                 return stored
         current = partial(self.judge._capabilities.still, dropped) if if_current else None
         sizes = request.input_tokens, request.output_tokens
-        return await self.judge._sender.send(
-            SendRequest(request.body, *sizes, self.tally, self._received, current)
-        )
+        sending = self.judge._sender.send
+        return await sending(request.body, self._received, self.tally, *sizes, current)
 
     async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
         """The verdict or the refusal that a reply holds; it is kept before this returns."""
@@ -274,9 +273,7 @@ class _Asking:
         sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         rest, said = first.rest, ""
         try:
-            asked = await self.judge._sender.send(
-                SendRequest(body, *sizes, self.tally, self._received)
-            )
+            asked = await self.judge._sender.send(body, self._received, self.tally, *sizes)
             assert asked is not None
             return asked
         except Unreadable as second:
