@@ -207,7 +207,7 @@ def test_the_template_of_the_labels_page_becomes_labels_that_answer_every_questi
 
 
 def test_the_labels_page_lists_every_kind_of_question_with_its_fields() -> None:
-    from ragassay.judges.questions.question_kinds import kinds
+    from ragassay.judges.question import kinds
 
     page = (ROOT / "docs" / "labels.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| .+? \| (.+?) \| (.+) \|$", page, re.M)

@@ -27,7 +27,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
-from ragassay.judges.questions.support import ExtractClaims
+from ragassay.judges.questions.checklists import ExtractClaims
 from ragassay.metrics.core import naming
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import wording

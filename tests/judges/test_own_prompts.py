@@ -13,8 +13,8 @@ from llm_server import LLMServer
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.own_prompts import placeholders, read_prompts
+from ragassay.judges.question import kinds
 from ragassay.judges.questions import ClaimSupport
-from ragassay.judges.questions.question_kinds import kinds
 
 DATA = [
     {"id": f"{n}", "query": f"Who wrote {n}?", "answer": f"Ann {n} <|im_end|>"} for n in range(2)

@@ -17,10 +17,15 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel, disagreed, rule_of
 from ragassay.judges.question import Question
-from ragassay.judges.questions.context_report import ContextReport, ReportOnContext
-from ragassay.judges.questions.rating import Rating, ReferenceRating
-from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
+from ragassay.judges.questions.checklists import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
+from ragassay.judges.questions.grading import (
+    ContextReport,
+    Rating,
+    ReferenceRating,
+    Relevance,
+    RelevanceGrade,
+    ReportOnContext,
+)
 from ragassay.judges.reply import Lost, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from valid_answers import largest, smallest

@@ -132,28 +132,44 @@ def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(
         before[0].compare(after[0])
 
 
+def nested() -> Any:
+    def judge(prompt: str) -> str:
+        return SAID
+
+    return judge
+
+
 @pytest.mark.parametrize(
     ("judge", "why"),
     [
         (lambda prompt: SAID, "a lambda has no name"),
         ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
+        (nested(), "it is defined within another function"),
         (_Held(SAID).say, "it is a method of an object with a state of its own"),
         (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be told apart"),
     ],
 )
+def test_what_cannot_be_told_apart_is_known_as_that(judge: Any, why: str) -> None:
+    assert why in identity_of(judge).unkept
+
+
 def test_answers_of_what_cannot_be_told_apart_are_not_kept_and_the_summary_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Any, why: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    judge = nested()
     for _ in range(2):
         result = run(judge)
         assert result.summary.judging is not None and result.summary.judging.cached == 0
         (note,) = result.summary.warnings
-        assert why in note and "judge_name" in note
+        assert "within another function" in note and "judge_name" in note
         assert all(row.evidence for row in result.scores)
     assert run(judge, judge_name="mine").summary.warnings == ()
     kept = run(judge, judge_name="mine").summary.judging
     assert kept is not None and (kept.calls, kept.cached) == (0, 4)
+    judge.version = "3"
+    found = identity_of(judge)
+    assert found.unkept == "" and found.version == "version=3"
 
 
 def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(
@@ -302,18 +318,6 @@ def test_a_model_whose_class_runs_other_code_than_its_files_is_not_kept(
     cell: dict[str, Any] = {"__name__": "cell_of_a_notebook"}
     exec("class Chat:\n    model = 'tiny'\n    def invoke(self, messages): return 'a'", cell)
     assert "no file holds the source of its class" in identity_of(cell["Chat"]()).unkept
-
-
-def test_a_nested_function_is_not_kept_and_one_with_a_version_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def nested(prompt: str) -> str:
-        return SAID
-
-    assert "within another function" in identity_of(nested).unkept
-    nested.version = "3"  # type: ignore[attr-defined]
-    found = identity_of(nested)
-    assert found.unkept == "" and found.version == "version=3"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.llm.replies import read
 from ragassay.judges.own_rubrics import JudgePrompt
 from ragassay.judges.question import Question
-from ragassay.judges.questions.matching import AnswerMatch, Match
+from ragassay.judges.questions.grading import AnswerMatch, Match
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import naming
@@ -140,14 +140,18 @@ def test_the_temperature_is_asked_for_and_part_of_the_signature() -> None:
 
 def test_instructions_of_ones_own_reach_the_judge_and_the_signature(no_metric_left: None) -> None:
     judge = Matcher()
-    strict = with_prompt(JudgePrompt("strict", "Only the same words match.", temperature=0.5))
+    strict = with_prompt(
+        JudgePrompt(name="strict", instructions="Only the same words match.", temperature=0.5)
+    )
     outcome(SAMPLE, judge, strict)
     assert judge.asked[0].instructions == "Only the same words match."
     assert judge.asked[0].sampling() == {"temperature": 0.5}
     system = judge.asked[0].messages()[0]["content"]
     assert system.startswith("Only the same words match.") and "impartial judge" not in system
-    other = with_prompt(JudgePrompt("strict", "Any words match.", temperature=0.5))
-    warm = with_prompt(JudgePrompt("strict", "Any words match."))
+    other = with_prompt(
+        JudgePrompt(name="strict", instructions="Any words match.", temperature=0.5)
+    )
+    warm = with_prompt(JudgePrompt(name="strict", instructions="Any words match."))
     assert len({strict.signature, other.signature, warm.signature}) == 3
 
 
@@ -208,7 +212,9 @@ def test_the_offline_judge_matches_but_follows_no_instructions(no_metric_left: N
         Sample(id="1", query="Capital of France?", answer=Answer("Paris."), references=("Paris",)),
         Sample(id="2", query="Capital of France?", answer=Answer("Rome."), references=("Paris",)),
     ]
-    strict = with_prompt(JudgePrompt("strict_match", "Only the same words match."))
+    strict = with_prompt(
+        JudgePrompt(name="strict_match", instructions="Only the same words match.")
+    )
     result = ragassay.evaluate(samples, ["answer_match", strict])  # type: ignore[arg-type]
     assert result.summary.metrics["answer_match"].mean == 0.5
     assert result.summary.metrics["strict_match"].unscored == {"unsupported": 2}

@@ -23,8 +23,8 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import SaysIdk
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
+from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
+from ragassay.judges.questions.grading import ReferenceRating
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.reports.views import summary_notes

@@ -13,7 +13,7 @@ from llm_server import LLMServer
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.question import Question
-from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.endpoints.endpoint import Endpoint
 from ragassay.transport.endpoints.http_chats import OpenAIChat

@@ -14,13 +14,23 @@ from ragassay.judges.questions.answering import (
     SaysIdk,
     SaysUnderspecified,
 )
-from ragassay.judges.questions.context_report import Contradiction, ReportOnContext, Satisfaction
-from ragassay.judges.questions.matching import AnswerMatch
-from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.rubrics import RubricGrade
-from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
+from ragassay.judges.questions.checklists import (
+    AssignNuggets,
+    CitationSupport,
+    ClaimSupport,
+    ExtractClaims,
+    ExtractNuggets,
+    NuggetImportance,
+)
+from ragassay.judges.questions.grading import (
+    AnswerMatch,
+    Contradiction,
+    ReferenceRating,
+    RelevanceGrade,
+    ReportOnContext,
+    RubricGrade,
+    Satisfaction,
+)
 from ragassay.judges.questions.writing import AnswerFromPassages, WriteAnswer, WriteQuery
 from ragassay.judges.reply import Reply
 

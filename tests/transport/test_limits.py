@@ -44,10 +44,11 @@ class Endpoint:
                 full = self.capacity is not None and self.in_flight > self.capacity
                 await asyncio.sleep(0.01 if full else self.latency)
                 self.in_flight -= 1
-            if full:
-                self.turned_away += 1
-                self.limiter.throttled(self.retry_after)
-            elif self.stumbles(number):
+                if full:
+                    self.turned_away += 1
+                    self.limiter.throttled(self.retry_after)
+                    continue
+            if self.stumbles(number):
                 self.limiter.failed()
             else:
                 self.limiter.succeeded()
@@ -137,7 +138,7 @@ async def test_a_wave_that_is_turned_away_halves_the_concurrency_once(loop: Virt
     async def away() -> None:
         async with limiter.slot():
             await asyncio.sleep(0.2)
-        limiter.throttled()
+            limiter.throttled()
 
     await asyncio.gather(*(away() for _ in range(START)))
     assert limiter.limit in (START // 2, START // 2 - 1)
@@ -215,7 +216,7 @@ async def test_who_came_back_when_told_and_is_turned_away_again_halves_the_concu
     async def away(begun: bool) -> None:
         async with limiter.slot(begun=begun):
             await asyncio.sleep(0.2)
-        limiter.throttled(1.0)
+            limiter.throttled(1.0, again=begun)
 
     await asyncio.gather(*(away(False) for _ in range(START)))
     assert limiter.limit == 64
@@ -293,33 +294,37 @@ async def test_waiting_ends_for_whoever_is_cancelled_and_for_nobody_else(loop: V
     assert limiter.active == 0
 
 
+async def hold(limiter: Limiter) -> None:
+    async with limiter.slot(1):
+        assert limiter.active == 1
+        await asyncio.sleep(1)
+
+
 @in_virtual_time
 async def test_a_place_that_was_given_to_a_cancelled_task_goes_to_the_next(
     loop: VirtualLoop,
 ) -> None:
     limiter = Limiter(1, clock=loop.time)
     async with limiter.slot():
-        first = asyncio.ensure_future(limiter.enter(1))
-        second = asyncio.ensure_future(limiter.enter(1))
+        first, second = (asyncio.ensure_future(hold(limiter)) for _ in range(2))
         await asyncio.sleep(0)
     first.cancel()  # its place is granted and not yet taken up
     await asyncio.wait_for(second, 5)
-    assert limiter.active == 1
+    assert limiter.active == 0
 
 
 @in_virtual_time
 async def test_who_waits_is_sent_away_once_nothing_more_is_to_be_sent(loop: VirtualLoop) -> None:
     limiter = Limiter(1, clock=loop.time)
     async with limiter.slot():
-        waiting = [asyncio.ensure_future(limiter.enter(1)) for _ in range(5)]
+        waiting = [asyncio.ensure_future(hold(limiter)) for _ in range(5)]
         await asyncio.sleep(0)
         waiting[0].cancel()
         limiter.dismiss(lambda: UsageError("over."))
         found = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(one) for one in found] == [asyncio.CancelledError] + [UsageError] * 4
     assert limiter.active == 0
-    await limiter.enter(1)
-    assert limiter.active == 1, "places can still be had"
+    await asyncio.wait_for(hold(limiter), 5)  # places can still be had
 
 
 @pytest.mark.parametrize("wrong", [{"most": 0}, {"rpm": 0}, {"tpm": -5}, {"rpm": float("nan")}])

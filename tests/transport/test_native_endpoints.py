@@ -16,7 +16,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.endpoints import http_endpoint
 from ragassay.transport.endpoints.endpoint import Endpoint, Prompt
 from ragassay.transport.endpoints.http_chats import AnthropicMessages, GoogleGenAI

@@ -25,7 +25,7 @@ from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywor
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
-from ragassay.judges.recorded.verdict_records import to_record
+from ragassay.judges.verdict import to_record
 from ragassay.transport import secrets
 from ragassay.transport.endpoints.endpoint import EndpointError
 from ragassay.transport.endpoints.http_chats import OpenAIChat

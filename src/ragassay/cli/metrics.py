@@ -27,7 +27,7 @@ def metrics(given: Given) -> None:
     """
     name = given.name
     from ragassay import suites
-    from ragassay.judges.questions.question_kinds import kinds
+    from ragassay.judges.question import kinds
     from ragassay.metrics.core import naming
     from ragassay.metrics.core.function_metrics import own_names
     from ragassay.reports.views import catalogue_view as catalogue

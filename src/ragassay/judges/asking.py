@@ -220,16 +220,25 @@ class Asker:
         """A fresh memory for the questions of one window."""
         return Scope(self)
 
-    def _record(self, asked: Asked) -> None:
+    async def ask(self, question: Question[Any], repeat: int) -> Asked:
+        """What the judge says; the first time it is counted, and given to who keeps evidence."""
+        before = self._passing.get(evidence_id(question, repeat)) if self._passing else None
+        if before is not None:
+            return before  # a run asks once, so all of its scores rest on the same evidence
+        self.waiting += 1
+        try:
+            asked = await self.judge.answer(question, repeat)
+        finally:
+            self.waiting -= 1
         name = int(asked.id.replace(".", ""), 16)  # a number takes half the memory of its digits
-        if name in self._recorded:
-            return
-        self._recorded.add(name)
-        if isinstance(asked, Failure) and asked.reason.passing:
-            self._passing[asked.id] = asked
-        self.usage.add(asked)
-        if self._keep is not None:
-            self._keep(asked)
+        if name not in self._recorded:
+            self._recorded.add(name)
+            if isinstance(asked, Failure) and asked.reason.passing:
+                self._passing[asked.id] = asked
+            self.usage.add(asked)
+            if self._keep is not None:
+                self._keep(asked)
+        return asked
 
 
 class Scope:
@@ -247,7 +256,7 @@ class Scope:
         """The verdict on a question, asked now or before."""
         if not self.asker.judge.remembered:
             return await self.asker.judge.answer(question, repeat)
-        asked: Verdict[R] | Failure = await self.once(self._put, question, repeat)
+        asked: Verdict[R] | Failure = await self.once(self.asker.ask, question, repeat)
         return asked
 
     async def once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
@@ -255,18 +264,6 @@ class Scope:
         if args not in self._tasks:
             self._tasks[args] = asyncio.ensure_future(work(*args))
         return await asyncio.shield(self._tasks[args])
-
-    async def _put(self, question: Question[Any], repeat: int) -> Asked:
-        passing = self.asker._passing
-        if passing and (before := passing.get(evidence_id(question, repeat))) is not None:
-            return before  # a run asks once, so all of its scores rest on the same evidence
-        self.asker.waiting += 1
-        try:
-            asked = await self.asker.judge.answer(question, repeat)
-        finally:
-            self.asker.waiting -= 1
-        self.asker._record(asked)
-        return asked
 
     async def build(
         self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str

@@ -42,10 +42,6 @@ def combine(replies: Sequence[R], rule: str) -> R:
     Raises:
         ValueError: lists of labels of different lengths.
     """
-    if rule not in RULES:
-        raise ValueError(f"a panel decides by {' or '.join(RULES)}, not by {rule!r}")
-    if not replies:
-        raise ValueError("a panel without votes has no answer")
     first = replies[0]
     if len(replies) == 1:
         return first

@@ -38,7 +38,6 @@ from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_ob
 from ragassay.judges.recorded.replay import Replay
 from ragassay.transport import Provider, secrets
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints import Endpoint
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
 from ragassay.transport.limits import MOST, Limiter
 from ragassay.transport.prices import Price, price_of
@@ -126,20 +125,22 @@ MakeJudge = Callable[[str, JudgeOptions], Judge]
 def kinds() -> Mapping[str, MakeJudge]:
     """The judges that are no model of a provider, by the word before the colon (in any case): ours,
     and those of installed packages. A `UsageError` where a name stands for two of them."""
+
+    def offline(name: str, options: JudgeOptions) -> Judge:
+        if not name:
+            return OfflineJudge()
+        if options.encoder is None:
+            raise UsageError(
+                f"No sentence encoders can be used here: write offline, not offline:{name}."
+            )
+        return OfflineJudge(*options.encoder(name))
+
     ours: dict[str, MakeJudge] = {
-        "offline": _offline,
+        "offline": offline,
         "replay": lambda name, one: Replay(name, one.rule, accept_older=one.accept_older),
     }
     every = [*ours.items(), *plugins.added("judges").items()]
     return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
-
-
-def _offline(name: str, options: JudgeOptions) -> Judge:
-    if name and options.encoder is None:
-        raise UsageError(
-            f"No sentence encoders can be used here: write offline, not offline:{name}."
-        )
-    return OfflineJudge(*options.encoder(name)) if name and options.encoder else OfflineJudge()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +216,12 @@ def make_judge(
                 return kinds()[kind.casefold()](name, chosen)
         key = _key(word, chosen, places)
         address = address_of(word, default_model, places, key, named=chosen.named)
+        protocol = protocols()[address.protocol]
+        protocol.check()
+        endpoint = protocol.endpoint(address.url, address.key, timeout=chosen.timeout)
+        endpoint.alias = address.alias
         return LLMJudge(
-            endpoint_at(address, chosen.timeout),
+            endpoint,
             address.model,
             # The models of an endpoint share its pace. Breakers are not shared, because a wrong
             # model name says nothing about the other models.
@@ -323,7 +328,11 @@ def address_of(
                 object_hint(word),
             )
         names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
-        hint = hint or _with_provider(word) or did_you_mean(word if word in names else name, names)
+        maker = next(
+            (m for start, m in _MODELS_OF.items() if word.casefold().startswith(start)), ""
+        )
+        hint = hint or (f"Did you mean '{maker}:{word}'?" if maker else "")
+        hint = hint or did_you_mean(word if word in names else name, names)
         if role == "judge" and names_object(word):
             others.append("module:function (where a person names it, and the module is there)")
             hint = hint or f"There is no module {name} here, if a function of yours is meant."
@@ -357,15 +366,6 @@ def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[No
             raise
         problem = f"The {role} {word} cannot be used now. Ask the operator, who named it."
         raise UsageError(problem) from error
-
-
-def endpoint_at(address: Address, timeout: float) -> Endpoint:
-    """The endpoint of an address, in its protocol."""
-    protocol = protocols()[address.protocol]
-    protocol.check()
-    endpoint = protocol.endpoint(address.url, address.key, timeout=timeout)
-    endpoint.alias = address.alias
-    return endpoint
 
 
 def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
@@ -409,10 +409,3 @@ def _masked(text: str) -> str:
     text = re.sub(r"\?.*", "?...", text)
     # Somebody may have put the key where the judge belongs.
     return re.sub(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])", "...", text)
-
-
-def _with_provider(word: str) -> str:
-    """The question whether a model's name lacks its provider; empty for names of no known maker."""
-    makers = (maker for start, maker in _MODELS_OF.items() if word.casefold().startswith(start))
-    maker = next(makers, "")
-    return f"Did you mean '{maker}:{word}'?" if maker else ""

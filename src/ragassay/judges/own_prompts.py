@@ -16,8 +16,7 @@ from typing import Any
 
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.yaml_files import text_of
-from ragassay.judges.question import PART, Question, environment
-from ragassay.judges.questions.question_kinds import kinds
+from ragassay.judges.question import PART, Question, environment, kinds
 
 ALWAYS = "rule"
 """The placeholder that every prompt may have: what fences mean (`prompt_escaping.RULE`)."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -110,8 +109,7 @@ class Rubric(_Model):
         return _digest(self.criteria, scale, *parts, self.higher_is_better, self.normalise)
 
 
-@dataclass(frozen=True)
-class JudgePrompt:
+class JudgePrompt(_Model):
     """Instructions that take the place of ``answer_match``'s own.
 
     Attributes:
@@ -122,10 +120,10 @@ class JudgePrompt:
         temperature: of the judge; ``None`` leaves it as it is.
     """
 
-    name: str
-    instructions: str
-    title: str = ""
-    temperature: float | None = None
+    name: _Name
+    instructions: _Text
+    title: _Line = ""
+    temperature: float | None = Field(None, ge=0, le=2)
 
     @property
     def digest(self) -> str:
@@ -136,13 +134,6 @@ class JudgePrompt:
 def _digest(*content: Any) -> str:
     body = json.dumps(content, ensure_ascii=True)
     return hashlib.sha256(body.encode()).hexdigest()[:12]
-
-
-class _PromptFile(_Model):
-    name: _Name
-    title: _Line = ""
-    instructions: _Text
-    temperature: float | None = Field(None, ge=0, le=2)
 
 
 def read_rubric(path: str | Path) -> Rubric:
@@ -173,15 +164,14 @@ def read_judge_prompt(path: str | Path) -> JudgePrompt:
     """
     source, text = Path(path), _content(path)
     if source.suffix.casefold() in (".yaml", ".yml"):
-        content = yaml_positions.parse(text, _PromptFile, path)
-        title = content.title.rstrip(".")
-        return JudgePrompt(content.name, content.instructions, title, content.temperature)
+        prompt = yaml_positions.parse(text, JudgePrompt, path)
+        return prompt.model_copy(update={"title": prompt.title.rstrip(".")})
     if not text.strip():
         raise InputError(
             "holds no instructions", path=path, hint="Write what the judge is to do into it."
         )
     stem = re.sub(r"[^A-Za-z0-9_\-]+", "_", source.stem).strip("_") or "own"
-    return JudgePrompt(f"answer_match_{stem}"[:60], text.strip())
+    return JudgePrompt(name=f"answer_match_{stem}"[:60], instructions=text.strip())
 
 
 @cache

@@ -18,7 +18,7 @@ from typing_extensions import override
 from ragassay.base.counts import plural
 from ragassay.base.errors import LedgerError, UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.combining import RULES, combinable, differ
+from ragassay.judges.combining import RULES, combinable, combine, differ
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
@@ -195,7 +195,7 @@ def decided(
         detail = f"{len(verdicts)} of {members} judges answered, {needed} needed; {why}"
         return Failure(question, reason, detail, provenance, repeat, tuple(votes))
     try:
-        answer = question.check(question.combine([vote.answer for vote in verdicts], rule))
+        answer = question.check(combine([vote.answer for vote in verdicts], rule))
     except ValueError as error:
         detail = f"the votes do not combine into one answer: {error}"
         return Failure(question, Reason.FAILED, detail, provenance, repeat, tuple(votes))

@@ -24,10 +24,10 @@ from typing_extensions import override
 from ragassay.base import plugins
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.ledger_file import MEMORY
+from ragassay.judges.ledger.ledger_places import MEMORY
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
-from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 from ragassay.transport.endpoints.python_chat import PythonChat
 from ragassay.transport.providers import aliases, providers
 from ragassay.user_code.code_sources import (
@@ -41,9 +41,6 @@ from ragassay.user_code.object_loading import has_module, is_python_word, load_o
 
 _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 """Attributes by which chat models name the model that answers."""
-
-_SETTINGS = (*SAMPLING, "base_url", "openai_api_base", "api_base", "azure_endpoint", "top_k")
-"""Attributes of chat models that change what comes back."""
 
 _OURS = ("offline", "replay")
 """Judges that are neither models nor code."""
@@ -171,9 +168,8 @@ def identity_of(judge: Any) -> ObjectIdentity:
 
     Of an object with an attribute ``version``: its name, that version, and its model's name where
     it has one. Of a function that a file defines at its top level: its name, the hash of that file,
-    and its defaults. Of a chat model: its class, its model's name, the settings that it shows, and
-    a hash of its other attributes (`_plain`), and of the files that define its class where that is
-    no installed package.
+    and its defaults. Of a chat model: its class, its model's name, and a hash of its attributes
+    (`_plain`) and of the files that define its class where that is no installed package.
     """
     is_function = inspect.isroutine(judge)
     own = getattr(judge, "__qualname__", None) or type(judge).__qualname__
@@ -216,8 +212,7 @@ def _identity_of_model(chat_model: Any, model: str, place: str) -> ObjectIdentit
         if not is_as_written(cls):
             return ObjectIdentity(place, unkept="its file was changed after it was imported")
     state = _hashed([*_class_of(chat_model), _plain(_attributes_of(chat_model))])
-    details = ",".join(filter(None, (_settings_of(chat_model), f"state={state}")))
-    return ObjectIdentity(f"{type(chat_model).__name__}:{model}", details)
+    return ObjectIdentity(f"{type(chat_model).__name__}:{model}", f"state={state}")
 
 
 def _model_of(chat_model: Any) -> str:
@@ -298,11 +293,3 @@ def _values_of(function: Any) -> list[Any]:
     cells = [getattr(one, "cell_contents", None) for one in function.__closure__ or ()]
     values = [function.__defaults__ or (), function.__kwdefaults__ or {}, vars(function), cells]
     return [_plain(one) for one in values] if any(values) else []
-
-
-def _settings_of(chat_model: Any) -> str:
-    values = {name: getattr(chat_model, name, None) for name in _SETTINGS}
-    shown = {n: v for n, v in values.items() if isinstance(v, str | int | float) and v != ""}
-    settings = ",".join(f"{name}={value}" for name, value in shown.items())
-    # An address may hold a password or a key, and this is shown in reports.
-    return re.sub(r"//[^/@,]*@|\?[^,]*", lambda match: "//" * (match[0][0] == "/"), settings)

@@ -30,7 +30,7 @@ import hashlib
 import json
 import re
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -39,7 +39,7 @@ from typing import Any, ClassVar, Generic, cast
 
 from pydantic import BaseModel
 
-from ragassay.judges.combining import combine
+from ragassay.base import package_files
 from ragassay.judges.prompt_escaping import RULE, fenced, harmless, numbered
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
 from ragassay.transport.endpoints.endpoint import Message
@@ -110,16 +110,6 @@ class Question(ABC, Generic[R_co]):
         return {name: "no value" for name in empty if not reply.lost.keys() & {name, about(name)}}
 
     @classmethod
-    def combine(cls, replies: Sequence[Any], rule: str) -> R_co:
-        """One answer from those of a panel; see `ragassay.judges.panel`.
-
-        Args:
-            replies: at least one valid answer to the same question.
-            rule: ``majority`` or ``median``.
-        """
-        return cast(R_co, combine(replies, rule))
-
-    @classmethod
     def blank(cls, options: Mapping[str, Any]) -> Question[Any]:
         """The same kind of question with empty data, and with those of the options that it has
         (``shots``). It shows how the question is put, and is not asked."""
@@ -165,7 +155,7 @@ class Question(ABC, Generic[R_co]):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of the answer, in the strict form that endpoints ask for."""
-        return _schema(cls.form or cls.reply)
+        return schema_of(cls.form or cls.reply)
 
     def bounded_schema(self) -> dict[str, Any]:
         """The schema that is sent: with the bounds that the data of this question sets."""
@@ -187,6 +177,25 @@ class Question(ABC, Generic[R_co]):
         """The `key` that another version of the question has."""
         body = json.dumps([self.kind, version, self.data], ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(body.encode()).hexdigest()[:32]
+
+
+def kinds() -> dict[str, type[Question[Any]]]:
+    """All types of question by their kind, those of extensions that are imported included."""
+    _import_all()
+    types: dict[str, type[Question[Any]]] = {}
+    waiting: list[type[Question[Any]]] = list(Question.__subclasses__())
+    while waiting:
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        if "kind" in vars(cls):
+            types[cls.kind] = cls
+    return dict(sorted(types.items()))
+
+
+@cache
+def _import_all() -> None:
+    for _ in package_files.modules("ragassay.judges.questions"):
+        pass
 
 
 PART = re.compile(r"^--- (system|user|assistant) ---$", re.MULTILINE)
@@ -248,8 +257,30 @@ def _prompt_hash(source: str, cls: type[Question[Any]]) -> str:
     return hashlib.sha256(body.encode()).hexdigest()[:12]
 
 
+def example_of(schema: Mapping[str, Any]) -> Any:
+    """A short value of the form that a schema describes, for messages."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "const" in schema:
+        return schema["const"]
+    if "anyOf" in schema:
+        return example_of(schema["anyOf"][0])
+    match schema.get("type"):
+        case "object":
+            return {name: example_of(one) for name, one in schema.get("properties", {}).items()}
+        case "array":
+            entries = schema.get("prefixItems") or [schema.get("items") or {}]
+            return [example_of(one) for one in entries]
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+    return "..."
+
+
 @cache
-def _schema(form: type[BaseModel]) -> dict[str, Any]:
+def schema_of(form: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a form, in the strict form that endpoints ask for."""
     body = form.model_json_schema()
     if issubclass(form, ReplyInParts):
         del body["properties"]["lost"]

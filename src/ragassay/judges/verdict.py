@@ -1,15 +1,27 @@
-"""What comes back from a judge: a `Verdict` with its provenance, or a `Failure` with its reason."""
+"""What comes back from a judge: a `Verdict` with its provenance, or a `Failure` with its reason.
+
+As a record it is a line of ``verdicts.jsonl`` in a run folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic
 
 from ragassay.base.score import Reason
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.transport.endpoints.endpoint import Message
+
+ABOUT = 80
+"""Characters that tell one question of a sample from another."""
+
+_SHARED = {
+    *("query", "answer", "conversation", "history", "reference", "references", "wrong"),
+    *("instructions", "criteria", "shots", "earlier"),
+}
+"""Fields that are the same in all questions of a kind about one sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +107,69 @@ class Failure:
 def evidence_id(question: Question[Any], repeat: int) -> str:
     """The id of the verdict on a question: its key, and the repeat where it is not the first."""
     return f"{question.key}.{repeat}" if repeat else question.key
+
+
+def to_record(asked: Verdict[Any] | Failure, *, is_vote: bool = False) -> dict[str, Any]:
+    """The whole evidence as plain values.
+
+    ``id`` is what a score's ``evidence`` names, ``key`` identifies the question; ``answer`` is
+    ``None`` for a failure, which has ``reason`` and ``detail``; ``about``, which votes do not
+    repeat, says in short which of a sample's questions it is.
+    """
+    question, made = asked.question, asked.provenance
+    record: dict[str, Any] = {
+        "id": asked.id,
+        "question": question.kind,
+        "version": question.version,
+        "key": question.key,
+        "repeat": asked.repeat,
+    }
+    if isinstance(asked, Failure):
+        record |= {"answer": None, "reason": str(asked.reason), "detail": asked.detail}
+    else:
+        record["answer"] = asked.answer.model_dump(mode="json")
+    record["judge"] = made.judge
+    if made.messages or made.request or made.model:
+        record |= {field.name: getattr(made, field.name) for field in fields(made)}
+        record |= {"messages": [dict(one) for one in made.messages], "dropped": list(made.dropped)}
+    if asked.votes:
+        record["votes"] = [to_record(vote, is_vote=True) for vote in asked.votes]
+    if not is_vote and (about := about_of(question.data)):
+        record["about"] = about
+    return record
+
+
+def about_of(data: Mapping[str, Any]) -> dict[str, str]:
+    """The first words of what a question is about besides what all questions of a sample share:
+    the passage, the statement, the nuggets. By field; a list's field says how many there are."""
+    about = {}
+    for name, value in data.items():
+        if name in _SHARED or not value:
+            continue
+        if isinstance(value, str):
+            about[name] = short(value)
+        elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+            about[f"{name} ({len(value)})"] = short(" | ".join(short(one) for one in value[:9]))
+    return about
+
+
+def short(text: str) -> str:
+    """The first `ABOUT` characters of a text, on one line."""
+    line = " ".join(text[: 4 * ABOUT].split())
+    return line if len(line) <= ABOUT else f"{line[:ABOUT].rstrip()} …"
+
+
+def provenance_of(record: Mapping[str, Any]) -> Provenance:
+    """The origin that a record states, as far as it does."""
+    texts = ("judge", "model", "prompt_hash", "request", "reply")
+    values: dict[str, Any] = {name: str(record.get(name) or "") for name in texts}
+    for name in ("input_tokens", "output_tokens", "attempts"):
+        values[name] = int(record.get(name) or 0)
+    return Provenance(
+        **values,
+        messages=list(record.get("messages") or ()),
+        cost=record.get("cost"),
+        latency=float(record.get("latency") or 0.0),
+        cached=bool(record.get("cached")),
+        dropped=tuple(record.get("dropped") or ()),
+    )

@@ -75,14 +75,9 @@ class Budget:
             raise UsageError(f"{text!r}: calls and tokens are whole numbers. {_HOW}")
         return cls(dollars=limits.get("dollars"), **integers)
 
-    @property
-    def needs_prices(self) -> bool:
-        """Whether a model without a known price cannot be asked."""
-        return self.dollars is not None
-
     def check_price(self, price: object, who: str, how: str = "") -> None:
         """A `UsageError` where the budget is in dollars and somebody's price is not known."""
-        if self.needs_prices and price is None:
+        if self.dollars is not None and price is None:
             raise UsageError(
                 f"The budget is in dollars, and no price of {who} is known. Give {how}a budget in "
                 "calls or tokens (200 calls)."

@@ -1,8 +1,8 @@
 """How fast an endpoint may be asked (`Limiter`: adaptive concurrency, requests and tokens a minute,
 pauses), and when to stop asking it altogether (`Breaker`).
 
-Concurrency starts at a healthy endpoint's pace (reached within an eighth of a second) and doubles
-with each wave of answers until the first sign of trouble; from then on it grows by a fixed amount a
+Concurrency starts at a healthy endpoint's pace and doubles with each wave of answers until the
+first sign of trouble; from then on it grows by a fixed amount a
 wave and is halved by a wave that is turned away. Single failures (a 500, a connection that was
 dropped) take a little each, so an endpoint that fails one request in ten keeps its pace.
 
@@ -19,7 +19,6 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
@@ -31,9 +30,8 @@ START = 64
 """Requests in flight at the beginning: two waves of answers later there are 256, if allowed."""
 
 _SPREAD_S = 0.0005
-"""Seconds between the first requests; with the time that a timer comes late, about a millisecond.
-Requests that are sent at one moment are answered at one moment, and all of them then wait until
-the last answer is processed, again and again."""
+"""Seconds between the first requests: the first that are turned away tell, before a whole wave is
+out. Requests that are sent at one moment are also answered at one moment, again and again."""
 
 _WAVES_TO_MOST = 32
 """Waves that it takes, after trouble, to grow from nothing to the most that is allowed."""
@@ -73,11 +71,6 @@ ANSWERED_BEFORE_S = 60.0
 TURNED_AWAY_S = 300.0
 """Patience with an endpoint that turns every request away for its rate."""
 
-_numbers = itertools.count(1)
-_sent: ContextVar[tuple[int, bool]] = ContextVar("ragassay_sent", default=(0, False))
-"""Number of the request that the running task sent last, which tells the waves apart, and whether
-another was sent for the same purpose before it."""
-
 
 class Limiter:
     """The pace of one endpoint: requests in flight at most, requests and tokens (by the caller's
@@ -98,18 +91,19 @@ class Limiter:
         self._limit = float(min(most, START))
         self._clock = clock
         self._buckets = [
-            _Bucket(limit, clock(), counts_requests=name == "rpm")
-            for name, limit in (("rpm", rpm), ("tpm", tpm))
+            (_Bucket(limit, least, clock()), least > 0)
+            for limit, least in ((rpm, 1.0), (tpm, 0.0))
             if limit is not None
         ]
         self._paused_until = 0.0
         self.active = 0
         self._opened = 0
         self._opening: asyncio.TimerHandle | None = None
+        self._numbers = itertools.count()
         self._waiting: list[tuple[bool, int, asyncio.Future[None], int]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._doubling = True
-        self._barrier = 0
+        self._wave = 0  # requests that were in flight at the last cut and still are
 
     @property
     def limit(self) -> int:
@@ -121,11 +115,16 @@ class Limiter:
         """A place for one request: ``async with limiter.slot(tokens): ...``, with about how many
         tokens it uses, its answer included. Requests come in the order of asking, but those for
         what was ``begun`` before come first."""
-        await self.enter(tokens, begun)
+        mine = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (not begun, next(self._numbers), mine, tokens))
+        self._serve()
         try:
+            await mine
             yield
         finally:
-            self.leave()
+            # A wait that was cancelled or dismissed had no place, unless it was just granted.
+            if mine.done() and not mine.cancelled() and mine.exception() is None:
+                self._leave()
 
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
@@ -134,22 +133,19 @@ class Limiter:
             self._limit = min(float(self.most), self._limit + step)
             self._serve()
 
-    def throttled(self, retry_after: float | None = None) -> None:
-        """Notes that the endpoint rejected the running task's request because there are too many at
-        once, or because it is overloaded. A whole wave that is rejected halves the concurrency
-        once. Where the endpoint says when to come back, the limiter pauses until then; the
-        concurrency is halved only if a request that waited is rejected again."""
+    def throttled(self, retry_after: float | None = None, *, again: bool = False) -> None:
+        """Notes, while a request still has its place, that the endpoint rejected it because there
+        are too many at once, or because it is overloaded. A whole wave that is rejected halves the
+        concurrency once. Where the endpoint says when to come back, the limiter pauses until then;
+        the concurrency is halved only if a request that waited is rejected ``again``."""
         pauses = retry_after is not None and retry_after > 0
         if pauses:
             self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
             self._opened = START  # no spreading: else few requests would be sent between two pauses
         self._doubling = False
-        number, begun = _sent.get()
-        if number and number < self._barrier:
-            return  # sent before the last cut: the same wave
-        if pauses and not begun:
+        if self._wave > 0 or (pauses and not again):
             return
-        self._barrier = next(_numbers)
+        self._wave = self.active
         self._limit = max(1.0, min(self._limit, max(1, self.active)) * _HALF)
 
     def failed(self) -> None:
@@ -164,22 +160,9 @@ class Limiter:
             if not place.done():
                 place.set_exception(error())
 
-    async def enter(self, tokens: int, begun: bool = False) -> None:
-        """Waits for a place; see `slot`."""
-        mine = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (not begun, next(_numbers), mine, tokens))
-        self._serve()
-        try:
-            await mine
-        except asyncio.CancelledError:
-            if mine.done() and not mine.cancelled() and mine.exception() is None:
-                self.leave()
-            raise
-        _sent.set((next(_numbers), begun))
-
-    def leave(self) -> None:
-        """Gives a place back; see `slot`."""
+    def _leave(self) -> None:
         self.active -= 1
+        self._wave = max(0, self._wave - 1)
         if not self.active and self._opening is not None:
             # The loop may end with the last request, and the timer with the loop.
             self._opening.cancel()
@@ -197,7 +180,10 @@ class Limiter:
             if self.active == self._opened and self._opening is not None:
                 return
             now, loop = self._clock(), asyncio.get_running_loop()
-            delays = [bucket.delay(tokens, now) for bucket in self._buckets]
+            amounts = [
+                (bucket, 1.0 if by_request else tokens) for bucket, by_request in self._buckets
+            ]
+            delays = [bucket.delay(amount, now) for bucket, amount in amounts]
             wait = max(self._paused_until - now, *delays, 0.0)
             if wait > 0:
                 if self._timer is not None:
@@ -205,8 +191,8 @@ class Limiter:
                 self._timer = loop.call_later(wait, self._serve)
                 return
             heapq.heappop(self._waiting)
-            for bucket in self._buckets:
-                bucket.take(tokens)
+            for bucket, amount in amounts:
+                bucket.level -= amount  # below 0 after more than a burst
             self.active += 1
             if self.active > self._opened:
                 self._opened += 1
@@ -221,28 +207,20 @@ class _Bucket:
     (A single request of more tokens than a burst holds waits for a full bucket and leaves a debt.)
     """
 
-    def __init__(self, limit: float, now: float, *, counts_requests: bool) -> None:
-        self._counts_requests = counts_requests
-        least = 1.0 if counts_requests else 0.0  # the smallest burst that makes sense
+    def __init__(self, limit: float, least: float, now: float) -> None:
+        """``least`` is the smallest burst that makes sense."""
         self._size = max(least, limit * _BURST_S / 60)
         self._rate = (limit - self._size + least) / 60
-        self._level = self._size
+        self.level = self._size
         self._seen = now
 
-    def delay(self, tokens: int, now: float) -> float:
-        """Seconds until a request of so many tokens may be sent."""
-        self._level = min(self._size, self._level + (now - self._seen) * self._rate)
+    def delay(self, amount: float, now: float) -> float:
+        """Seconds until a request of this amount may be sent."""
+        self.level = min(self._size, self.level + (now - self._seen) * self._rate)
         self._seen = now
-        lacking = min(self._amount(tokens), self._size) - self._level
+        lacking = min(amount, self._size) - self.level
         # What rounding takes away must not make a waiter wait for ever smaller times.
         return lacking / self._rate if lacking > 1e-9 * self._size else 0.0
-
-    def take(self, tokens: int) -> None:
-        """Counts a request; the level becomes negative if that is more than a burst."""
-        self._level -= self._amount(tokens)
-
-    def _amount(self, tokens: int) -> float:
-        return 1.0 if self._counts_requests else float(tokens)
 
 
 def _no_usable_reply(details: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ragassay.base.errors import RagassayError
 from ragassay.base.score import Reason
@@ -63,21 +63,7 @@ class Tally:
 
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SendRequest(Generic[T]):
-    """A request to be sent, with the tokens that it plausibly takes, and what to do with its reply.
-    ``receive`` takes the reply while the request still has its place: where it waits for the
-    ledger, a crash loses no more replies than may be in flight. ``current``, called right before
-    the sending, says whether a request that waited for a place is still to be sent."""
-
-    body: bytes
-    input_tokens: float
-    output_tokens: float
-    tally: Tally
-    receive: Callable[[Completion], Awaitable[T]]
-    current: Callable[[], bool] | None = None
+Receive = Callable[[Completion], Awaitable[T]]
 
 
 class _Woken(Exception):  # noqa: N818 - it is a signal
@@ -165,15 +151,31 @@ class Sender:
         """Ends the head start of the first request."""
         self._ahead.set()
 
-    async def send(self, outgoing: SendRequest[T]) -> T | None:
-        """The result that the request makes of its reply; ``None`` where the request is not current
-        any more (then nothing was sent).
+    async def send(
+        self,
+        body: bytes,
+        receive: Receive[T],
+        tally: Tally,
+        input_tokens: float = 0,
+        output_tokens: float = 0,
+        current: Callable[[], bool] | None = None,
+    ) -> T | None:
+        """The result that ``receive`` makes of the reply to a request; ``None`` where the request
+        is not current any more (then nothing was sent).
+
+        Args:
+            body: of the request.
+            receive: takes the reply while the request still has its place: where it waits for the
+                ledger, a crash loses no more replies than may be in flight.
+            tally: of the question that it is for.
+            input_tokens, output_tokens: that it plausibly takes.
+            current: whether a request that waited for a place is still to be sent.
 
         Raises:
             Stopped: nothing more is sent.
             EndpointError: the endpoint gave no reply, and will give none.
         """
-        tally = outgoing.tally
+        likely = body, input_tokens, output_tokens
         if self._begun:
             await self._ahead.wait()
         elif not self._ahead.is_set():
@@ -181,7 +183,7 @@ class Sender:
             asyncio.get_running_loop().call_later(HEAD_START_S, self._ahead.set)
         for attempt in range(1, self.attempts + 1):
             try:
-                return await self._attempt(outgoing)
+                return await self._attempt(likely, receive, tally, current)
             except EndpointError as error:
                 failure = error
             longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
@@ -200,26 +202,31 @@ class Sender:
         """Seconds that are left of the time for a question."""
         return self.timeout - tally.seconds - tally.waited
 
-    async def _attempt(self, outgoing: SendRequest[T]) -> T | None:
+    async def _attempt(
+        self,
+        likely: tuple[bytes, float, float],
+        receive: Receive[T],
+        tally: Tally,
+        current: Callable[[], bool] | None,
+    ) -> T | None:
         """One sending, once there is a place for it."""
-        likely = outgoing.body, outgoing.input_tokens, outgoing.output_tokens
-        tokens = int(outgoing.input_tokens + outgoing.output_tokens)
+        body, *sizes = likely
+        tokens = int(sum(sizes))
         while True:
             self._check()
             self.account.check(*likely)  # or it would wait for a place for nothing
             try:
-                async with self.limiter.slot(tokens, begun=outgoing.tally.attempts > 0):
+                async with self.limiter.slot(tokens, begun=tally.attempts > 0):
                     self._check()
-                    if outgoing.current is not None and not outgoing.current():
+                    if current is not None and not current():
                         return None
-                    if self._left(outgoing.tally) <= 0:
+                    if self._left(tally) <= 0:
                         raise self._late()
                     pay = await self.account.claim(*likely)
                     if self.stopped:
                         self.account.settle(pay, None, free=True, sent=False)
                     self._check()
-                    completion = await self._sent(outgoing.body, outgoing.tally, pay)
-                    return await outgoing.receive(completion)
+                    return await receive(await self._sent(body, tally, pay))
             except _Woken:
                 continue  # perhaps another judge of this endpoint was stopped
 
@@ -234,7 +241,7 @@ class Sender:
             completion = await self._once(body, self._left(tally))
         except EndpointError as failure:
             free, sent = failure.free, failure.sent
-            self._learn(failure)
+            self._learn(failure, again=tally.attempts > 0)
             raise
         finally:
             tally.attempts += sent
@@ -265,7 +272,7 @@ class Sender:
         detail = f"{self.endpoint.shown} did not answer within {seconds}"
         return EndpointError(Reason.TIMEOUT, detail)
 
-    def _learn(self, failure: EndpointError) -> None:
+    def _learn(self, failure: EndpointError, *, again: bool) -> None:
         """What an error says about the endpoint."""
         if failure.rejected or failure.reason in (Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
             # It works, and answers: it only does not take this request.
@@ -279,7 +286,7 @@ class Sender:
             self.stop(failure.reason, failure.detail)
             return
         if failure.overloaded:
-            self.limiter.throttled(pause)
+            self.limiter.throttled(pause, again=again)
         elif failure.reason is not Reason.AUTH:
             self.limiter.failed()
         self.breaker.failed(

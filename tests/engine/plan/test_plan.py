@@ -24,9 +24,15 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import SaysIdk
-from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.support import Claims, ClaimSupport, ExtractClaims
+from ragassay.judges.questions.checklists import (
+    AssignNuggets,
+    Claims,
+    ClaimSupport,
+    ExtractClaims,
+    ExtractNuggets,
+    NuggetImportance,
+)
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored

@@ -10,8 +10,8 @@ from test_plan import Oracle, make, run
 
 from planned import plan_calls
 from ragassay.judges.question import Question
-from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetList
-from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.checklists import ExtractNuggets, NuggetList
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from valid_answers import largest, smallest
 

@@ -29,7 +29,7 @@ from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import VERDICT
 from ragassay.judges.panel import Panel
-from ragassay.judges.recorded.verdict_records import about_of, short
+from ragassay.judges.verdict import about_of, short
 from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import scored
 from ragassay.metrics.core.window import Window

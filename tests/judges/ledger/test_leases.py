@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import subprocess
 import sys
 import time
@@ -18,6 +16,28 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import VERDICT
 
 N = 12
+ASKS = """
+import asyncio, sys
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.questions.grading import RelevanceGrade
+from ragassay.transport.endpoints.http_chats import OpenAIChat
+from ragassay.transport.secrets import NO_KEY
+
+async def ask(judge):
+    await judge.open()
+    questions = [RelevanceGrade(f"q{at}?", "p") for at in range(int(sys.argv[3]))]
+    asked = [asyncio.ensure_future(judge.answer(one)) for one in questions]
+    await asyncio.sleep(0.1)
+    print("asks", flush=True)
+    grades = [(await one).answer.grade for one in asked]
+    await judge.close()
+    return grades
+
+with Ledger(sys.argv[1]) as ledger:
+    print(asyncio.run(ask(LLMJudge(OpenAIChat(sys.argv[2], NO_KEY), "m", ledger=ledger))))
+"""
+"""A process that asks questions, and prints when it has begun, and the answers."""
 
 
 @pytest.fixture(params=["file", "database"])
@@ -27,56 +47,44 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(request.getfixturevalue("postgres").new_database())
 
 
-def started(place: str, server: LLMServer, folder: Path, name: str) -> subprocess.Popen[bytes]:
-    data = folder / "data.jsonl"
-    if not data.exists():
-        records = ({"id": str(at), "query": f"q{at}?", "answer": "a"} for at in range(N))
-        data.write_text("\n".join(map(json.dumps, records)))
-    environment = {**os.environ, "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "of-a-test"}
-    words = ["run", str(data), "-m", "idk_eval", "--judge", "openai:m", "--ledger", place]
-    return subprocess.Popen(
-        [sys.executable, "-m", "ragassay", *words, "-o", str(folder / name)],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+def started(place: str, server: LLMServer, folder: Path) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", ASKS, place, server.url, str(N)]
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "asks\n"
+    return process
 
 
-def scores(folder: Path) -> str:
-    return (folder / "scores.jsonl").read_text()
+def wait_for(server: LLMServer, requests: int) -> None:
+    while server.stats()["requests"] < requests:
+        time.sleep(0.02)
 
 
-def asked(server: LLMServer) -> int:
-    return int(server.stats()["requests"])
-
-
-def test_two_runs_at_a_time_ask_each_question_once(place: str, tmp_path: Path) -> None:
-    with LLMServer(latency=0.5) as server:
-        runs = [started(place, server, tmp_path, name) for name in ("a", "b")]
-        for run in runs:
-            _, told = run.communicate()
-            assert run.returncode == 0, told.decode()
-        assert asked(server) == N
-    assert scores(tmp_path / "a") == scores(tmp_path / "b")
+def test_two_processes_at_a_time_ask_each_question_once(place: str, tmp_path: Path) -> None:
+    with LLMServer(hold=True) as server:
+        runs = [started(place, server, tmp_path) for _ in range(2)]
+        wait_for(server, N)
+        server.settings.hold = False
+        first, second = (run.communicate()[0] for run in runs)
+        assert server.stats()["requests"] == N
+    assert first == second and [run.returncode for run in runs] == [0, 0]
     with Ledger(place, create=False) as ledger:  # there, and not in a file of that name
         assert sum(1 for _ in ledger.rows("kind = ?", VERDICT)) == N
-    stored = {"data.jsonl", "a", "b", "ledger.sqlite", "ledger.sqlite-leases"}
+    stored = {"ledger.sqlite", "ledger.sqlite-leases"}
     assert {path.name for path in tmp_path.iterdir()} <= stored
 
 
-def test_the_questions_of_a_run_that_was_killed_are_free_again(place: str, tmp_path: Path) -> None:
+def test_the_questions_of_a_process_that_was_killed_are_free_again(
+    place: str, tmp_path: Path
+) -> None:
     with LLMServer(hold=True) as server:
-        killed = started(place, server, tmp_path, "a")
-        while asked(server) < 2:
-            time.sleep(0.05)
-        other = started(place, server, tmp_path, "b")
-        time.sleep(1.0)
+        killed = started(place, server, tmp_path)
+        wait_for(server, N)
+        other = started(place, server, tmp_path)
         killed.kill()
-        killed.wait()
+        killed.communicate()
         server.settings.hold = False
-        _, told = other.communicate()
-        assert other.returncode == 0, told.decode()
+        told, _ = other.communicate()
+        assert other.returncode == 0 and told.count(",") == N - 1
 
 
 def test_a_lease_in_a_database_is_held_until_it_is_given_back(postgres: PostgresServer) -> None:

@@ -23,9 +23,9 @@ from hypothesis import given, strategies as st
 from postgres_server import PostgresServer
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger import ledger_admin, ledger_file
+from ragassay.judges.ledger import ledger_admin, ledger_places
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.ledger_file import VERSION
+from ragassay.judges.ledger.ledger_places import VERSION
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import TABLE, VERDICT, Paid
 
@@ -185,18 +185,10 @@ def test_an_entry_that_cannot_be_kept_costs_no_other(ledger: Ledger) -> None:
     assert ledger.get(entry(99).key) is None
 
 
-def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) -> None:
+def test_what_is_committed_is_seen_by_every_other_connection_at_once(path: Path) -> None:
     with Ledger(path) as writing, Ledger(path) as reading:
         keep(writing, entry())
         assert reading.get(entry().key) == entry()
-        code = (
-            "import sys; from ragassay.judges.ledger.ledger_store import Ledger; "
-            "print(Ledger(sys.argv[1]).get(sys.argv[2]).facts['reply'])"
-        )
-        said = subprocess.run(
-            [sys.executable, "-c", code, str(path), entry().key], capture_output=True, check=True
-        )
-        assert said.stdout.decode().strip() == entry().facts["reply"]
 
 
 def test_several_processes_write_into_one_ledger(path: Path) -> None:
@@ -206,19 +198,19 @@ sys.path[:0] = sys.argv[3].split(os.pathsep)
 from test_ledger import commit, entry
 from ragassay.judges.ledger.ledger_store import Ledger
 async def work(ledger, begin):
-    await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 300)))
+    await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 150)))
 with Ledger(sys.argv[1]) as ledger:
     asyncio.run(work(ledger, int(sys.argv[2])))
 """
     here = os.pathsep.join(sys.path)
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(path), str(begin), here])
-        for begin in (0, 200, 400)  # they overlap
+        for begin in (0, 100)  # they overlap
     ]
-    assert [process.wait() for process in running] == [0, 0, 0]
+    assert [process.wait() for process in running] == [0, 0]
     with Ledger(path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 700
-        assert all(ledger.get(entry(n).key) == entry(n) for n in range(700))
+        assert ledger_admin.stats(ledger).entries == 250
+        assert all(ledger.get(entry(n).key) == entry(n) for n in range(250))
 
 
 def test_a_commit_returns_only_once_the_file_has_it(path: Path) -> None:
@@ -228,17 +220,12 @@ def test_a_commit_returns_only_once_the_file_has_it(path: Path) -> None:
             with sqlite3.connect(path) as other:
                 assert other.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0] == number + 1
 
+    for _ in range(2):  # full sync is no property of the file: each connection has to ask for it
+        with Ledger(path) as ledger:
+            assert ledger.select("PRAGMA synchronous") == [(2,)]
+            assert ledger.select("PRAGMA journal_mode") == [("wal",)]
     with Ledger(path) as ledger:
         asyncio.run(work(ledger))
-        assert ledger.select("PRAGMA journal_mode") == [("wal",)]
-
-
-def test_every_connection_syncs_fully(path: Path) -> None:
-    # The pragma is no property of the file: each connection has to ask for it.
-    with Ledger(path) as ledger:
-        assert ledger.select("PRAGMA synchronous") == [(2,)]
-    with Ledger(path) as again:
-        assert again.select("PRAGMA synchronous") == [(2,)]
 
 
 def test_a_commit_that_is_cancelled_is_kept_all_the_same(path: Path) -> None:
@@ -384,13 +371,15 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path)
     assert path.read_bytes() == before
 
 
-def test_a_newer_ledger_is_refused_with_what_to_do(path: Path) -> None:
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+def test_a_ledger_of_another_version_is_refused_and_left_alone(path: Path, version: int) -> None:
     Ledger(path).close()
-    with sqlite3.connect(path) as other:
-        other.execute(f"PRAGMA user_version = {VERSION + 1}")
-    other.close()
-    with pytest.raises(InputError, match="Install the newer ragassay"):
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=f"version {version}, .*another ledger with --ledger"):
         Ledger(path)
+    assert path.read_bytes() == before
 
 
 def test_a_ledger_whose_folder_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
@@ -703,7 +692,7 @@ def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> N
     ],
 )
 def test_an_error_of_sqlite_says_what_to_do(error: str, kind: type[Exception], told: str) -> None:
-    said = ledger_file._explanation("l.sqlite", sqlite3.DatabaseError(error))
+    said = ledger_places._explanation("l.sqlite", sqlite3.DatabaseError(error))
     assert isinstance(said, kind)
     assert str(said).startswith("l.sqlite: ") and told in str(said)
 
@@ -721,10 +710,10 @@ def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
         # Who reads, or is about to write, hinders the change of the log alone.
         other.execute(begin)
         other.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
-        monkeypatch.setattr(ledger_file, "BUSY_S", 0.1)
+        monkeypatch.setattr(ledger_places, "BUSY_S", 0.1)
         with pytest.raises(UsageError, match="another process has been writing to this ledger"):
             Ledger(path)
-        monkeypatch.setattr(ledger_file, "BUSY_S", 30.0)
+        monkeypatch.setattr(ledger_places, "BUSY_S", 30.0)
         ending = threading.Timer(0.2, other.execute, ["COMMIT"])
         ending.start()
         with Ledger(path) as ledger:

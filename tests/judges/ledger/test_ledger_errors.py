@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +15,12 @@ import ragassay
 from llm_server import LLMServer
 from ragassay.base.errors import LedgerError
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.ledger_file import LedgerFile
+from ragassay.judges.ledger.ledger_places import LedgerFile
 
 DATA = [
-    {"id": f"{n}", "query": f"q{n}?", "passages": [f"A passage {n} " * 50], "answer": f"a{n}"}
-    for n in range(150)
-]
+    {"id": f"{n}", "query": f"q{n}?", "passages": [random.randbytes(1500).hex()], "answer": f"a{n}"}
+    for n in range(40)
+]  # which cannot be compressed: a few fill the disk
 
 
 @contextmanager
@@ -56,4 +57,4 @@ def test_a_full_disk_ends_a_run_and_the_same_run_goes_on(
         # What was in flight when the disk was full may be sent again.
         assert server.stats()["requests"] <= n_judges * len(DATA) + 2 * n_judges
     assert result.summary["umbrela"].n_scored == len(DATA)
-    assert call(["explain", f"{tmp_path}/run", "149", "umbrela"]) == 0
+    assert call(["explain", f"{tmp_path}/run", "39", "umbrela"]) == 0

@@ -11,7 +11,7 @@ from ragassay.engine.run.judge_session import JudgeSession
 from ragassay.judges import asking
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.judges.verdict import Provenance, Verdict
 from scripted_judge import Scripted
 

@@ -19,7 +19,7 @@ from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
-from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints.endpoint import (
@@ -36,7 +36,7 @@ from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.limits import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker, Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.transport.sending import Sender, SendRequest, Tally
+from ragassay.transport.sending import Sender, Tally
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -188,11 +188,11 @@ class Slow(Endpoint):
         pass
 
 
-def parcel(tally: Tally) -> SendRequest[str | None]:
+async def sent(sender: Sender, tally: Tally) -> str | None:
     async def receive(completion: Completion) -> str | None:
         return completion.text
 
-    return SendRequest(b"{}", 1, 1, tally, receive)
+    return await sender.send(b"{}", receive, tally, 1, 1)
 
 
 def test_the_deadline_covers_retries_and_their_waits() -> None:
@@ -201,7 +201,7 @@ def test_the_deadline_covers_retries_and_their_waits() -> None:
         sender = Sender(endpoint, Limiter(4), Breaker(), timeout=120.0, backoff=4.0)
         begin, tally = loop.time(), Tally()
         with pytest.raises(EndpointError, match=r"down|within 120 seconds"):  # waits are random
-            await sender.send(parcel(tally))
+            await sent(sender, tally)
         assert 60 < loop.time() - begin < 120.001
         assert loop.time() - begin == pytest.approx(tally.seconds + tally.waited)
         assert endpoint.sent == tally.attempts < 10
@@ -217,7 +217,7 @@ def test_a_defect_in_the_code_of_an_endpoint_is_an_error_of_the_request() -> Non
     async def work(loop: VirtualLoop) -> None:
         sender = Sender(Broken((0.0, "")), Limiter(4), Breaker(), timeout=120.0)
         with pytest.raises(EndpointError, match="http://slow/v1: KeyError: 'generated_text'"):
-            await sender.send(parcel(Tally()))
+            await sent(sender, Tally())
 
     virtually(work)
 
@@ -226,7 +226,7 @@ def test_waiting_for_a_place_is_not_part_of_the_deadline() -> None:
     async def work(loop: VirtualLoop) -> None:
         sender = Sender(Slow((100.0, "yes")), Limiter(1), Breaker(), timeout=150.0)
         begin = loop.time()
-        found = await asyncio.gather(*(sender.send(parcel(Tally())) for _ in range(10)))
+        found = await asyncio.gather(*(sent(sender, Tally()) for _ in range(10)))
         assert found == ["yes"] * 10
         assert loop.time() - begin == pytest.approx(1000.0, abs=1)
 
@@ -238,11 +238,11 @@ def test_what_the_budget_does_not_pay_for_waits_for_no_place() -> None:
         limiter = Limiter(2, rpm=1, clock=loop.time)
         account = Account(Budget(calls=1), None)
         sender = Sender(Slow((1.0, "yes")), limiter, Breaker(), account)
-        assert await sender.send(parcel(Tally())) == "yes"
+        assert await sent(sender, Tally()) == "yes"
         begin = loop.time()
         for _ in range(5):
             with pytest.raises(Stopped, match="the budget is spent"):
-                await sender.send(parcel(Tally()))
+                await sent(sender, Tally())
         assert loop.time() == begin, "virtual time: a minute a place"
 
     virtually(work)
@@ -556,8 +556,8 @@ def test_the_pace_recovers_where_each_first_request_is_told_to_come_back(
     pauses = [0.0]
     throttled = limiter.throttled
 
-    def watched(retry_after: float | None = None) -> None:
-        throttled(retry_after)
+    def watched(retry_after: float | None = None, **more: bool) -> None:
+        throttled(retry_after, **more)
         if limiter._paused_until > pauses[-1] + 0.2:
             pauses.append(limiter._paused_until)
 

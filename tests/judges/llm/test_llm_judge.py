@@ -16,18 +16,19 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.llm import requests
 from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
-from ragassay.judges.question import Question
-from ragassay.judges.questions.context_report import ReportOnContext
-from ragassay.judges.questions.matching import AnswerMatch
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.support import CitationSupport, ClaimSupport
+from ragassay.judges.question import Question, example_of
+from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
+from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints.endpoint import Completion
+from ragassay.transport.endpoints.endpoint_errors import from_status
+from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
+from ragassay.transport.secrets import NO_KEY
 from valid_answers import largest
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -452,6 +453,43 @@ def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(
     assert answered(ask_one(judge, GRADE)).provenance.dropped == ("max_tokens",)
 
 
+@pytest.mark.parametrize(
+    ("message", "param"),
+    [
+        ("Unsupported value: 'messages[0].role' does not support 'system'.", "messages[0].role"),
+        ("System role not supported", None),
+        ("Jinja error: Conversation roles: the role system is not supported", None),
+    ],
+)
+def test_a_model_that_takes_no_system_message_is_given_its_text_in_the_users(
+    bench: Bench, message: str, param: str | None
+) -> None:
+    asked: list[Any] = []
+
+    class Gemma(OpenAIChat):
+        async def send(self, body: bytes) -> Completion:
+            asked.append(json.loads(body))
+            if asked[-1]["messages"][0]["role"] != "system":
+                return Completion('{"match": 3, "trust": 3, "grade": 3}')
+            error = json.dumps({"error": {"message": message, "param": param}}).encode()
+            sent = set(self.rejectable(asked[-1]))
+            at = {"url": self.url, "model": "m", "key": self.key, "headers": {}}
+            raise from_status(400, error, sent=sent, **at)
+
+    judge = bench.judge(endpoint=Gemma("http://localhost:1/v1", NO_KEY))
+    assert [answered(one).answer.grade for one in ask(judge, grades(3))] == [3, 3, 3]
+    assert "without=system" in judge.signature
+    refused, *taken = asked
+    rules, first = refused["messages"]
+    assert len(taken) == 3 and all(len(body["messages"]) == 1 for body in taken)
+    assert taken[0]["messages"][0] == {
+        "role": "user", "content": f"{rules['content']}\n\n{first['content']}"
+    }  # fmt: skip
+    assert taken[0]["temperature"] == refused["temperature"]
+    ask(judge, grades(3))
+    assert len(asked) == 4, "the second time the ledger answers"
+
+
 def test_an_error_that_only_mentions_a_parameter_teaches_nothing(
     server: LLMServer, bench: Bench
 ) -> None:
@@ -525,7 +563,7 @@ def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench:
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 def test_the_example_of_a_form_is_of_that_form(question: Question[Any]) -> None:
     shape = question.form or question.reply
-    assert shape.model_validate_json(requests.example(question.schema()))
+    assert shape.model_validate_json(json.dumps(example_of(question.schema())))
 
 
 def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(

@@ -13,11 +13,13 @@ from question_examples import EXAMPLES, as_sent, name_of
 from ragassay.base.score import Reason
 from ragassay.judges.llm.replies import Unreadable, declines, read
 from ragassay.judges.question import Question
-from ragassay.judges.questions.context_report import ReportOnContext
-from ragassay.judges.questions.nuggets import AssignNuggets
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.support import CitationSupport, ClaimSupport
+from ragassay.judges.questions.checklists import AssignNuggets, CitationSupport, ClaimSupport
+from ragassay.judges.questions.grading import (
+    ReferenceRating,
+    Relevance,
+    RelevanceGrade,
+    ReportOnContext,
+)
 from valid_answers import largest, smallest
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")

@@ -33,7 +33,7 @@ from ragassay.judges.questions import (
     SaysIdk,
 )
 from ragassay.judges.questions.answering import SaysUnderspecified
-from ragassay.judges.questions.context_report import Contradiction, Satisfaction
+from ragassay.judges.questions.grading import Contradiction, Satisfaction
 from ragassay.judges.verdict import Failure
 
 BRIDGE = "The Aarwyk bridge was opened in 1968. It carries trams and bicycles across the strait."

@@ -17,13 +17,21 @@ from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
-from ragassay.judges.questions.context_report import ReportOnContext
-from ragassay.judges.questions.matching import AnswerMatch
-from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.rubrics import RubricGrade
-from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
+from ragassay.judges.questions.checklists import (
+    AssignNuggets,
+    CitationSupport,
+    ClaimSupport,
+    ExtractClaims,
+    ExtractNuggets,
+    NuggetImportance,
+)
+from ragassay.judges.questions.grading import (
+    AnswerMatch,
+    ReferenceRating,
+    RelevanceGrade,
+    ReportOnContext,
+    RubricGrade,
+)
 from ragassay.judges.verdict import Failure, Verdict
 
 WORDS = """

@@ -30,13 +30,16 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
-from ragassay.judges.questions.context_report import Contradiction, ReportOnContext, Satisfaction
-from ragassay.judges.questions.matching import AnswerMatch
-from ragassay.judges.questions.nuggets import AssignNuggets
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.rubrics import RubricGrade
-from ragassay.judges.questions.support import CitationSupport, ClaimSupport
+from ragassay.judges.questions.checklists import AssignNuggets, CitationSupport, ClaimSupport
+from ragassay.judges.questions.grading import (
+    AnswerMatch,
+    Contradiction,
+    ReferenceRating,
+    RelevanceGrade,
+    ReportOnContext,
+    RubricGrade,
+    Satisfaction,
+)
 from ragassay.judges.verdict import Failure
 from valid_answers import largest, smallest
 

@@ -13,21 +13,30 @@ from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, f
 from ragassay.judges import question as questions
 from ragassay.judges.combining import RULES, combinable, combine
 from ragassay.judges.prompt_escaping import RULE
-from ragassay.judges.question import Question
+from ragassay.judges.question import Question, kinds
 from ragassay.judges.questions.answering import Idk
-from ragassay.judges.questions.context_report import ContextReport, ReportOnContext
-from ragassay.judges.questions.matching import AnswerMatch, Match
-from ragassay.judges.questions.nuggets import (
+from ragassay.judges.questions.checklists import (
     AssignNuggets,
+    Claims,
+    ClaimSupport,
+    ClaimVerdicts,
     ExtractNuggets,
     NuggetAssignments,
     NuggetImportance,
+    Support,
 )
-from ragassay.judges.questions.question_kinds import kinds
-from ragassay.judges.questions.rating import Rating, ReferenceRating
-from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.rubrics import Graded, RubricGrade
-from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, Support
+from ragassay.judges.questions.grading import (
+    AnswerMatch,
+    ContextReport,
+    Graded,
+    Match,
+    Rating,
+    ReferenceRating,
+    Relevance,
+    RelevanceGrade,
+    ReportOnContext,
+    RubricGrade,
+)
 from valid_answers import largest, smallest
 
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
@@ -455,10 +464,10 @@ def test_any_votes_combine_into_a_valid_answer_whatever_their_order(
 ) -> None:
     ends = [smallest(question), largest(question)]
     votes = data.draw(st.lists(st.sampled_from(ends), min_size=1, max_size=5))
-    combined = question.combine(votes, rule)
+    combined = combine(votes, rule)
     assert question.check(combined) == combined
     if combinable(question.reply):
-        assert question.combine(votes[::-1], rule) == combined
+        assert combine(votes[::-1], rule) == combined
     assert combined in votes
 
 

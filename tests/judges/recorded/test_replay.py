@@ -17,13 +17,15 @@ from ragassay.judges.ledger.ledger_admin import record_of
 from ragassay.judges.ledger.paid_answers import VERDICT, Paid
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
-from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction
-from ragassay.judges.questions.nuggets import NuggetImportance
-from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
+from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims, NuggetImportance
+from ragassay.judges.questions.grading import (
+    Relevance,
+    RelevanceGrade,
+    ReportOnContext,
+    Satisfaction,
+)
 from ragassay.judges.recorded.replay import Replay
-from ragassay.judges.recorded.verdict_records import to_record
-from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.judges.verdict import Failure, Provenance, Verdict, to_record
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
@@ -361,8 +363,8 @@ def test_the_line_that_is_shown_has_the_right_shape(
         ({**LABEL, "answer": 4}, "answer.grade", "not 4"),
         ({**LABEL, "answer": "good"}, "answer.grade", "not 'good'"),
         ({**LABEL, "answer": {"match": 1}}, "answer.grade", "is missing"),
-        ({**LABEL, "repeat": -1}, "repeat", "whole number"),
-        ({**LABEL, "answer": None, "reason": "tired"}, "reason", "no reason 'tired'"),
+        ({**LABEL, "repeat": -1}, "repeat", "not -1"),
+        ({**LABEL, "answer": None, "reason": "tired"}, "reason", "not 'tired'"),
         ({"question": "satisfaction", "key": "0" * 32}, "answer", "neither an answer nor"),
         (
             {

@@ -16,7 +16,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.own_rubrics import STEPS, Rubric, Scale, bundled, parse_rubric
 from ragassay.judges.question import Question
-from ragassay.judges.questions.rubrics import Graded, RubricGrade
+from ragassay.judges.questions.grading import Graded, RubricGrade
 from ragassay.judges.verdict import Provenance, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric

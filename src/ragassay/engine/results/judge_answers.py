@@ -18,7 +18,7 @@ from ragassay.formats.sources import opening
 from ragassay.judges import Provenance
 
 Record = Mapping[str, Any]
-"""A judge's answer with its provenance, as `verdict_records.to_record` makes it."""
+"""A judge's answer with its provenance, as `ragassay.judges.verdict.to_record` makes it."""
 
 
 class AnswerFile:

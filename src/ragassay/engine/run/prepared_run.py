@@ -68,8 +68,8 @@ from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.own_prompts import read_prompts
-from ragassay.judges.questions.context_report import ReportOnContext
-from ragassay.judges.recorded.verdict_records import to_record
+from ragassay.judges.questions.grading import ReportOnContext
+from ragassay.judges.verdict import to_record
 from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric

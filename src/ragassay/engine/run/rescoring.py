@@ -28,9 +28,8 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import too_long
 from ragassay.judges.panel import Vote, decided, rule_of
 from ragassay.judges.recorded.replay import vote_of
-from ragassay.judges.recorded.verdict_records import about_of
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import evidence_id
+from ragassay.judges.verdict import about_of, evidence_id
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples

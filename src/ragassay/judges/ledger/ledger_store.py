@@ -19,8 +19,13 @@ from typing import Any
 
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.judges.ledger import paid_answers
-from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
-from ragassay.judges.ledger.ledger_file import MEMORY, LedgerFile
+from ragassay.judges.ledger.ledger_places import (
+    MEMORY,
+    PREFIXES,
+    LedgerDatabase,
+    LedgerFile,
+    transaction,
+)
 from ragassay.judges.ledger.paid_answers import REJECTED, TABLE, Paid, rejection
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
@@ -49,7 +54,7 @@ class Ledger:
         create: whether a missing file is made.
 
     Raises:
-        InputError: the file is not a ledger, of a newer version, or damaged.
+        InputError: the file is not a ledger, of another version, or damaged.
         UsageError: it cannot be written.
     """
 
@@ -132,7 +137,7 @@ class Ledger:
         """Deletes rows, and returns their number. Their space is given back to the disk: another
         time, where another process is writing at this moment."""
         with self._reading, self._place.explained():
-            with self._place.transaction(self._reader):
+            with transaction(self._reader, self._place.begin):
                 n = self._reader.execute(f"DELETE FROM {TABLE} WHERE {chosen}", values).rowcount
             with suppress(UsageError), self._place.explained():
                 if n:
@@ -226,7 +231,8 @@ class Ledger:
                 self._writer = self._place.connect()
             lock = self._reading if self._writer is self._reader else nullcontext()
             rows = [[*one.row(), stale] for make, stale, _ in waiting for one in make()]
-            with lock, self._place.explained(), self._place.transaction(self._writer):
+            begin = self._place.begin
+            with lock, self._place.explained(), transaction(self._writer, begin):
                 self._writer.executemany(paid_answers.KEEP, rows)
         except Exception as error:
             return error

@@ -1,9 +1,9 @@
-"""What a ledger holds: one table, whose rows are of a few kinds, and how an older one is moved."""
+"""What a ledger holds: one table, whose rows are of a few kinds."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -82,7 +82,7 @@ _NAMES = [one.name for one in fields(Paid)]
 _COLUMNS = ", ".join(_NAMES)
 
 # SQLite takes any name of a type, so PostgreSQL's serve both.
-_MAKE = (
+MAKE = (
     f"CREATE TABLE {TABLE} (key BYTEA PRIMARY KEY, kind TEXT NOT NULL, source TEXT NOT NULL, "
     "name TEXT NOT NULL, subject TEXT NOT NULL, facts BYTEA NOT NULL, payload BYTEA NOT NULL, "
     "reason TEXT, input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, "
@@ -98,72 +98,6 @@ KEEP = (
     f"WHERE ? OR excluded.reason IS NULL OR {TABLE}.reason IS NOT NULL"
 )
 """Keeps a row. Its last value: whether even a failure replaces an answer (that is not valid)."""
-
-
-def make(connection: Any, tables: set[str], path: str) -> None:
-    """Makes the table, and moves into it what a ledger of version 1 holds, which had a table each
-    for verdicts, vectors, answers of systems, their failures and rejected parameters. For within a
-    transaction.
-
-    Raises:
-        InputError: a row of version 1 is damaged.
-    """
-    for statement in _MAKE:
-        connection.execute(statement)
-    # Answers come after the failures, whose place they take.
-    for table in ("verdicts", "vectors", "rejected", "failures", "answers"):
-        if table not in tables:
-            continue
-        try:
-            for page in _pages(connection, table):
-                rows = [[*_moved(table, one).row(), True] for one in page]
-                connection.executemany(KEEP, rows)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise unreadable(path, error) from error
-        connection.execute(f"DROP TABLE {table}")
-
-
-def _pages(connection: Any, table: str) -> Iterator[list[dict[str, Any]]]:
-    last = 0
-    query = f"SELECT rowid, * FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT 500"
-    while True:
-        cursor = connection.execute(query, (last,))
-        names = [column[0] for column in cursor.description]
-        page = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        if not page:
-            return
-        yield page
-        last = page[-1]["rowid"]
-
-
-def _moved(table: str, old: dict[str, Any]) -> Paid:
-    """A row of a table of version 1."""
-    if table == "rejected":
-        return rejection(old["endpoint"], old["model"], old["parameter"], float(old["rowid"]))
-    row: dict[str, Any] = {"key": old["key"].hex(), "created": old["created"]}
-    if table in ("answers", "failures"):
-        row |= {"source": old["fingerprint"], "name": old["system"], "subject": old["query"]}
-        facts = {"repeat": old["repeat"], "times": old.get("times", 0)}
-        reason = "failed" if table == "failures" else None
-        return Paid(kind=ANSWER, facts=facts, payload=old["record"].encode(), reason=reason, **row)
-    row |= {"source": old["endpoint"], "name": old["model"]}
-    row |= {"input_tokens": old["input_tokens"], "cost": old["cost"]}
-    if table == "vectors":
-        facts = {"dimensions": old["dimensions"]}
-        return Paid(kind=VECTOR, subject=EMBEDDING, facts=facts, payload=old["vector"], **row)
-    same = ("version", "repeat", "prompt_hash", "reply", "input_tokens", "output_tokens", "cost")
-    facts = {
-        **{name: old[name] for name in (*same, "latency", "attempts")},
-        "question": old["kind"],
-        "key": old["question"],
-        "model": old["answered_by"],
-        "answer": None if old["answer"] is None else orjson.loads(old["answer"]),
-        "dropped": orjson.loads(old["dropped"]),
-    }
-    if old["reason"] is not None:
-        facts |= {"reason": old["reason"], "detail": old["detail"]}
-    row |= {"output_tokens": old["output_tokens"], "reason": old["reason"]}
-    return Paid(kind=VERDICT, subject=old["kind"], facts=facts, payload=old["request"], **row)
 
 
 def rejection(endpoint: str, model: str, parameter: str, created: float) -> Paid:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import TypeVar
 
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -20,12 +19,10 @@ _LOOKED_BACK = 4
 """Earlier forms of a request under which its answer is looked for."""
 
 T = TypeVar("T")
-Current = Callable[[], bool]
-Learn = Callable[[], Awaitable[None]]
-Send = Callable[[frozenset[str], Current | None, Learn], Awaitable[T | None]]
-"""Sends a request without the named parameters and modes, if it is still current right before
-(``None`` where it is not), and calls the third argument once it is answered, before the reply is
-read."""
+Send = Callable[[frozenset[str], bool], Awaitable[T | None]]
+"""Sends a request without the named parameters and modes, and calls `EndpointCapabilities.learn`
+once it is answered, before the reply is read. Where the second argument is set, it is sent only if
+that is `EndpointCapabilities.still` what is known right before; ``None`` where it is not."""
 
 
 class EndpointCapabilities:
@@ -63,9 +60,8 @@ class EndpointCapabilities:
             dropped = self.dropped
             rejection: EndpointError | None = None
             if not self._doubtful:
-                current, learn = partial(self._still, dropped), partial(self._learn, dropped)
                 try:
-                    result = await send(dropped, current, learn)
+                    result = await send(dropped, True)
                 except EndpointError as error:
                     if not error.rejected - dropped:
                         raise
@@ -85,7 +81,7 @@ class EndpointCapabilities:
             finally:
                 self._turned_away -= 1
 
-    def _still(self, dropped: frozenset[str]) -> bool:
+    def still(self, dropped: frozenset[str]) -> bool:
         """Whether a request without these may go out: nothing else is known, and no rejected
         request is finding out what the endpoint takes, or waits to do so."""
         return self.dropped is dropped and not self._turned_away
@@ -99,7 +95,7 @@ class EndpointCapabilities:
             if rejection is not None:
                 dropped |= rejection.rejected
             try:
-                result = await send(dropped, None, partial(self._learn, dropped))
+                result = await send(dropped, False)
             except EndpointError as error:
                 if error.rejected - dropped:
                     rejection = error
@@ -114,11 +110,11 @@ class EndpointCapabilities:
             self._answered, self._doubtful = True, False
             return result
 
-    async def _learn(self, dropped: frozenset[str]) -> None:
+    async def learn(self, dropped: frozenset[str]) -> None:
         """Stores what had to be dropped, before the answer itself is stored: when the run is
         resumed, it builds the very same request."""
         if new := dropped - self.dropped:
-            await self._ledger.reject(self._endpoint, self._model, new)
+            await self._sender.kept(self._ledger.reject(self._endpoint, self._model, new))
             self._drop(dropped)
 
     def _drop(self, dropped: frozenset[str]) -> None:

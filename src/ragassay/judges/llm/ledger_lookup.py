@@ -13,9 +13,8 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import VERDICT, Paid, unreadable
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
-from ragassay.judges.recorded.verdict_records import provenance_of, to_record
 from ragassay.judges.reply import ReplyInParts
-from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of, to_record
 
 Reuse = Literal["all", "answers", "nothing"]
 """Which rows a run uses: all; only answers (failures are asked again); none."""

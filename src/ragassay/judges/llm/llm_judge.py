@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -25,7 +26,7 @@ from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm import requests
-from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
+from ragassay.judges.llm.endpoint_capabilities import EndpointCapabilities
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
 from ragassay.judges.llm.replies import CUT, Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
@@ -37,10 +38,7 @@ from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
-
-DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
-"""Sampling unless a question or the user says otherwise."""
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 
 _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
@@ -113,7 +111,7 @@ class LLMJudge(Judge):
     @property
     @override
     def signature(self) -> str:
-        general = {**DEFAULTS, **self._parameters}
+        general = {**requests.DEFAULTS, **self._parameters}
         sent = {name: value for name, value in general.items() if value is not None}
         dropped = self.without((*sent, *requests.FORMS))
         parts = [
@@ -194,10 +192,10 @@ class LLMJudge(Judge):
         return next((result for result in results if result is not None), None)
 
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
-        parameters = requests.sampling(question, DEFAULTS, self._parameters)
         own = self.prompts.get(question.kind, "")
+        chosen, language = self._parameters, self._language
         return requests.build(
-            self.endpoint, self.model, question, repeat, parameters, dropped, self._language, own
+            self.endpoint, self.model, question, repeat, chosen, dropped, language, own
         )
 
 
@@ -222,21 +220,23 @@ class _Asking:
                 return await self._repaired(first)
         except Stopped as stop:
             # What ended the asking of all questions is not kept as a failure of this one.
-            return self._failure(stop.reason, stop.detail, stopped=True)
+            return Failure(
+                self.question,
+                stop.reason,
+                stop.detail,
+                self._provenance(),
+                self.repeat,
+                stopped=True,
+            )
         except EndpointError as error:
             return await self._failed(error.reason, error.detail)
         finally:
             self.judge._sender.end_head_start()
 
     async def _send(
-        self, dropped: frozenset[str], current: Current | None, learn: Learn
+        self, dropped: frozenset[str], if_current: bool
     ) -> Verdict[Any] | Failure | None:
         """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
-
-        async def received(completion: Completion) -> Verdict[Any] | Failure:
-            await self.judge._sender.kept(learn())
-            return await self._received(completion)
-
         if dropped != self.request.dropped:
             self.request = self.judge._build(self.question, self.repeat, dropped)
             self.messages = list(self.request.prompt.messages)
@@ -246,13 +246,23 @@ class _Asking:
             self.looked_up = request.key
             stored = self.judge._lookup.find(self.question, self.repeat, request)
             if stored is not None:
-                await self.judge._sender.kept(learn())
+                await self.judge._capabilities.learn(dropped)
                 return stored
-
+        current = partial(self.judge._capabilities.still, dropped) if if_current else None
         sizes = request.input_tokens, request.output_tokens
-        return await self.judge._sender.send(
-            SendRequest(request.body, *sizes, self.tally, received, current)
-        )
+        sending = self.judge._sender.send
+        return await sending(request.body, self._received, self.tally, *sizes, current)
+
+    async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
+        """The verdict or the refusal that a reply holds; it is kept before this returns."""
+        await self.judge._capabilities.learn(self.request.dropped)
+        self.completion = completion
+        if completion.refusal:
+            return await self._failed(Reason.REFUSED, _declined(completion.refusal))
+        if completion.finish == "filtered":
+            return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
+        cut = completion.finish == "length"
+        return await self._answered(read(self.question, completion.text, cut=cut))
 
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
@@ -263,66 +273,41 @@ class _Asking:
         sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         rest, said = first.rest, ""
         try:
-            asked = await self.judge._sender.send(
-                SendRequest(body, *sizes, self.tally, self._received)
-            )
+            asked = await self.judge._sender.send(body, self._received, self.tally, *sizes)
             assert asked is not None
             return asked
         except Unreadable as second:
             rest, said = second.rest or rest, self.completion.text or ""
             also = "" if str(second) == problem else f" (at first: {problem})"
             problem = f"no valid answer, even when asked again: {second}{also}."
-            problem += self._longer(str(second)) + described(said, self.question)
+            if str(second) == CUT:  # models that think may need more tokens
+                sent = self.request.prompt.parameters
+                most = sent.get("max_tokens") or sent.get("max_completion_tokens")
+                now = f"now {most}" if most else "the endpoint has its own limit"
+                problem += f" Raise --max-tokens ({now})."
+            problem += described(said, self.question)
         except EndpointError as error:
             if error.reason is not Reason.CONTEXT_TOO_LONG:
                 raise
             # The question itself did fit: what is stored is that its reply was no good.
             problem = f"no valid answer: {problem}"
         if rest is not None:
-            return await self._answer(rest)
+            return await self._answered(rest)
         if declines(said):
-            return await self._declined(said)
+            return await self._failed(Reason.REFUSED, _declined(said))
         self.judge._sender.breaker.unusable(problem)
         return await self._failed(Reason.UNPARSABLE, problem)
 
-    async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
-        """The verdict or the refusal that a reply holds; it is kept before this returns."""
-        self.completion = completion
-        if completion.refusal:
-            return await self._declined(completion.refusal)
-        if completion.finish == "filtered":
-            return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
-        cut = completion.finish == "length"
-        return await self._answer(read(self.question, completion.text, cut=cut))
-
-    def _longer(self, problem: str) -> str:
-        """What to do about a reply that was cut off: models that think may need more tokens."""
-        if problem != CUT:
-            return ""
-        sent = self.request.prompt.parameters
-        most = sent.get("max_tokens") or sent.get("max_completion_tokens")
-        return (
-            f" Raise --max-tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
-        )
-
-    async def _answer(self, answer: Reply) -> Verdict[Any]:
+    async def _answered(self, answer: Reply) -> Verdict[Any]:
         verdict = Verdict(self.question, answer, self._provenance(), self.repeat)
         await self._keep(verdict)
         return verdict
 
-    async def _declined(self, words: str) -> Failure:
-        text = " ".join(words.split())[:200]
-        return await self._failed(Reason.REFUSED, f"the model declined: {text}")
-
     async def _failed(self, reason: Reason, detail: str) -> Failure:
-        failure = self._failure(reason, detail)
+        failure = Failure(self.question, reason, detail, self._provenance(), self.repeat)
         if not reason.passing:
             await self._keep(failure)
         return failure
-
-    def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
-        provenance = self._provenance()
-        return Failure(self.question, reason, detail, provenance, self.repeat, stopped=stopped)
 
     async def _keep(self, asked: Verdict[Any] | Failure) -> None:
         sent = self.request.record(self.messages)
@@ -344,3 +329,7 @@ class _Asking:
             tally.attempts,
             dropped=self.request.lost,
         )
+
+
+def _declined(words: str) -> str:
+    return f"the model declined: {' '.join(words.split())[:200]}"

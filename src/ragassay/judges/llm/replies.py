@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+import orjson
 from pydantic import ValidationError
 
 from ragassay.base.score import Reason
-from ragassay.judges.llm.requests import example
 from ragassay.judges.prompt_escaping import harmless
-from ragassay.judges.question import Question
+from ragassay.judges.question import Question, example_of
 from ragassay.judges.reply import Lost, R_co, ReplyInParts
 
 _LONGEST = 200_000
@@ -77,7 +77,8 @@ def described(text: str, question: Question[Any]) -> str:
     schema = question.schema()
     wanted = ", ".join(schema["properties"])
     reply = f" The reply: {start!r}." if start else ""
-    return f"{reply} Wanted: a JSON object with {wanted}, such as {example(schema)}"
+    example = orjson.dumps(example_of(schema)).decode()
+    return f"{reply} Wanted: a JSON object with {wanted}, such as {example}"
 
 
 def declines(text: str | None) -> bool:

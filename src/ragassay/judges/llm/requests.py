@@ -29,6 +29,9 @@ _IDENTITY = 1
 _ECHOED = 4_000
 """Characters of a bad reply that its repair turn repeats."""
 
+DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
+"""Sampling unless a question or the user says otherwise."""
+
 _INSTEAD = {"max_tokens": "max_completion_tokens"}
 """Parameters that some models take under another name only."""
 
@@ -75,17 +78,30 @@ def build(
     model: str,
     question: Question[Any],
     repeat: int,
-    parameters: Mapping[str, Any],
+    chosen: Mapping[str, Any],
     dropped: frozenset[str],
     language: str = "",
     own: str = "",
 ) -> Request:
     """The request that puts a question to a model.
 
-    Each ``repeat`` has a seed of its own. ``dropped`` are parameters and modes that the endpoint
-    does not take; ``language`` is that of explanations, empty for that of the query; ``own`` the
-    user's prompt in place of the question's.
+    Args:
+        endpoint: where to.
+        model: its name there.
+        question: what is asked.
+        repeat: each has a seed of its own.
+        chosen: the user's sampling parameters. They come before the question's own, these before
+            `DEFAULTS`. A value of ``None`` leaves a parameter out.
+        dropped: parameters and modes that the endpoint does not take.
+        language: that of explanations, empty for that of the query.
+        own: the user's prompt in place of the question's.
     """
+    accepted = {}
+    for name, value in sorted({**DEFAULTS, **question.sampling(), **chosen}.items()):
+        sent = _INSTEAD.get(name, name) if name in dropped else name
+        if value is not None and sent not in dropped:
+            seeded = name == "seed" and isinstance(value, int)
+            accepted[sent] = value + repeat if seeded else value
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model, own)
     if SYSTEM in dropped and messages[0]["role"] == SYSTEM:
@@ -98,7 +114,6 @@ def build(
     explained = _explained_in(question, language) if language or not own else ""
     text = f"{last['content']}\n\n{explained}{form}"
     messages = [*messages[:-1], {"role": last["role"], "content": text}]
-    accepted = _accepted(parameters, repeat, dropped)
     most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
     prompt = Prompt(model, messages, accepted, mode, name, schema, data)
@@ -149,15 +164,6 @@ def repair(request: Request, reply: str | None, problem: str) -> Prompt:
     return replace(prompt, messages=messages)
 
 
-def sampling(
-    question: Question[Any], defaults: Mapping[str, Any], chosen: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The sampling parameters of a question: those that the user chose come before its own, these
-    before the judge's defaults. A value of ``None`` leaves a parameter out."""
-    merged = {**defaults, **question.sampling(), **chosen}
-    return {name: merged[name] for name in sorted(merged) if merged[name] is not None}
-
-
 def lost(dropped: Iterable[str]) -> tuple[str, ...]:
     """The names among ``dropped`` that have no substitute, sorted."""
     names = set(dropped)
@@ -181,42 +187,3 @@ def _in_words(schema: Mapping[str, Any]) -> str:
         "Answer with one JSON object and nothing else: no code block, no words around it. It must "
         f"be valid against this JSON schema:\n{shown}"
     )
-
-
-def example(schema: Mapping[str, Any]) -> str:
-    """A short JSON text of the form that a schema describes, for messages."""
-    return orjson.dumps(_example(schema)).decode()
-
-
-def _example(schema: Mapping[str, Any]) -> Any:
-    if "enum" in schema:
-        return schema["enum"][0]
-    if "const" in schema:
-        return schema["const"]
-    if "anyOf" in schema:
-        return _example(schema["anyOf"][0])
-    match schema.get("type"):
-        case "object":
-            return {name: _example(one) for name, one in schema.get("properties", {}).items()}
-        case "array":
-            entries = schema.get("prefixItems") or [schema.get("items") or {}]
-            return [_example(one) for one in entries]
-        case "integer" | "number":
-            return schema.get("minimum", 1)
-        case "boolean":
-            return True
-    return "..."
-
-
-def _accepted(
-    parameters: Mapping[str, Any], repeat: int, dropped: frozenset[str]
-) -> dict[str, Any]:
-    """The parameters that the endpoint takes, some under another name; each repeat has a seed of
-    its own."""
-    accepted = {}
-    for name, value in parameters.items():
-        if name in dropped:
-            name = _INSTEAD.get(name, name)
-        if name not in dropped:
-            accepted[name] = value + repeat if name == "seed" and isinstance(value, int) else value
-    return accepted

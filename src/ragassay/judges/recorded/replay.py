@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,9 @@ from ragassay.judges.combining import RULES
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Vote, decided
 from ragassay.judges.question import Question
-from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, reply_of
-from ragassay.judges.recorded.verdict_records import provenance_of
+from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, latest, reply_of
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of
 
 _NAMED = 3
 """Judges of recorded answers that a label names."""
@@ -76,21 +75,17 @@ class Replay(Judge):
 
     @override
     def known(self, question: Question[Any], repeat: int = 0) -> Vote:
-        version = self._version(question, repeat)
-        if version != question.version and not self._accepts_older:
-            return self._missing(question, repeat, version)
-        lines = self._file.find(question, repeat, version)
-        votes = [self._vote(line, question, repeat) for line in lines]
-        if not votes:
-            return self._missing(question, repeat, version)
+        version, lines = self._file.matching(question, repeat)
+        if not lines or (version != question.version and not self._accepts_older):
+            return self._missing(question, repeat, version, lines)
+        votes = [self._vote(line, question, repeat) for line in latest(lines)]
         if len(votes) == 1:
             return votes[0]
         return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
 
     @override
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        version = self._version(question, repeat)
-        lines = self._file.matching(question, repeat, version)
+        version, lines = self._file.matching(question, repeat)
         if self._accepts_older and version != question.version:
             self._older[question.kind, version] += 1
         self._used.update(line.number for line in lines)
@@ -139,13 +134,9 @@ class Replay(Judge):
             detail = f"{where}: the file has changed since it was read ({error})"
             return Failure(question, Reason.FAILED, detail, Provenance(where, attempts=0), repeat)
 
-    def _version(self, question: Question[Any], repeat: int) -> int:
-        """The version of the question that the file answers: the newest; its own where none is."""
-        versions = range(question.version, 0, -1)
-        found = (v for v in versions if self._file.matching(question, repeat, v))
-        return next(found, question.version)
-
-    def _missing(self, question: Question[Any], repeat: int, version: int) -> Failure:
+    def _missing(
+        self, question: Question[Any], repeat: int, version: int, lines: Sequence[Line]
+    ) -> Failure:
         n, name = self._file.counts[question.kind], self._file.path.name
         asked = f"{question.kind} question" + (f", repeat {repeat}" if repeat else "")
         detail = (
@@ -154,19 +145,18 @@ class Replay(Judge):
             f"{example(type(question))}"
         )
         if version != question.version:
-            number = self._file.matching(question, repeat, version)[-1].number
             detail = (
-                f"{name}, line {number:,}, answers version {version} of {question.kind}; this is "
-                f"version {question.version}. Add --accept-older, or judge again"
+                f"{name}, line {lines[-1].number:,}, answers version {version} of {question.kind}; "
+                f"this is version {question.version}. Add --accept-older, or judge again"
             )
         provenance = Provenance(self.label, attempts=0)
         return Failure(question, Reason.MISSING_INPUT, detail, provenance, repeat)
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record (of `verdict_records.to_record`, or a person's label) as the verdict or failure that
-    was recorded, with its provenance and votes; ``where`` names the line. An `InputError` says that
-    it has no valid answer."""
+    """A record (of `to_record`, or a person's label) as the verdict or failure that was recorded,
+    with its provenance and votes; ``where`` names the line. An `InputError` says that it has no
+    valid answer."""
     # Nothing is sent now, and no ledger is used.
     now = {"judge": record.get("judge") or where, "request": "", "attempts": 0, "cached": False}
     provenance = provenance_of({**record, **(record.get("sent") or {}), **now})

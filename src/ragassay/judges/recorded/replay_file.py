@@ -14,25 +14,36 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ragassay.base.errors import InputError, did_you_mean, meant_or_all
-from ragassay.base.problem_words import json_problem, mistakes, system_problem
+from ragassay.base.problem_words import json_problem, mistake, mistakes, system_problem
 from ragassay.base.score import Reason
-from ragassay.judges.question import Question
-from ragassay.judges.questions.question_kinds import kinds
+from ragassay.judges.question import Question, example_of, kinds, schema_of
 from ragassay.judges.reply import Reply
 
 ANY_REPEAT = -1
 """Of a label that holds for every repeat of its question."""
+
+
+class _Record(BaseModel):
+    """What a line says besides the question's data and the answer."""
+
+    model_config = ConfigDict(strict=True)
+    key: Any = None
+    repeat: int | None = Field(None, ge=0)
+    reason: Annotated[Reason | None, Field(strict=False)] = None
+    judge: Any = None
+    model: Any = None
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,14 @@ class Line:
     final: bool = False
 
 
+def latest(lines: Sequence[Line]) -> list[Line]:
+    """The lines on one question that count: the last of each judge, and the last final one alone
+    where there is any."""
+    by_judge: dict[object, Line] = {line.who or line.number: line for line in lines}
+    counting = sorted(by_judge.values(), key=lambda line: line.number)
+    return [line for line in counting if line.final][-1:] or counting
+
+
 class ReplayFile:
     """The answers of a file. Only their places stay in memory."""
 
@@ -62,35 +81,26 @@ class ReplayFile:
         self.counts: Counter[str] = Counter()
         self.labels: list[Line] = []
         self.judges: dict[str, None] = {}
-        self._by_key: dict[tuple[str, int], list[Line]] = {}
-        self._by_data: dict[str, dict[tuple[str, ...], dict[tuple[bytes, int], list[Line]]]] = {}
+        # By a recorded question's key or the digest of a label's data, and the repeat.
+        self._lines: defaultdict[tuple[str | bytes, int], list[Line]] = defaultdict(list)
+        self._named: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
         self.hash = self._read()
 
-    def find(
-        self, question: Question[Any], repeat: int = 0, version: int | None = None
-    ) -> list[Line]:
-        """The lines that answer a question, in the order of the file; the last of each judge, and
-        the last final one alone where there is any."""
-        latest: dict[object, Line] = {}
-        for line in self.matching(question, repeat, version):
-            latest[line.who or line.number] = line
-        lines = sorted(latest.values(), key=lambda line: line.number)
-        return [line for line in lines if line.final][-1:] or lines
+    def matching(self, question: Question[Any], repeat: int) -> tuple[int, list[Line]]:
+        """The newest version of a question that has lines (its own where none has), and all lines
+        on that, in the order of the file, with those that a later line corrects.
 
-    def matching(
-        self, question: Question[Any], repeat: int, version: int | None = None
-    ) -> list[Line]:
-        """All lines on a question, in the order of the file, with those that a later line corrects.
-
-        Labels by people take precedence over recorded answers to the same question.
+        Labels by people, which have no version, take precedence over recorded answers.
         """
-        lines: list[Line] = []
-        for names, labels in self._by_data.get(question.kind, {}).items():
-            name = _digest({name: getattr(question, name) for name in names})
-            lines += labels.get((name, ANY_REPEAT), ()) or labels.get((name, repeat), ())
-        key = question.key if version is None else question.key_at(version)
-        lines = lines or self._by_key.get((key, repeat), [])
-        return sorted(lines, key=lambda line: line.number)
+        labels: list[Line] = []
+        for names in self._named.get(question.kind, ()):
+            name = _digest(question, names)
+            labels += self._lines.get((name, ANY_REPEAT)) or self._lines.get((name, repeat), [])
+        for version in range(question.version, 0, -1):
+            lines = labels or self._lines.get((question.key_at(version), repeat))
+            if lines:
+                return version, sorted(lines, key=lambda line: line.number)
+        return question.version, []
 
     def record(self, line: Line) -> dict[str, Any]:
         """What a line says."""
@@ -111,7 +121,7 @@ class ReplayFile:
                     mark = b"\xef\xbb\xbf" if number == 1 and raw[:3] == b"\xef\xbb\xbf" else b""
                     line = raw[len(mark) :]
                     if line.strip():
-                        self._add(_object(line), number, place + len(mark))
+                        self._add(line, number, place + len(mark))
                     place += len(raw)
         except OSError as error:
             raise InputError(
@@ -129,29 +139,43 @@ class ReplayFile:
             )
         return content.hexdigest()[:12]
 
-    def _add(self, record: dict[str, Any], number: int, place: int) -> None:
+    def _add(self, raw: bytes, number: int, place: int) -> None:
+        try:
+            record = orjson.loads(raw)
+        except ValueError as error:
+            raise InputError(
+                f"is not JSON ({json_problem(error)})",
+                hint="Write one JSON object a line, in UTF-8.",
+            ) from error
+        if not isinstance(record, dict):
+            raise InputError("is not a JSON object")
         cls = _type_of(record)
-        repeat = _repeat_of(record)
-        answer, reason = record.get("answer"), record.get("reason")
-        if answer is not None and "data" not in record:
-            reply_of(cls, answer)
-        if reason is not None and reason not in set(Reason):
-            raise InputError(f"there is no reason {reason!r}", field="reason")
-        who = _who_answered(record)
-        line = Line(number, place, who, who if record.get("model") else "", _is_final(record))
-        if "data" in record:
+        try:
+            said = _Record.model_validate(record)
+        except ValidationError as error:
+            field, problem = mistake(error)
+            raise InputError(problem, field=field) from error
+        is_label, answer = "data" in record, record.get("answer")
+        # Judge and model, or a person.
+        parts = [part for part in (said.judge, said.model) if isinstance(part, str) and part]
+        who = " ".join(dict.fromkeys(parts))
+        model = who if said.model else ""
+        line = Line(number, place, who, model, said.final and is_label)
+        if is_label:
             question, _ = label_of(record)
-            data = {name: getattr(question, name) for name in record["data"]}
-            labels = self._by_data.setdefault(cls.kind, {}).setdefault(tuple(sorted(data)), {})
-            key = (_digest(data), ANY_REPEAT if repeat is None else repeat)
-            labels.setdefault(key, []).append(line)
+            names = tuple(sorted(record["data"]))
+            self._named[cls.kind].add(names)
+            repeat = ANY_REPEAT if said.repeat is None else said.repeat
+            self._lines[_digest(question, names), repeat].append(line)
             self.labels.append(line)
-        elif isinstance(record.get("key"), str):
-            if answer is None and reason is None:
+        elif isinstance(said.key, str):
+            if answer is not None:
+                reply_of(cls, answer)
+            elif said.reason is None:
                 raise InputError("neither an answer nor a reason why there is none", field="answer")
-            self._by_key.setdefault((record["key"], repeat or 0), []).append(line)
-            if isinstance(judge := record.get("judge"), str) and judge:
-                self.judges[judge] = None
+            self._lines[said.key, said.repeat or 0].append(line)
+            if isinstance(said.judge, str) and said.judge:
+                self.judges[said.judge] = None
         else:
             raise InputError(
                 "does not say which question it answers",
@@ -169,7 +193,18 @@ def label_of(record: Mapping[str, Any]) -> tuple[Question[Any], Reply | None]:
     """
     cls = _type_of(record)
     reply = None if record.get("answer") is None else reply_of(cls, record["answer"])
-    question = _question_of(cls, record.get("data"))
+    data, names = record.get("data"), {field.name for field in fields(cls)}
+    if not isinstance(data, dict):
+        raise InputError("must be an object", field="data", hint=f"As in {example(cls)}")
+    for name in data.keys() - names:
+        hint = did_you_mean(name, names) or f"It has: {', '.join(sorted(names))}."
+        raise InputError(f"{cls.kind} has no field {name!r}", field=f"data.{name}", hint=hint)
+    try:
+        question = _adapter(cls).validate_json(orjson.dumps(data), strict=True)
+    except ValidationError as error:
+        field, problem = mistake(error)
+        hint = f"As in {example(cls)}" if problem == "is missing" else ""
+        raise InputError(problem, field=f"data.{field}", hint=hint) from error
     try:
         return question, None if reply is None else question.check(reply)
     except ValueError as error:
@@ -208,14 +243,6 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
         raise InputError(problem, field=field, hint=f"As in {example(cls)}") from error
 
 
-def _who_answered(record: Mapping[str, Any]) -> str:
-    """Who answered: a judge with the model that it reached, or a person."""
-    who = record.get("judge")
-    model = record.get("model")
-    parts = [part for part in (who, model) if isinstance(part, str) and part]
-    return " ".join(dict.fromkeys(parts))
-
-
 def example(cls: type[Question[Any]]) -> str:
     """A line that labels such a question."""
     data = {
@@ -223,36 +250,13 @@ def example(cls: type[Question[Any]]) -> str:
         for field in fields(cls)
         if field.default is MISSING
     }
-    answer: dict[str, Any] = {
-        name: _shown(kind)
-        for name, kind in cls.reply.fields().items()
+    answer = {
+        name: value
+        for name, value in example_of(schema_of(cls.reply)).items()
         if not _can_be_left_out(cls.reply, name)
     }
     line = {"question": cls.kind, "data": data, "answer": answer}
     return orjson.dumps(line).decode()
-
-
-def _shown(kind: Any) -> Any:
-    """What a value of a type looks like."""
-    if get_origin(kind) is Annotated:
-        return _shown(get_args(kind)[0])
-    if get_origin(kind) is tuple:
-        return [_shown(get_args(kind)[0])]
-    if get_origin(kind) is Literal:
-        return " or ".join(get_args(kind))
-    return {int: 1, bool: True}.get(kind, "...")
-
-
-def _object(raw: bytes) -> dict[str, Any]:
-    try:
-        record = orjson.loads(raw)
-    except ValueError as error:
-        raise InputError(
-            f"is not JSON ({json_problem(error)})", hint="Write one JSON object a line, in UTF-8."
-        ) from error
-    if not isinstance(record, dict):
-        raise InputError("is not a JSON object")
-    return record
 
 
 def _type_of(record: Mapping[str, Any]) -> type[Question[Any]]:
@@ -261,37 +265,6 @@ def _type_of(record: Mapping[str, Any]) -> type[Question[Any]]:
         hint = meant_or_all(str(kind), types)
         raise InputError(f"there is no question {kind!r}", field="question", hint=hint)
     return types[kind]
-
-
-def _repeat_of(record: Mapping[str, Any]) -> int | None:
-    repeat = record.get("repeat")
-    if repeat is None or (type(repeat) is int and repeat >= 0):
-        return repeat
-    raise InputError(f"must be a whole number from 0, not {repeat!r}", field="repeat")
-
-
-def _is_final(record: Mapping[str, Any]) -> bool:
-    final = record.get("final", False)
-    if type(final) is not bool:
-        raise InputError(f"must be true or false, not {final!r}", field="final")
-    return final and "data" in record
-
-
-def _question_of(cls: type[Question[Any]], data: Any) -> Question[Any]:
-    if not isinstance(data, dict):
-        raise InputError("must be an object", field="data", hint=f"As in {example(cls)}")
-    names = {field.name for field in fields(cls)}
-    for name in data:
-        if name not in names:
-            hint = did_you_mean(name, names) or f"It has: {', '.join(sorted(names))}."
-            raise InputError(f"{cls.kind} has no field {name!r}", field=f"data.{name}", hint=hint)
-    try:
-        return _adapter(cls).validate_json(orjson.dumps(data), strict=True)
-    except ValidationError as error:
-        place, problem = mistakes(error)[0]
-        field = ".".join(("data", *place))
-        hint = f"As in {example(cls)}" if problem == "is missing" else ""
-        raise InputError(problem, field=field, hint=hint) from error
 
 
 @cache
@@ -303,9 +276,10 @@ def _can_be_left_out(shape: type[Reply], name: str) -> bool:
     return name in shape.implied or shape.fields()[name] is str
 
 
-def _digest(data: Mapping[str, Any]) -> bytes:
-    body = orjson.dumps(_plain(data), option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(body).digest()[:16]
+def _digest(question: Question[Any], names: tuple[str, ...]) -> bytes:
+    """Of some fields of a question."""
+    body = [question.kind, {name: _plain(getattr(question, name)) for name in names}]
+    return hashlib.sha256(orjson.dumps(body)).digest()[:16]
 
 
 def _plain(value: Any) -> Any:

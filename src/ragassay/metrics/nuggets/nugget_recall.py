@@ -36,7 +36,7 @@ from ragassay.judges.questions import (
     NuggetImportance,
     RelevanceGrade,
 )
-from ragassay.judges.questions.nuggets import Assignment
+from ragassay.judges.questions.checklists import Assignment
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
 from ragassay.metrics.core.metric_parameters import param, part

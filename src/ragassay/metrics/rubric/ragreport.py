@@ -18,7 +18,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored, Value
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ContextReport, ReportOnContext
-from ragassay.judges.questions.context_report import Contradiction, Satisfaction
+from ragassay.judges.questions.grading import Contradiction, Satisfaction
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import passage_texts, register, scored, textless_passage
 from ragassay.metrics.core.metric_parameters import param

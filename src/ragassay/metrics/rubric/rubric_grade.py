@@ -16,7 +16,7 @@ from ragassay.judges import Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.own_rubrics import Rubric, RubricPart, bundled
 from ragassay.judges.questions import RubricGrade
-from ragassay.judges.questions.rubrics import Parts
+from ragassay.judges.questions.grading import Parts
 from ragassay.metrics.answer.answer_match import accepted
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric

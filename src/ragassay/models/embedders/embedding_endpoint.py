@@ -31,7 +31,7 @@ from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 
 TEXTS = 64
 """Most texts in a request, unless a batch size is given."""
@@ -271,9 +271,7 @@ class EndpointEmbedder(Embedder):
             return await self._received(texts, completion)
 
         try:
-            vectors = await self._sender.send(
-                SendRequest(strict_json.dumps(body), size, 0, tally, received)
-            )
+            vectors = await self._sender.send(strict_json.dumps(body), received, tally, size)
         finally:
             self._count(tally)
         assert vectors is not None

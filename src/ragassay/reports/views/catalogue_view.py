@@ -11,7 +11,7 @@ from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.verdict_rules import agreements
 from ragassay.judges.own_prompts import placeholders
-from ragassay.judges.questions.question_kinds import kinds
+from ragassay.judges.question import kinds
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, said

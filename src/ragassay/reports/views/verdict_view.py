@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragassay.base.sample import Sample
-from ragassay.judges.recorded.verdict_records import short
+from ragassay.judges.verdict import short
 
 NUGGETS = ("nuggets", "labels", "assignments")
 """Parts of a score that are the columns of one table."""

@@ -42,7 +42,7 @@ from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import Stopped
 from ragassay.transport.limits import Limiter
-from ragassay.transport.sending import INTERRUPTED, Sender, SendRequest, Tally
+from ragassay.transport.sending import INTERRUPTED, Sender, Tally
 from ragassay.user_code import background_loop
 
 _Key = tuple[int, str, int]
@@ -217,7 +217,7 @@ class SystemsRun:
         account, timeout = system.account, self._options.timeout
         sender = Sender(system.target, account=account, timeout=timeout, attempts=1)
         with suppress(EndpointError):  # the same shows when the query is asked
-            await sender.send(SendRequest(request.body(), 0, 0, Tally(), ignore))
+            await sender.send(request.body(), ignore, Tally())
 
     def _units(self) -> Iterator[_Unit]:
         """What one worker takes at a time.
@@ -318,7 +318,7 @@ class SystemsRun:
             keeping.add_done_callback(partial(self._deliver, key, asked.answered(stored)))
 
         try:
-            await system.sender.send(SendRequest(asked.body, 0, 0, asked.tally, receive))
+            await system.sender.send(asked.body, receive, asked.tally)
         except EndpointError as error:
             system.learn(error)
             raise

@@ -1,12 +1,15 @@
-"""A judge in Python: a function, a chat model of LangChain or LlamaIndex, or a client of
-datapizza.
+"""Models in this process: a judge in Python (a function, a chat model of LangChain or LlamaIndex, a
+client of datapizza), and any model that the package LiteLLM can reach, where it is installed.
 
-Nothing of these packages is imported: an object is asked by the methods that it has.
+Nothing of the other packages is imported: an object is asked by the methods that it has.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -17,6 +20,7 @@ from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import (
     SAMPLING,
     TIMEOUT_S,
+    ApiProtocol,
     Completion,
     Endpoint,
     EndpointError,
@@ -24,8 +28,9 @@ from ragassay.transport.endpoints.endpoint import (
     Prompt,
     completed,
 )
-from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
-from ragassay.transport.endpoints.http_chats import FINISH, text_of
+from ragassay.transport.endpoints.endpoint_errors import FORMS, foreign, from_status
+from ragassay.transport.endpoints.http_chats import FINISH, OpenAIChat, text_of
+from ragassay.transport.providers import speakers
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.user_code.object_calls import described, in_thread, is_async
 
@@ -46,6 +51,7 @@ _READ, _WRITTEN = ("input_tokens", "prompt_tokens"), ("output_tokens", "completi
 """How they call the tokens."""
 
 _THEIR_KEY = Secret("-", "the key that the object was made with")
+_FOUND = Secret("-", "the environment variable from which LiteLLM reads the key")
 
 
 class PythonChat(Endpoint):
@@ -238,3 +244,53 @@ def _kind(value: Any) -> str:
     article = "an" if name[0] in "aeiou" else "a"
     names = {"NoneType": "None (is a 'return' missing?)", "bytes": "bytes"}
     return names.get(name, f"{article} {name}")
+
+
+class LiteLLMPackage(OpenAIChat):
+    """``litellm.acompletion``, in this process: OpenAI's requests and replies. LiteLLM finds its
+    keys in the environment."""
+
+    protocol: ClassVar[str] = "litellm"
+
+    async def open(self) -> None:
+        """Imports the package, which takes seconds."""
+        _package()
+
+    async def send(self, body: bytes) -> Completion:
+        """Has LiteLLM send it once."""
+        request = orjson.loads(body)
+        own = {"api_key": self.key.reveal()} if self.key else {}
+        try:
+            reply = await _package().acompletion(
+                **request, **own, timeout=self.timeout, num_retries=0, max_retries=0
+            )
+        except Exception as error:
+            sent, key = list(self.rejectable(request)), self.key or _FOUND
+            failure = raised(error, self.shown, model=request["model"], sent=sent, key=key)
+            failure.detail = self.key.hidden_in(failure.detail)
+            raise failure from error
+        try:
+            return self.read(reply.model_dump(), body)
+        except (LookupError, TypeError, AttributeError) as error:
+            raise foreign(repr(reply).encode(), self.shown, self.expected) from error
+
+
+def _package() -> Any:
+    # Without it, the package fetches a list of prices when it is imported.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    litellm: Any = importlib.import_module("litellm")
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+def _check() -> None:
+    if importlib.util.find_spec("litellm") is None:
+        raise UsageError(
+            "A judge litellm:MODEL needs the package LiteLLM: pip install litellm. A LiteLLM proxy "
+            "needs no package: name it by its URL, as in http://localhost:4000/v1#MODEL, or set "
+            "LITELLM_BASE_URL."
+        )
+
+
+PROTOCOLS = (ApiProtocol("litellm", LiteLLMPackage, _check, **speakers("litellm")),)
