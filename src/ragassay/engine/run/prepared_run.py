@@ -55,7 +55,6 @@ from ragassay.engine.run.judge_session import (
     JudgeSession,
     open_session,
 )
-from ragassay.engine.run.progress_bar import Progress
 from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
@@ -76,6 +75,9 @@ from ragassay.suites import Suite
 
 if TYPE_CHECKING:
     from ragassay.judges.judge_factory import Address
+
+Progress = Callable[[int], None]
+"""Called with the number of samples done so far."""
 
 
 def prepare(
