@@ -14,7 +14,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.moved_classes import moved
-from ragassay.engine.run import progress_bar
+from ragassay.engine.run import evaluation
 from ragassay.reports.text import wording
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
 from terminal_text import shown as shown_in
@@ -237,10 +237,10 @@ def test_what_prints_is_a_table_and_no_dump(run: ragassay.Result) -> None:
     )
 
 
-def test_a_bar_shows_where_it_is_wanted(
+def test_the_progress_shows_where_it_is_wanted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress_bar, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(evaluation, "PATIENCE_S", 0.0)
     data = [{"id": str(n), "answer": "a", "references": ["a"]} for n in range(3)]
 
     def said(progress: Any) -> str:
@@ -250,19 +250,6 @@ def test_a_bar_shows_where_it_is_wanted(
     assert said(None) == said(False) == ""  # a script, no notebook
     counted: list[int] = []
     assert said(counted.append) == "" and counted == [3]
-    monkeypatch.setitem(__import__("sys").modules, "tqdm.auto", None)
     assert said(True) == "scoring: 3 of 3 samples\n"
-    monkeypatch.setattr(progress_bar, "in_notebook", lambda: True)
+    monkeypatch.setattr(evaluation, "in_notebook", lambda: True)
     assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""
-
-
-def test_tqdm_draws_the_bar_where_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("tqdm")
-    with progress_bar.shown_progress(True, lambda: 5, lambda: "2 waiting") as told:
-        assert told is not None
-        told(2)
-        told(5)
-    with progress_bar.shown_progress(True, lambda: None) as told:
-        assert told is not None
-        told(1)
-    assert "Traceback" not in capsys.readouterr().err

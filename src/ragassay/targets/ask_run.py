@@ -318,9 +318,8 @@ def evaluate(
         environment: where a judge's key is looked for, in place of the process's environment.
         save: a run folder to write; samples and scores then stream to disk and do not stay in
             memory.
-        progress: ``True`` shows a bar (by tqdm where it is installed, else lines on standard
-            error), ``False`` none; left out, a notebook shows one. Or a function, called now and
-            then with the number of samples done.
+        progress: ``True`` writes the progress to standard error now and then, ``False`` does not;
+            left out, a notebook shows it. Or a function, called with the number of samples done.
         ask_options: how the system is asked: ``repeat``, ``concurrency``, ``timeout`` ... (see
             `ragassay.ask`).
         options: further fields of `RunConfig`: ``columns``, ``format``, ``qrels``, ``ks``,

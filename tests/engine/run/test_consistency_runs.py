@@ -398,8 +398,8 @@ def test_texts_wait_on_disk_and_not_in_memory(
     """A run into a folder keeps eight bytes a sample; groups are made one after the other."""
     from ragassay.engine.run import consistency_run, prepared_run
 
-    made = []
-    asked = []
+    made: list[int] = []
+    asked: list[int] = []
     original = consistency_run.OnDisk.__getitem__
 
     class Watched(consistency_run.OnDisk):
@@ -409,15 +409,10 @@ def test_texts_wait_on_disk_and_not_in_memory(
 
     monkeypatch.setattr(prepared_run, "OnDisk", Watched)
     monkeypatch.setattr(consistency_run, "_AT_ONCE", 1)
-    stream = consistency_run.score_stream
-
-    def watched(*args: Any, **options: Any) -> Any:
-        for window in stream(*args, **options):
-            made.append(len(asked))
-            yield window
-
-    monkeypatch.setattr(consistency_run, "score_stream", watched)
-    ragassay.evaluate(data, ["em", "consistency"], save=tmp_path / "run")
+    config = make_config(
+        data=str(data), metrics=["em"], suite=["consistency"], output=tmp_path / "run"
+    )
+    prepared_run.prepare(config).run(compared=lambda n, of: made.append(len(asked)))
     assert made == [3, 6]  # the second query's runs are read when the first's are done
     assert asked == [0, 3, 5, 1, 4, 2]
     assert not list((tmp_path / "run").glob("tmp*"))

@@ -7,7 +7,6 @@ whole or not at all. Steps may run in any order and any number of times; verdict
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
@@ -33,7 +32,6 @@ from ragassay.engine.config.metric_selection import with_options
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
-from ragassay.engine.run.judge_session import signature, spending
 from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.formats import Mapper
@@ -184,7 +182,6 @@ def run_steps(
         InputError: a file cannot be read, with line and field.
         UsageError: an unknown step, or the output cannot be written.
     """
-    begun = time.monotonic()
     fields = options.fields()
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
@@ -224,8 +221,8 @@ def run_steps(
         options.input.name,
         SUITE,
         [*map(as_note, notes)],
-        sign=lambda metric, given: signature(metric, asked, given=given, models=models),
-        judging=None if asked is None else spending(asked, begun),
+        asker=asked,
+        models=models,
         suites=[suites.get(SUITE)],
     )
 

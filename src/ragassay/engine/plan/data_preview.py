@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
@@ -17,10 +17,9 @@ from ragassay.engine.config.run_config import POOLED, RunConfig
 from ragassay.engine.config.suite_choice import SuiteFit, SuiteFits
 from ragassay.engine.models.needed_models import model_options, weights_among
 from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, is_fresh, throughput_of
-from ragassay.engine.run.evaluation import dry_run
+from ragassay.engine.run.evaluation import job_of
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
-from ragassay.engine.run.prepared_run import PreparedRun
-from ragassay.engine.run.progress_bar import Progress
+from ragassay.engine.run.prepared_run import PreparedRun, Progress
 from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.engine.run.source import Data
@@ -41,73 +40,45 @@ I = TypeVar("I")  # noqa: E741
 _NOT_JUDGED = Unscored(Reason.UNSUPPORTED, "no judge is asked")
 
 
-class AbsentModels:
-    """Counts the samples for which metrics need a model that is not here (``counts``), and keeps
-    what is missing and how to get it (``why``), both by metric.
-
-    Such a metric scores the samples as in the run, with models that fail as they would fail there.
-    So values that a record brings, and values that are derived from them, count as in the run. No
-    model is loaded, and no judge is asked. ``remote`` is whether an endpoint embeds.
-    """
-
-    def __init__(
-        self,
-        config: RunConfig,
-        metrics: Mapping[str, Metric],
-        remote: bool,
-        all_samples: AllSamples,
-    ) -> None:
-        self.counts: Counter[str] = Counter()
-        self.why: dict[str, str] = {}
-        self._all_samples = all_samples
-        options = model_options(config)
-        self._metrics: dict[str, tuple[Metric, _Absent]] = {}
-        for name, metric in metrics.items():
-            error = _lacking(metric, options, None if remote else config.embedder or DEFAULT)
-            if error is not None:
-                self._metrics[name] = metric, _Absent(options, error)
-
-    def add(self, samples: Sequence[Sample]) -> None:
-        """Takes in some samples."""
-        for name, (metric, models) in self._metrics.items():
-            window = Window(samples, None, models, self._all_samples)
-            for judged in judged_among([metric]):
-                window.put(judged, [_NOT_JUDGED] * len(window))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                outcomes = window.outcomes(metric)
-            for sample, outcome in zip(samples, outcomes, strict=True):
-                if (
-                    isinstance(outcome, Unscored)
-                    and outcome.reason is Unavailable.reason
-                    and metric.lacks(sample) is None
-                ):
-                    self.counts[name] += 1
-                    self.why[name] = models.problem
-
-
 class _Absent(Models):
-    """Models that are not on this machine."""
+    """Models none of which is on this machine."""
 
-    def __init__(self, options: ModelOptions, error: Unavailable) -> None:
-        super().__init__(options, lambda models: models.use(Embedder))  # type: ignore[type-abstract]
-        self._error, self.problem = error, str(error)
+    def __init__(self) -> None:
+        super().__init__(None, lambda models: models.use(Embedder))  # type: ignore[type-abstract]
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
-        raise self._error.saying(self.problem)
+        raise Unavailable("no model is loaded")
 
 
-def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> Unavailable | None:
-    """Why a metric, or one that it is made of, has no model on this machine; ``None`` where it has
-    one or needs none."""
+def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str:
+    """What model a metric, or one that it is made of, lacks on this machine, and how to get it;
+    empty where it has all."""
     for weights in weights_among([metric], embedder):
         try:
             needs_packages()
             place_of(weights, options.folders)
         except Unavailable as error:
             if error.reason is Unavailable.reason:
-                return error
-    return None
+                return str(error)
+    return ""
+
+
+def _without_model(
+    samples: Sequence[Sample], metrics: Mapping[str, Metric], all_samples: AllSamples
+) -> Iterator[str]:
+    """The name of each metric once for each sample that it cannot score without its model. Metrics
+    are computed with models that fail, so values that a record brings count as in a run. No model
+    is loaded, and no judge is asked."""
+    window = Window(samples, None, _Absent(), all_samples)
+    for judged in judged_among(metrics.values()):
+        window.put(judged, [_NOT_JUDGED] * len(window))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, metric in metrics.items():
+            for sample, outcome in zip(samples, window.outcomes(metric), strict=True):
+                is_absent = isinstance(outcome, Unscored) and outcome.reason is Unavailable.reason
+                if is_absent and metric.lacks(sample) is None:
+                    yield name
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +109,13 @@ class EmbeddingPlanner:
     def add(self, sample: Sample) -> None:
         """Takes in a sample."""
         texts = {text for metric in self._metrics for text in metric.texts_to_embed(sample)}
-        new = []
-        for text in texts:
-            if is_blank(text):
-                continue
-            name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            if name not in self._seen:
-                self._seen.add(name)
-                new.append(self._prefix + text)
+        by_hash = {
+            hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(): text
+            for text in texts
+            if not is_blank(text)
+        }
+        new = [self._prefix + text for name, text in by_hash.items() if name not in self._seen]
+        self._seen |= by_hash.keys()
         held = self._store.find(new)
         self._held += len(held)
         self._tokens += sum(token_estimate.estimate(text) for text in new if text not in held)
@@ -154,13 +124,9 @@ class EmbeddingPlanner:
         """The plan for the samples so far; closes the ledger."""
         self._ledger.close()
         price = price_of(self._address.model, self._address.url)
-        return EmbeddingPlan(
-            self._address.label,
-            len(self._seen),
-            self._held,
-            round(self._tokens),
-            None if price is None else price.cost(self._tokens, 0),
-        )
+        cost = None if price is None else price.cost(self._tokens, 0)
+        texts = len(self._seen), self._held
+        return EmbeddingPlan(self._address.label, *texts, round(self._tokens), cost)
 
 
 _NONE = Sample(id="none")
@@ -226,7 +192,7 @@ class Preview(Displayed):
         return asdict(self) | {"calls": calls}
 
 
-def plan(data: Data, *args: Any, **options: Any) -> Preview:
+def plan(data: Data, suite: Any = None, **options: Any) -> Preview:
     """Reads the data and says what `ragassay.evaluate` would compute, ask and pay with the same
     arguments. Nothing is sent, and no key is needed.
 
@@ -239,7 +205,7 @@ def plan(data: Data, *args: Any, **options: Any) -> Preview:
 
     Args:
         data: see `ragassay.evaluate`.
-        args: suites and metrics, as there.
+        suite: suites and metrics, as there.
         options: ``metrics``, ``judge`` and the options of a run, as there.
 
     Returns:
@@ -250,7 +216,7 @@ def plan(data: Data, *args: Any, **options: Any) -> Preview:
         InputError: data that cannot be read.
         UsageError: an unknown suite, metric or option.
     """
-    return preview(dry_run(data, *args, **options))
+    return preview(job_of(data, suite, True, **options))
 
 
 def preview(
@@ -290,8 +256,11 @@ def preview(
         planner = _planner(job, stack)
         if job.embedding is not None:
             embedding = EmbeddingPlanner(job.config, job.embedding, metrics.values())
-        again = AllSamples(job.rereads)
-        absent = AbsentModels(job.config, metrics, job.embedding is not None, again)
+        again, options = AllSamples(job.rereads), model_options(job.config)
+        embedder = None if job.embedding is not None else job.config.embedder or DEFAULT
+        lacks = {name: _lacking(metric, options, embedder) for name, metric in metrics.items()}
+        absent = {name: metric for name, metric in metrics.items() if lacks[name]}
+        without_model: Counter[str] = Counter()
         for window in batched(job.source.samples, WINDOW):
             for sample in window:
                 runs[sample.id, sample.system] += 1
@@ -308,7 +277,7 @@ def preview(
                             beside_failures.setdefault(name, Counter())[lack.detail] += 1
                 if embedding is not None:
                     embedding.add(sample)
-            absent.add(window)
+            without_model.update(_without_model(window, absent, again))
             if fits is not None:
                 fits.add(window)
             if planner is not None:
@@ -320,7 +289,7 @@ def preview(
             for name, counts in beside_failures.items():
                 applicable[name] += counts.total()
                 lacking[name] -= counts
-        applicable.subtract(absent.counts)
+        applicable.subtract(without_model)
         if planner is not None:
             calls = planner.plan(n if of is None else of, job.config.budget)
     return Preview(
@@ -337,8 +306,8 @@ def preview(
         calls=calls,
         embedding=None if embedding is None else embedding.plan(),
         repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
-        needs_extra=dict(absent.counts),
-        extras=absent.why,
+        needs_extra=dict(without_model),
+        extras={name: lacks[name] for name in without_model},
         lacking={n: dict(counts.most_common(REASONS)) for n, counts in lacking.items() if counts},
     )
 

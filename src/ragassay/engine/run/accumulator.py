@@ -1,19 +1,30 @@
-"""Collects the scores and counts for a run's summary while windows of samples stream past."""
+"""Collects what a run keeps while windows of samples stream past: scores, rows, and counts for its
+summary."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.results import fingerprint
+from ragassay.engine.models.needed_models import identities, spending_of
+from ragassay.engine.results import fingerprint, summarising
+from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
+from ragassay.engine.results.folders.run_folder import FolderWriter
+from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import Given, ScoreColumns, given_of, mixed
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.slicing import (
     IN_CLUSTER,
     DataLanguage,
@@ -21,19 +32,15 @@ from ragassay.engine.results.slicing import (
     cluster_column,
     cluster_of,
 )
-from ragassay.engine.results.summarising import (
-    IntervalOptions,
-    averaged_over,
-    count_incomplete,
-    describe,
-    slice_summaries,
-    summarise,
-    totals,
-)
 from ragassay.engine.results.summary import Spending, Summary
 from ragassay.engine.run.run_warnings import MissingScores, warnings_of
+from ragassay.engine.run.scoring import judged_among, score_stream
+from ragassay.judges import Judge, Question
+from ragassay.judges.asking import Asker
+from ragassay.judges.questions import AssignNuggets
 from ragassay.metrics.answer.references import ReferenceMetric
 from ragassay.metrics.core.metric import Metric
+from ragassay.models.run_models import Models
 from ragassay.suites import Suite
 from ragassay.texts.document_names import (
     CONVERSATION_KEYS,
@@ -42,11 +49,45 @@ from ragassay.texts.document_names import (
 )
 from ragassay.texts.scripts import UNSPACED
 
+if TYPE_CHECKING:
+    from ragassay.formats import NuggetBank
+
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+
+Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
+"""A window's samples and, metric by metric, their outcomes."""
+
+
+@dataclass
+class _Kept:
+    """Gives the windows of a run back row by row. ``windows`` is ``None`` where none is kept."""
+
+    names: Sequence[str]
+    judge: str
+    windows: list[Scored] | None
+
+    def rows_of(self, samples: Sequence[Sample], outcomes: Any) -> Iterator[ScoreRow]:
+        """The scores of a window, sample by sample."""
+        for at, sample in enumerate(samples):
+            for name, column in zip(self.names, outcomes, strict=True):
+                yield ScoreRow.of(sample.identity, name, column[at], self.judge)
+
+    def rows(self) -> Iterator[ScoreRow]:
+        """Every score. Raises `UsageError` where nothing was kept."""
+        return (row for window in self._stored() for row in self.rows_of(*window))
+
+    def samples(self) -> Iterator[Sample]:
+        """The samples, in order. Raises as `rows` does."""
+        return (sample for samples, _ in self._stored() for sample in samples)
+
+    def _stored(self) -> Sequence[Scored]:
+        if self.windows is None:
+            raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
+        return self.windows
 
 
 class Accumulator:
-    """Scores, ids and counts of a run. The texts of samples do not stay in memory.
+    """Scores, ids and counts of a run. Texts of samples stay in memory only where they are kept.
 
     Attributes:
         columns, missing: the scores, and why some are missing.
@@ -55,19 +96,30 @@ class Accumulator:
         n_unanswered, n_unlabelled: samples without an answer, and without answerability.
         latin, unread: metrics that find words in some scripts only, and how many samples are in
             others, by the name of those scripts.
-        intervals: options of the intervals.
-        judge: label of the run's judge, to be set before samples are added.
         cause: a sentence that says why scores are missing, where the caller knows it; it takes the
             place of the reasons of the scores.
         other_suites: gives the names of the suites that could score the data, best first. It is
             called where no metric applied to a sample.
+
+    Args:
+        config: of the run.
+        metrics: by the names that they are shown under.
+        writer: of the run's folder, where it has one.
+        keep: whether samples and outcomes stay in memory where there is no folder.
+        judge: label of the run's judge, where one is asked.
     """
 
-    def __init__(self, config: RunConfig, metrics: Mapping[str, Metric]) -> None:
-        self.config = config
-        self.metrics = metrics
+    def __init__(
+        self,
+        config: RunConfig,
+        metrics: Mapping[str, Metric],
+        writer: FolderWriter | None = None,
+        *,
+        keep: bool = False,
+        judge: str = "",
+    ) -> None:
+        self.config, self.metrics, self.judge = config, metrics, judge
         self.columns = ScoreColumns(metrics)
-        self.intervals = IntervalOptions.of(config.model_dump())
         self.systems: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.column = cluster_column(config.cluster_by)
@@ -80,9 +132,11 @@ class Accumulator:
             if isinstance(metric, ReferenceMetric) and metric.for_all_scripts
         }
         self.unread: Counter[str] = Counter()
-        self.judge = ""
         self.cause = ""
         self.other_suites: Callable[[], Sequence[str]] = tuple
+        self._begun = time.monotonic()
+        self._writer = writer
+        self._kept = _Kept([*metrics], judge, [] if keep and writer is None else None)
         self._slicer = Slicer(config.slice_by)
         self._names_conversations = False
         self._metadata: set[str] = set()
@@ -97,13 +151,12 @@ class Accumulator:
             return self.column
         if self._names_conversations:
             return CONVERSATION_KEYS[0]
-        return CONVERSATION_KEYS[1] if self._ids_hold_conversations else None
+        return CONVERSATION_KEYS[1] if self._ids_hold_conversations() else None
 
-    @cached_property
     def _ids_hold_conversations(self) -> bool:
         return conversations_of_ids([query for query, _, _ in self.columns.identities]) is not None
 
-    @cached_property
+    @property
     def n_clustered(self) -> int:
         """How many samples have a value in the clustering column."""
         return sum(cluster.startswith(IN_CLUSTER) for cluster in self.clusters)
@@ -113,6 +166,21 @@ class Accumulator:
         """Scores that lack the answerability label: where it is missing, the run is incomplete."""
         needing = sum("answerability" in metric.needs for metric in self.metrics.values())
         return self.n_unlabelled * needing
+
+    def scored(
+        self, samples: Iterator[Sample], asker: Asker | None = None, **options: Any
+    ) -> Iterator[Sequence[Sample]]:
+        """Scores samples, takes them in and writes them; gives each window of them.
+        ``options`` are those of `score_stream`."""
+        for window, outcomes in score_stream(
+            samples, list(self.metrics.values()), asker, **options
+        ):
+            self.add(window, outcomes)
+            if self._writer is not None:
+                self._writer.add(window, self._kept.rows_of(window, outcomes))
+            if self._kept.windows is not None:
+                self._kept.windows.append((window, outcomes))
+            yield window
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
         """Takes in a window of scored samples, with a list of outcomes for each metric."""
@@ -159,10 +227,9 @@ class Accumulator:
         suite: str,
         notes: Sequence[Note],
         *,
-        sign: Callable[[Metric, Given], str],
-        judging: Spending | None = None,
-        embedding: Spending | None = None,
-        nuggets: str = "",
+        asker: Asker | None = None,
+        models: Models | None = None,
+        bank: NuggetBank | None = None,
         suites: Sequence[Suite] = (),
     ) -> Summary:
         """Closes the columns and summarises them.
@@ -171,35 +238,38 @@ class Accumulator:
             title: of the data.
             suite: title of the suites.
             notes: that stand first.
-            sign: gives a metric's signature as it was computed (with judge and prompts), from the
-                metric and the share of its values that came with the records.
-            judging: counts and cost of the judge's questions; ``None`` where no judge was asked.
-            embedding: the same of an embedding endpoint.
-            nuggets: hash of the nugget bank.
-            suites: of the run, for their totals.
+            asker: of the run, for signatures and spending; ``None`` where no judge was asked.
+            models: of the run, likewise.
+            bank: the nugget bank, where answers were measured by one.
+            suites: of the run, for their headings and totals.
         """
-        columns, config = self.columns, self.config
+        columns, config, clustered_by = self.columns, self.config, self.clustered_by
         columns.slices = self._slicer.columns()
-        columns.clusters = self.clusters if self.clustered_by is not None else None
-        seen = {"turn", *self._slicer.seen}
-        for name in config.slice_by or ():
-            _demand(name, "--slice-by", any(columns.slices[name]), seen)
-        if self.column is not None:
-            of_ids = CONVERSATION_KEYS[1:] if self._ids_hold_conversations else ()
-            _demand(self.column, "--cluster-by", self.n_clustered > 0, {*self._metadata, *of_ids})
-        described = [
-            describe(
-                name,
-                metric,
-                config.level,
-                sign(metric, self._given(name)),
-                judging.judge if judging is not None and name in self._judged else "",
-                next((suite.groups[name] for suite in suites if name in suite.groups), ""),
-                self._language.code,
+        columns.clusters = self.clusters if clustered_by is not None else None
+        self._check_columns()
+        judging = embedding = None
+        if asker is not None:
+            label, seconds = asker.judge.label, time.monotonic() - self._begun
+            judging = Spending.of(label, asker.judge.signature, asker.usage, seconds)
+        if models is not None:
+            embedding = spending_of(models.embedder_used)
+        described = []
+        for name, metric in self.metrics.items():
+            n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
+            given = given_of(columns.n_given(name), n_scored, columns.judges(name), self.judge)
+            described.append(
+                summarising.describe(
+                    name,
+                    metric,
+                    config.level,
+                    signature(metric, asker, bank, given, models),
+                    judging.judge if judging is not None and name in self._judged else "",
+                    next((one.groups[name] for one in suites if name in one.groups), ""),
+                    self._language.code,
+                )
             )
-            for name, metric in self.metrics.items()
-        ]
-        summary_of = summarise(columns, described, self.intervals)
+        intervals = summarising.IntervalOptions.of(config.model_dump())
+        metrics = summarising.summarise(columns, described, intervals)
         lost = 0 if judging is None else sum(judging.lost_votes.values())
         return Summary(
             title=title,
@@ -207,46 +277,94 @@ class Accumulator:
             system=next(iter(self.systems)) if len(self.systems) == 1 else "",
             n_samples=len(columns),
             n_queries=columns.n_queries,
-            averaged_over=averaged_over(
-                columns, self.clustered_by, from_ids=not self._names_conversations
+            averaged_over=summarising.averaged_over(
+                columns, clustered_by, from_ids=not self._names_conversations
             ),
-            metrics=summary_of,
-            slices=slice_summaries(columns, described, self.intervals),
+            metrics=metrics,
+            slices=summarising.slice_summaries(columns, described, intervals),
             failures=dict(self.failures),
-            incomplete=count_incomplete(columns)
+            incomplete=summarising.count_incomplete(columns)
             + self.missing.n_without_embedder
             + self.n_without_label
             + lost,
             notes=(
                 *notes,
-                *mixed({name: m.judges for name, m in summary_of.items()}, self.judge),
-                *warnings_of(self, summary_of, judging, embedding),
+                *mixed({name: one.judges for name, one in metrics.items()}, self.judge),
+                *warnings_of(self, metrics, judging, embedding),
             ),
             judging=judging,
             embedding=embedding,
             fingerprint=fingerprint.of_run(columns.asked),
-            nuggets=nuggets,
-            totals=totals(suites, summary_of.values()),
+            nuggets="" if bank is None else bank.hash,
+            totals=summarising.totals(suites, metrics.values()),
             trust_offline=config.trust_offline,
         )
 
-    def _given(self, name: str) -> Given:
-        """The values of a metric that came with the records."""
-        columns = self.columns
-        n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
-        return given_of(columns.n_given(name), n_scored, columns.judges(name), self.judge)
-
-
-def _demand(name: str, flag: str, has_values: bool, existing: Iterable[str]) -> None:
-    """Refuses a column without values."""
-    if not has_values:
-        hint = ""
-        if name in CONVERSATION_KEYS:
-            hint = (
-                " Name the conversation in each record's metadata, or give ids of the form "
-                "CONVERSATION::TURN."
+    def _check_columns(self) -> None:
+        """Refuses columns of slices or clusters without a value."""
+        missing = [
+            ("--slice-by", name, {"turn", *self._slicer.seen})
+            for name in self.config.slice_by or ()
+            if not any(self.columns.slices[name])
+        ]
+        if self.column is not None and not self.n_clustered:
+            of_ids = CONVERSATION_KEYS[1:] if self._ids_hold_conversations() else ()
+            missing.append(("--cluster-by", self.column, {*self._metadata, *of_ids}))
+        for flag, name, existing in missing:
+            hint = ""
+            if name in CONVERSATION_KEYS:
+                hint = (
+                    " Name the conversation in each record's metadata, or give ids of the form "
+                    "CONVERSATION::TURN."
+                )
+            raise UsageError(
+                f"No sample has the column {name!r} of {flag}. "
+                f"There are: {', '.join(sorted(existing)) or 'none'}.{hint}"
             )
-        raise UsageError(
-            f"No sample has the column {name!r} of {flag}. "
-            f"There are: {', '.join(sorted(existing)) or 'none'}.{hint}"
-        )
+
+    def result(
+        self, summary: Summary, resolved: Mapping[str, Any], folder: Path | None, **more: Any
+    ) -> Result:
+        """The run's result, whose rows are in its folder or else in memory."""
+        rows, samples = self._kept.rows, self._kept.samples
+        if folder is not None:
+            rows, samples = partial(read_rows, folder), partial(read_samples, folder)
+        return Result(summary, self.columns, resolved, folder, rows, samples, **more)
+
+
+def signature(
+    metric: Metric,
+    asker: Asker | None,
+    bank: NuggetBank | None = None,
+    given: Given | None = None,
+    models: Models | None = None,
+) -> str:
+    """A metric's signature as it was computed: with its judge, prompts and nugget bank, and with
+    the weights of its models.
+
+    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It depends on
+    metric and judge, not on the questions that a run asked.
+    """
+    judged = judged_among([metric])
+    parts = [metric.signature]
+    given = given or Given()
+    if models is not None and given.share != "all":
+        parts += [f"model={name}" for name in identities(metric, models)]
+    if judged and asker is not None and given.share != "all":
+        judge, kinds = asker.judge, {}
+        for one in judged:
+            options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
+            kinds.update({kind: kind.blank(options) for kind in one.asks})
+        parts += [_asked(question, judge) for question in kinds.values()]
+        parts.append(f"judge={judge.signature}")
+        if AssignNuggets in kinds:
+            parts.append(f"nuggets={'own' if bank is None else bank.hash}")
+    return "|".join([*parts, *given.parts])
+
+
+def _asked(question: Question[Any], judge: Judge) -> str:
+    """A kind of question, the hashes of its prompts, and which of its parameters an endpoint
+    rejects."""
+    hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
+    without = "".join(f"-{name}" for name in judge.without(question.sampling()))
+    return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

@@ -24,17 +24,15 @@ from ragassay.engine.config.metric_selection import ConsistencyPlan
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import here
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.score_columns import Given, ScoreColumns
+from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.slicing import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.engine.run.accumulator import Accumulator
-from ragassay.engine.run.judge_session import signature
 from ragassay.engine.run.run_warnings import as_note, record_warnings
-from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
+from ragassay.engine.run.scoring import MODELLED_WINDOW
 from ragassay.formats import Mapper, to_record
 from ragassay.metrics.consistency.runs_spread import (
     SCORES,
@@ -68,8 +66,7 @@ class OnDisk:
     """Samples in a file without a name, in the run's folder or else in the system's for such files;
     it is deleted when the stack is left. Eight bytes for each sample stay in memory."""
 
-    def __init__(self, stack: ExitStack, output: str | None) -> None:
-        folder = None if output is None else Path(output)
+    def __init__(self, stack: ExitStack, folder: Path | None) -> None:
         try:
             file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the stack closes it
             stack.enter_context(file)
@@ -161,14 +158,12 @@ def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
 
 @dataclass(frozen=True)
 class ConsistencyRun:
-    """What the second step needs of the first: ``resolved`` is the content of its ``run.yaml``;
-    ``replace_older`` takes away the run that the folder held before, when all is computed."""
+    """What the second step needs: ``first`` is the result of the first one; ``replace_older`` takes
+    away the run that the folder held before, when all is computed."""
 
     config: RunConfig
     plan: ConsistencyPlan
-    resolved: Mapping[str, Any]
-    summary: Summary
-    columns: ScoreColumns
+    first: Result
     samples: StoredSamples
     models: Models
     replace_older: Callable[[], None] | None = None
@@ -181,45 +176,42 @@ class ConsistencyRun:
             progress: called with the number of queries done and the number of all.
             keep: whether samples and scores stay in memory where there is no folder.
         """
-        n_groups = len(_rows_of(self.columns))
-        folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
-        config = self._config(folder)
-        metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
-        collected = Accumulator(config, self.plan.metrics)
+        n_groups = len(_rows_of(self.first.columns))
+        folder = None if self.first.folder is None else self.first.folder / CONSISTENCY
+        metrics = list(self.plan.metrics.values())
         counts = _RunCounts()
         with ExitStack() as stack:
             warned = stack.enter_context(record_warnings())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
-            sink = ResultSink(names, writer, keep=keep)
-            groups = _group_samples(self.columns, self.samples, self.plan.of)
+            collected = Accumulator(self._config(folder), self.plan.metrics, writer, keep=keep)
+            groups = _group_samples(self.first.columns, self.samples, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
-            for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
-                collected.add(samples, outcomes)
-                sink.add(samples, outcomes)
+            for samples in collected.scored(groups, size=size, models=self.models):
                 counts.add(samples)
                 if progress is not None:
                     progress(len(collected.columns), n_groups)
-            told = [*map(as_note, (*warned(), *self.models.remarks())), *counts.notes(metrics)]
-            suite = self.plan.suite
-            undirected = collected.summary(
-                self.summary.title, CONSISTENCY, told, sign=self._signature, suites=[suite]
+            notes = [*map(as_note, (*warned(), *self.models.remarks())), *counts.notes(metrics)]
+            summary = collected.summary(
+                self.first.summary.title,
+                CONSISTENCY,
+                notes,
+                models=self.models,
+                suites=[self.plan.suite],
             )
-            slices = tuple(map(self._directed, undirected.slices))
-            summary = replace(
-                self._directed(undirected), slices=slices, variances=self._variances()
-            )
+            slices = tuple(map(self._of_metrics, summary.slices))
+            summary = replace(self._of_metrics(summary), slices=slices, variances=self._variances())
             resolved = self._resolved(folder, collected.clustered_by, summary)
             if self.replace_older is not None:
                 self.replace_older()
             if writer is not None:
                 writer.finish(resolved, summary)
-        columns = collected.columns
-        return Result(summary, columns, resolved, folder, sink.rows, sink.samples)
+        return collected.result(summary, resolved, folder)
 
     def _config(self, folder: Path | None) -> RunConfig:
         """The run's configuration, without the columns that distinguish the runs of a query: a
         query has no value in them."""
-        rows = _rows_of(self.columns)
+        columns = self.first.columns
+        rows = _rows_of(columns)
 
         def shared(values: Sequence[str | None]) -> bool:
             return any(
@@ -227,10 +219,11 @@ class ConsistencyRun:
                 for group in rows.values()
             )
 
-        slices = self.columns.slices
+        slices = columns.slices
         slice_by, cluster_by = self.config.slice_by, self.config.cluster_by
         clusters = [
-            name if name.startswith(IN_CLUSTER) else None for name in self.columns.clusters or ()
+            name if name.startswith(IN_CLUSTER) else None
+            for name in self.first.columns.clusters or ()
         ]
         if cluster_by != NO_CLUSTERS and not (clusters and shared(clusters)):
             cluster_by = None
@@ -242,44 +235,36 @@ class ConsistencyRun:
             }
         )
 
-    def _signature(self, metric: Metric, given: Given) -> str:
-        """The signature of a metric over runs, followed by that of the metric that it compares."""
-        own = signature(metric, None, None, given, self.models)
-        if not isinstance(metric, OfMetric) or metric.of not in self.summary.metrics:
-            return own
-        return f"{own}|of={self.summary.metrics[metric.of].signature}"
-
-    def _directed(self, part: _Part) -> _Part:
-        """The summary or the slice, where a mean or median has the range and the direction of its
-        metric."""
+    def _of_metrics(self, part: _Part) -> _Part:
+        """The summary or the slice, where an entry has the signature of the metric that it compares
+        in its own, and a mean or median the range and the direction of that metric."""
         metrics = dict(part.metrics)
         for name, entry in part.metrics.items():
             metric = self.plan.metrics[name]
-            if isinstance(metric, RunsMean | RunsMedian) and metric.of in self.summary.metrics:
-                of = self.summary.metrics[metric.of]
+            if not isinstance(metric, OfMetric) or metric.of not in self.first.summary.metrics:
+                continue
+            of = self.first.summary.metrics[metric.of]
+            changes: dict[str, Any] = {"signature": f"{entry.signature}|of={of.signature}"}
+            if isinstance(metric, RunsMean | RunsMedian):
                 low, high = cut(entry.low, entry.high, of.bounds)
-                metrics[name] = replace(
-                    entry,
-                    higher_is_better=of.higher_is_better,
-                    bounds=of.bounds,
-                    low=low,
-                    high=high,
-                )
+                changes |= {"higher_is_better": of.higher_is_better, "bounds": of.bounds}
+                changes |= {"low": low, "high": high}
+            metrics[name] = replace(entry, **changes)
         return replace(part, metrics=metrics)
 
     def _variances(self) -> dict[str, Components]:
         """The components of the variance of each numeric metric that has repeats."""
         variances = {}
-        queries = np.array([query for query, _, _ in self.columns.identities], dtype=object)
-        systems = np.array([system for _, system, _ in self.columns.identities], dtype=object)
+        queries = np.array([query for query, _, _ in self.first.columns.identities], dtype=object)
+        systems = np.array([system for _, system, _ in self.first.columns.identities], dtype=object)
         for name in self.plan.of:
-            scored = self.columns.scored(name)
+            scored = self.first.columns.scored(name)
             if not scored.any():
                 continue
             # Without a query that was scored twice, or with one query only, there is none.
             with suppress(ValueError):
                 variances[name] = variance_components(
-                    self.columns.values(name)[scored],
+                    self.first.columns.values(name)[scored],
                     queries[scored].tolist(),
                     systems[scored].tolist(),
                 )
@@ -290,7 +275,7 @@ class ConsistencyRun:
     ) -> dict[str, Any]:
         """The content of this step's ``run.yaml``. It is the configuration of both steps, because
         they are run again together."""
-        body = dict(self.resolved)
+        body = dict(self.first.config)
         if folder is not None:
             make_absolute(body, folder.parent)
             make_relative(body, folder)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,7 @@ from ragassay import suites
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
-from ragassay.engine.run.prepared_run import PreparedRun, prepare
-from ragassay.engine.run.progress_bar import Progress, shown_progress
+from ragassay.engine.run.prepared_run import PreparedRun, Progress, prepare
 from ragassay.engine.run.source import Data, paths_of
 from ragassay.judges import Judge
 from ragassay.judges.python_judge import named_judges, word_of
@@ -24,63 +25,46 @@ from ragassay.suites import Suite
 _NO_NAME = re.compile(r"(^|,)\s*(,|$)")
 """An empty name between commas."""
 
+PATIENCE_S, EVERY_S = 1.0, 10.0
+"""Seconds before the first line about the progress, and between two."""
+
 
 def evaluate(
-    data: Data,
-    suite: str | Suite | Metric | Sequence[str | Suite | Metric | Callable[..., Any]] | None = None,
-    *,
-    metrics: str | Metric | Sequence[str | Metric | Callable[..., Any]] | None = None,
-    judge: Any = None,
-    environment: Mapping[str, str] | None = None,
-    save: str | Path | None = None,
-    progress: bool | Progress | None = None,
-    **options: Any,
+    data: Data, suite: Any = None, *, progress: bool | Progress | None = None, **options: Any
 ) -> Result:
-    """Scores every sample with every metric, and summarises.
-
-    Args:
-        data: a path (any known format) or several, an iterable of `Sample`s or mappings, or a data
-            frame.
-        suite: a suite's name (``qa``, ``retrieval``, ``trecrag`` ...) or several, joined with
-            commas (``qa,serving``) or in a list; among them names of metrics, and in a list also
-            metric objects and functions (see `ragassay.metric`). Left out: what suits the data's
-            format.
-        metrics: metrics by name, as objects or functions, to compute these instead of all of the
-            suites'.
-        judge: who answers what text alone cannot: ``"openai:gpt-4o-mini"``, a base URL with
-            ``#model``; a function that takes a prompt and returns a text; a chat model of LangChain
-            or LlamaIndex; several of them for a panel; or a `Judge` of your own. Left out: the
-            embedded judge, offline.
-        environment: where a judge's key is looked for, in place of the process's environment.
-        save: a run folder to write; samples and scores then stream to disk and do not stay in
-            memory.
-        progress: ``True`` shows a bar (by tqdm where it is installed, else lines on standard
-            error), ``False`` none; left out, a notebook shows one. Or a function, called now and
-            then with the number of samples done.
-        options: further fields of `RunConfig`: ``columns``, ``format``, ``qrels``, ``ks``,
-            ``limit``, ``slice_by``, ``cluster_by``, ``interval``, ``level``, ``seed``,
-            ``published``, ``fail_under`` (see `Result.gates`) ...
-
-    Returns:
-        Scores and summary. Works the same inside a running event loop.
-
-    Raises:
-        InputError: data that cannot be read, with file, line and field.
-        UsageError: an unknown suite, metric or option.
-    """
-    given = {"metrics": metrics, "judge": judge, "environment": environment, "save": save}
-    job = _job(data, suite, False, **given, **options)
-    with shown_progress(progress, job.source.count, job.doing) as tell:
-        return job.run(tell)
+    """Scores every sample with every metric, and summarises; see `ragassay.evaluate`, which also
+    asks a system first."""
+    job = job_of(data, suite, False, **options)
+    is_wanted = in_notebook() if progress is None else progress
+    return job.run(progress if callable(progress) else _lines(job) if is_wanted else None)
 
 
-def dry_run(data: Data, suite: Any = None, **options: Any) -> PreparedRun:
-    """The run that `evaluate` would do with these arguments, to be previewed only: no key is needed
-    and nothing is sent."""
-    return _job(data, suite, True, **options)
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel")
 
 
-def _job(
+def _lines(job: PreparedRun) -> Progress:
+    """Writes the progress of a run to standard error, a line now and then."""
+    due = time.monotonic() + PATIENCE_S
+
+    def write(n: int) -> None:
+        nonlocal due
+        if time.monotonic() < due:
+            return
+        due = time.monotonic() + EVERY_S
+        total = job.source.count()
+        of = "" if total is None else f" of {total:,}"
+        state = "" if job.doing is None else f": {job.doing()}"
+        sys.stderr.write(f"scoring: {n:,}{of} samples{state}\n")
+        sys.stderr.flush()
+
+    return write
+
+
+def job_of(
     data: Data,
     suite: Any,
     dry: bool,
@@ -92,12 +76,10 @@ def _job(
     save: str | Path | None = None,
     **options: Any,
 ) -> PreparedRun:
-    """The run that the arguments of `evaluate` describe."""
+    """The run that the arguments of `ragassay.evaluate` describe. ``dry``: it is to be previewed
+    only, so no key is needed and nothing is sent."""
     if data is None:
-        raise UsageError(
-            "No data is given: data is None. Give a path, a list of samples or mappings, or a data "
-            "frame."
-        )
+        raise UsageError("data is None. Give a path, a list of samples or mappings, or a frame.")
     objects: list[Metric] = []
     names: list[str] = []
     chosen: list[Suite] = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
@@ -13,21 +11,14 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.config.run_config import Judging, RunConfig
-from ragassay.engine.models.needed_models import cosine_of, identities
-from ragassay.engine.results.score_columns import Given
-from ragassay.engine.results.summary import Spending
-from ragassay.engine.run.scoring import judged_among
-from ragassay.judges import Judge, Question
+from ragassay.engine.models.needed_models import cosine_of
+from ragassay.judges import Judge
 from ragassay.judges.asking import Asked, Asker, Usage
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.python_judge import check_judge_name
-from ragassay.judges.questions import AssignNuggets
-from ragassay.metrics.core.metric import Metric
-from ragassay.models.run_models import Models
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.formats import NuggetBank
     from ragassay.judges import JudgeOptions
     from ragassay.judges.ledger.ledger_store import Ledger
     from ragassay.judges.llm.ledger_lookup import Reuse
@@ -181,47 +172,3 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}
     return JudgeOptions(**chosen, reuse=reuse, dry=dry, prompts=read_prompts(config.prompts))
-
-
-def spending(asker: Asker, begun: float) -> Spending:
-    """What was asked through an asker, for the summary."""
-    judge, seconds = asker.judge, time.monotonic() - begun
-    return Spending.of(judge.label, judge.signature, asker.usage, seconds)
-
-
-def signature(
-    metric: Metric,
-    asker: Asker | None,
-    bank: NuggetBank | None = None,
-    given: Given | None = None,
-    models: Models | None = None,
-) -> str:
-    """A metric's signature as it was computed: with its judge, prompts and nugget bank, and with
-    the weights of its models.
-
-    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It depends on
-    metric and judge, not on the questions that a run asked.
-    """
-    judged = judged_among([metric])
-    parts = [metric.signature]
-    given = given or Given()
-    if models is not None and given.share != "all":
-        parts += [f"model={name}" for name in identities(metric, models)]
-    if judged and asker is not None and given.share != "all":
-        judge, kinds = asker.judge, {}
-        for one in judged:
-            options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
-            kinds.update({kind: kind.blank(options) for kind in one.asks})
-        parts += [_asked(question, judge) for question in kinds.values()]
-        parts.append(f"judge={judge.signature}")
-        if AssignNuggets in kinds:
-            parts.append(f"nuggets={'own' if bank is None else bank.hash}")
-    return "|".join([*parts, *given.parts])
-
-
-def _asked(question: Question[Any], judge: Judge) -> str:
-    """A kind of question, the hashes of its prompts, and which of its parameters an endpoint
-    rejects."""
-    hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
-    without = "".join(f"-{name}" for name in judge.without(question.sampling()))
-    return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import platform
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -32,9 +31,7 @@ from ragassay.engine.models.needed_models import (
     check_models,
     here,
     models_for,
-    spending_of,
 )
-from ragassay.engine.results.folders.folder_reading import ResultSink
 from ragassay.engine.results.folders.run_folder import (
     NUGGETS,
     RUBRICS,
@@ -57,12 +54,9 @@ from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
     open_session,
-    signature,
-    spending,
 )
-from ragassay.engine.run.progress_bar import Progress
 from ragassay.engine.run.run_warnings import as_note, record_warnings
-from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
+from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
@@ -82,6 +76,9 @@ from ragassay.suites import Suite
 
 if TYPE_CHECKING:
     from ragassay.judges.judge_factory import Address
+
+Progress = Callable[[int], None]
+"""Called with the number of samples done so far."""
 
 
 def prepare(
@@ -210,51 +207,51 @@ class PreparedRun:
                 the result has its summary and columns only.
         """
         config, plan, source = self.config, self.plan, self.source
-        collected = Accumulator(config, plan.metrics)
-        collected.other_suites = self._other_suites
-        begun = time.monotonic()
+        metrics, folder = list(plan.metrics.values()), None
         with ExitStack() as stack:
             recorded = stack.enter_context(record_warnings())
-            if config.output and plan.consistency is not None:
-                check_consistency(Path(config.output))
-            writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
-            kept: dict[str, Record] = {}
+            writer = asker = bank = None
+            if config.output:
+                folder = Path(config.output)
+                if plan.consistency is not None:
+                    check_consistency(folder)
+                writer = stack.enter_context(FolderWriter(folder))
+            answers: dict[str, Record] = {}
 
             def keep_answer(asked: Asked) -> None:
                 record = to_record(asked)
                 if writer is not None:
                     writer.add_answer(record)
                 elif keep:
-                    kept[asked.id] = record
+                    answers[asked.id] = record
 
-            asker = None
+            ledger = budget = None
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
                 stack.callback(self.session.close)
                 asker = stack.enter_context(self.session.asker(keep_answer))
-                collected.judge = asker.judge.label
-            sink = ResultSink(plan.metrics, writer, keep=keep, judge=collected.judge)
-            bank = None if asker is None else self.bank(asker)
-            judged = self.session
-            shared = (None, None) if judged is None else (judged.ledger, judged.budget)
-            models = models_for(config, self.embedding, stack, asker, *shared)
-            metrics = list(plan.metrics.values())
+                ledger, budget = self.session.ledger, self.session.budget
+                bank = self.bank(asker)
+            judge = "" if asker is None else asker.judge.label
+            collected = Accumulator(config, plan.metrics, writer, keep=keep, judge=judge)
+            collected.other_suites = self._other_suites
+            models = models_for(config, self.embedding, stack, asker, ledger, budget)
             embedder = None if self.embedding else config.embedder or DEFAULT
             size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
-            again = AllSamples(self.rereads)
-            stream = score_stream(
-                source.samples, metrics, asker, size, models=models, all_samples=again
-            )
             tell = progress
             if asker is not None and size is None:
                 asker.progress, tell = progress, None
-            on_disk = plan.consistency is not None and not sink.in_memory
-            groups: StoredSamples = OnDisk(stack, config.output) if on_disk else []
-            for samples, outcomes in stream:
-                collected.add(samples, outcomes)
-                sink.add(samples, outcomes)
+            on_disk = plan.consistency is not None and (writer is not None or not keep)
+            runs: StoredSamples = OnDisk(stack, folder) if on_disk else []
+            for samples in collected.scored(
+                source.samples,
+                asker,
+                size=size,
+                models=models,
+                all_samples=AllSamples(self.rereads),
+            ):
                 if plan.consistency is not None:
-                    groups.extend(samples)
+                    runs.extend(samples)
                 if tell is not None:
                     tell(len(collected.columns))
             if not collected.columns.identities:
@@ -264,37 +261,29 @@ class PreparedRun:
                 source.title,
                 plan.title,
                 [*map(as_note, (*self.notes, *recorded(), *remarks, *models.remarks()))],
-                sign=lambda metric, given: signature(metric, asker, bank, given, models),
-                judging=None if asker is None else spending(asker, begun),
-                embedding=spending_of(models.embedder_used),
-                nuggets="" if bank is None else bank.hash,
+                asker=asker,
+                models=models,
+                bank=bank,
                 suites=plan.suites,
             )
             resolved = resolved_config(config, plan, source, collected.clustered_by, summary)
-            replace = None if writer is None else writer.replace
-            consistency = None
+            result = collected.result(
+                summary,
+                resolved,
+                folder,
+                bank=bank,
+                judge_answers=answers if folder is None else AnswerFile(folder / VERDICTS),
+            )
+            drop = None if writer is None else writer.replace
             if plan.consistency is not None:
-                first = resolved, summary, collected.columns
-                second = ConsistencyRun(config, plan.consistency, *first, groups, models, replace)
-                consistency = second.run(compared, keep=keep)
-            elif replace is not None:
-                replace()
+                second = ConsistencyRun(config, plan.consistency, result, runs, models, drop)
+                result = replace(result, _consistency=second.run(compared, keep=keep))
+            elif drop is not None:
+                drop()
             if writer is not None:
                 if bank is not None:
                     bank.write(writer.folder / NUGGETS)
                 writer.finish(resolved, summary)
-        folder = None if config.output is None else Path(config.output)
-        result = Result(
-            summary,
-            collected.columns,
-            resolved,
-            folder,
-            sink.rows,
-            sink.samples,
-            bank=bank,
-            judge_answers=kept if folder is None else AnswerFile(folder / VERDICTS),
-            _consistency=consistency,
-        )
         result.gates = gates.results_of(result)
         return result
 

@@ -62,11 +62,8 @@ def with_references(
 
 
 def _encoding(path: Path, encoding: str | None) -> str | None:
-    """The encoding to read a file of references in, where the samples' is ``encoding``.
-
-    The two files may come from two programs: text beyond ASCII that is UTF-8 is read as that, since
-    text in another encoding is hardly ever UTF-8 by chance.
-    """
+    """The encoding of a file of references, where the samples' is ``encoding``: text beyond ASCII
+    that is UTF-8 is read as that, since text in another encoding is hardly ever UTF-8 by chance."""
     if encoding is None:
         return None
     try:
@@ -74,18 +71,6 @@ def _encoding(path: Path, encoding: str | None) -> str | None:
     except (InputError, UnicodeDecodeError):
         return encoding
     return encoding if text.isascii() else None
-
-
-def columns_held(
-    path: Path, columns: formats.Columns, encoding: str | None = None
-) -> formats.SourceColumns:
-    """The chosen columns that a file of references has, of those that are read from it."""
-    encoding = _encoding(path, encoding)
-    options: formats.MapperOptions = {"columns": columns, "encoding": encoding}
-    looked = formats.source_columns((formats.detect(path, encoding), path), options)
-    wanted = _KEY_FIELDS | _EXPECTED_FIELDS
-    held = {one: names for one, names in looked.held.items() if one in wanted}
-    return looked._replace(held=held)
 
 
 def _questions(
@@ -104,50 +89,35 @@ def _questions(
     except InputError as error:
         if not error.problem.startswith("no column is known"):
             raise
-    if not any(one.references or one.gold or one.answerability is not None for one in expected):
-        placement = formats.place(path, **chosen)
-        placed, suggested = placement.placed, placement.suggested
-        if not placed.keys().isdisjoint(_EXPECTED_FIELDS):
-            raise InputError(
-                "no record in it has references",
-                path=path,
-                hint="Name what holds them as 'references', for example "
-                '{"id": "q1", "query": "Who?", "references": ["Ann"]}.',
-            )
+    expects = any(one.references or one.gold or one.answerability is not None for one in expected)
+    if expects and any(one.query is not None for one in expected):
+        return expected
+    placement = formats.place(path, **chosen)
+    placed, suggested = placement.placed, placement.suggested
+    if expects and (not placed or "id" in placed):
+        return expected
+    wanted, meant = "'id' or 'query'", {"query": suggested.get("query", _YOURS)}
+    if not expects:
         # A column that looks like an answer is the expected answer here: no system gave it.
         answer = suggested.get("references") or placed.get("answer") or suggested.get("answer")
-        columns_of = {"references": answer or _YOURS}
+        wanted, meant = "'expected_answer' or 'references'", {"references": answer or _YOURS}
         if placed.keys().isdisjoint(_KEY_FIELDS):
             keys = {one: name for one, name in suggested.items() if one in _KEY_FIELDS}
-            columns_of = (keys or {"query": _YOURS}) | columns_of
-        names = "'expected_answer', 'references' or another known name of what is expected"
-        raise _without(names, columns_of, path, placement)
-    if all(one.query is None for one in expected):
-        placement = formats.place(path, **chosen)
-        if placement.placed and "id" not in placement.placed:
-            names = "'id', 'query' or another known name of what says which sample a record"
-            query = placement.suggested.get("query", _YOURS)
-            raise _without(f"{names} belongs to", {"query": query}, path, placement)
-    return expected
-
-
-_YOURS = "<your column>"
-
-
-def _without(
-    names: str, columns: Mapping[str, str], path: Path, placement: formats.Placement
-) -> InputError:
-    """The error for a file without a column of these names, with how to name the columns."""
-    found = ", ".join(dict.fromkeys((*placement.placed.values(), *placement.unplaced)))
+            meant = (keys or {"query": _YOURS}) | meant
+        if not placed.keys().isdisjoint(_EXPECTED_FIELDS):
+            raise InputError("no record in it has references", path=path)
     words = formats.OptionWords()
     separator = " " if formats.BY_FLAGS.get() else "; "
-    options = separator.join(words.columns(one, column) for one, column in columns.items())
-    return InputError(
-        f"there is no column {names}. Found: {found}",
+    options = separator.join(words.columns(one, column) for one, column in meant.items())
+    found = ", ".join(dict.fromkeys((*placed.values(), *placement.unplaced)))
+    raise InputError(
+        f"there is no column {wanted}. Found: {found}",
         path=path,
         hint=f"Name the columns of this file, for example {options}.",
     )
 
+
+_YOURS = "<your column>"
 
 Data = str | Path | Iterable[Any]
 """A path or several (see `ragassay.formats.files_of`), an iterable of `Sample`s or mappings, or a
@@ -176,8 +146,17 @@ class Source:
             return self.n_records
         if not self.paths or self.format not in _ONE_A_LINE:
             return None
-        counts = [_n_lines(standard_input.on_disk(path)) for path in self.paths]
-        return None if None in counts else sum(filter(None, counts))
+        n = 0
+        for path in map(standard_input.on_disk, self.paths):
+            if not path.is_file():
+                return None
+            with path.open("rb") as stream:
+                blocks = iter(partial(stream.read, 1 << 20), b"")
+                for at, block in enumerate(blocks):
+                    if not at and block.startswith(b"\x1f\x8b"):
+                        return None  # compressed
+                    n += block.count(b"\n")
+        return n
 
     @cached_property
     def fingerprint(self) -> str:
@@ -186,18 +165,6 @@ class Source:
         for path in (*map(standard_input.on_disk, self.paths), *self.joined):
             _hash_path(self._hash, path)
         return f"sha256:{self._hash.hexdigest()}"
-
-
-def _n_lines(path: Path) -> int | None:
-    """How many lines a file has; ``None`` where it is no plain file, or compressed."""
-    if not path.is_file():
-        return None
-    with path.open("rb") as stream:
-        blocks = iter(partial(stream.read, 1 << 20), b"")
-        if next(blocks, b"").startswith(b"\x1f\x8b"):
-            return None
-        stream.seek(0)
-        return sum(block.count(b"\n") for block in blocks)
 
 
 def paths_of(data: Data) -> str | Path | Sequence[str | Path] | None:
@@ -248,19 +215,22 @@ def _columns(
     the file that has it."""
     if config.references is None or not config.columns:
         return config.columns, None
-    asked = columns_held(Path(config.references), config.columns, config.encoding)
-    data_paths = paths_of(data)
+
+    def held(path: Path, reader: Any, **more: Any) -> formats.SourceColumns:
+        options: formats.MapperOptions = {"columns": config.columns, **more}  # type: ignore[typeddict-item]
+        reader = reader or formats.detect(path, options["encoding"])
+        return formats.source_columns((reader, path), options)
+
+    references = Path(config.references)
+    asked = held(references, None, encoding=_encoding(references, config.encoding))
+    of_questions = _KEY_FIELDS | _EXPECTED_FIELDS
+    asked = asked._replace(held={n: c for n, c in asked.held.items() if n in of_questions})
     looked = []
+    data_paths = paths_of(data)
     if data_paths is not None:
-        options: formats.MapperOptions = {
-            "columns": config.columns,
-            "encoding": config.encoding,
-            "sheet": config.sheet,
-        }
         chosen = formats.get(config.format) if config.format else None
-        for path in formats.files_of(data_paths):
-            reader = chosen or formats.detect(path, config.encoding)
-            looked.append(formats.source_columns((reader, path), options))
+        more = {"encoding": config.encoding, "sheet": config.sheet}
+        looked = [held(path, chosen, **more) for path in formats.files_of(data_paths)]
     elif (record := _record_of(data)) is not None:
         looked.append(formats.SourceColumns.at_record(record, config.columns))
     return formats.columns_of_data(config.columns, looked, [asked]), asked.held
@@ -290,16 +260,16 @@ def _opened(
     reading |= {"columns": columns or None, "refuse_joined": refuse_joined, "gold": qrels}
     joined = () if qrels is None else (qrels,)
     limit = None if config.where else config.limit  # of a subset the first so many count
+    bounded = config.from_timestamp is not None or config.to_timestamp is not None
     data_paths = paths_of(data)
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
-            raise UsageError(
-                f"{type(data).__name__} is no data. Give a path, a list of records or samples, or "
-                "a data frame."
-            )
+            kind = type(data).__name__
+            raise UsageError(f"{kind} is no data. Give a path, a list of records, or a data frame.")
         digest = hashlib.sha256()
-        inside = _within(_hashed(formats.from_records(data, **reading), digest), config, None)
-        samples = islice(_first_runs(inside) if first_runs else inside, limit)
+        samples = _hashed(formats.from_records(data, **reading), digest)
+        samples = _within(samples, config, None) if bounded else samples
+        samples = islice(_first_runs(samples) if first_runs else samples, limit)
         # Samples of a file that is still being written have its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
         # A mapping holds a list for each column.
@@ -313,10 +283,11 @@ def _opened(
             "give the run, and --qrels FILE."
         )
     reading["format"] = config.format or (name if len(paths) == 1 else None)
-    reading["limit"] = None if first_runs or _is_bounded(config) else limit
+    reading["limit"] = None if first_runs or bounded else limit
 
     def read() -> Iterator[Sample]:
-        return _within(formats.read(paths, **reading), config, paths[0])
+        samples = formats.read(paths, **reading)
+        return _within(samples, config, paths[0]) if bounded else samples
 
     samples = islice(_first_runs(read(), read()) if first_runs else read(), limit)
     title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
@@ -324,16 +295,9 @@ def _opened(
     return Source(samples, title + more, name, paths, joined)
 
 
-def _is_bounded(config: RunConfig) -> bool:
-    return config.from_timestamp is not None or config.to_timestamp is not None
-
-
 def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> Iterator[Sample]:
     """The samples whose time lies in the interval that is asked for. Warns of those that it leaves
     out."""
-    if not _is_bounded(config):
-        yield from samples
-        return
     first = -math.inf if config.from_timestamp is None else config.from_timestamp
     last = math.inf if config.to_timestamp is None else config.to_timestamp
     inside = outside = undated = 0
@@ -348,11 +312,9 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
     left_out = [f"{outside:,} outside of it (--from, --to)"] * bool(outside)
     left_out += [f"{undated:,} without a timestamp"] * bool(undated)
     if not inside:
-        raise InputError(
-            f"no sample lies in the time interval: {' and '.join(left_out)}",
-            path=path,
-            hint="Both ends are included; a time without a zone is UTC.",
-        )
+        problem = f"no sample lies in the time interval: {' and '.join(left_out)}"
+        hint = "Both ends are included; a time without a zone is UTC."
+        raise InputError(problem, path=path, hint=hint)
     if left_out:
         warn_user(f"Samples left out by the time interval: {' and '.join(left_out)}.")
 

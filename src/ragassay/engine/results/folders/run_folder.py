@@ -105,13 +105,12 @@ class FolderWriter:
     def __exit__(self, *error: Any) -> None:
         self._files.__exit__(*error)
 
-    def add_sample(self, sample: Sample) -> None:
-        """Writes one sample."""
-        self._samples.write(dumps(to_record(sample)) + b"\n")
-
-    def add_row(self, row: ScoreRow) -> None:
-        """Writes one score."""
-        self._scores.write(dumps(row.to_record()) + b"\n")
+    def add(self, samples: Iterable[Sample], rows: Iterable[ScoreRow]) -> None:
+        """Writes samples and scores."""
+        for sample in samples:
+            self._samples.write(dumps(to_record(sample)) + b"\n")
+        for row in rows:
+            self._scores.write(dumps(row.to_record()) + b"\n")
 
     def add_answer(self, record: Record) -> None:
         """Keeps an answer of the judge. May be called from another thread than the rest."""
@@ -188,10 +187,7 @@ def save_run(result: Result, folder: str | Path) -> Path:
     if result.consistency is not None:
         check_consistency(Path(folder))
     with FolderWriter(folder) as writer:
-        for sample in result.samples:
-            writer.add_sample(sample)
-        for row in result.scores:
-            writer.add_row(row)
+        writer.add(result.samples, result.scores)
         for record in result.judge_answers.values():
             writer.add_answer(record)
         writer.replace()
