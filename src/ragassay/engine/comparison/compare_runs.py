@@ -227,7 +227,7 @@ def _distinct(notes: Iterable[Note]) -> list[Note]:
 def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
     """Notes on the queries for which both systems left a metric nothing to measure, for the same
     reason, one for all metrics with equally many."""
-    by_count = grouped((int(matched.inapplicable(name).sum()), name) for name in names)
+    by_count = grouped((int(matched.left_by_both(name, alike=True).sum()), name) for name in names)
     for n, alike in by_count.items():
         if n:
             yield Note("inapplicable_to_both", {"n": n}, tuple(alike))

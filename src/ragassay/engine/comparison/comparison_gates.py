@@ -262,7 +262,7 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     names = [d.name for d in tested]
     matched = matched.with_queries(matched.lacking(names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    by_both = np.array([matched.left_by_both(name) for name in names])
+    by_both = np.array([matched.left_by_both(name, alike=False) for name in names])
     counted = mask_a | mask_b | by_both
     owed_a = np.array([matched.owed(a, name) for name in names]) * (mask_b | by_both)
     owed_b = np.array([matched.owed(b, name) for name in names]) * (mask_a | by_both)
