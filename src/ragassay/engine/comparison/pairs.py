@@ -230,15 +230,13 @@ def nuggets_of(run: Result, name: str) -> str:
     return next((part for part in parts if part.startswith(_NUGGETS)), "")
 
 
-def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, Note]:
-    """The metrics that the two runs did not compute alike; those that differ in the same way have
-    one note."""
+def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> list[Note]:
+    """Notes on the metrics that the two runs did not compute alike, one for all that differ in the
+    same way."""
     alike = grouped((how, name) for name in names if (how := _difference(a, b, name)))
-    return {
-        name: Note("not_alike", {"how": how}, tuple(which), "warning")
-        for how, which in alike.items()
-        for name in which
-    }
+    return [
+        Note("not_alike", {"how": how}, tuple(which), "warning") for how, which in alike.items()
+    ]
 
 
 def _difference(a: Result, b: Result, name: str) -> str:
