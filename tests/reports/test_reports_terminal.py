@@ -70,7 +70,7 @@ def test_runs_of_one_name_are_told_apart_once() -> None:
 def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: bool) -> None:
     comparison, _, _ = pair()
     first, *others = comparison.differences
-    hinted = replace(first, standing="indicative", significant=True)
+    hinted = replace(first, standing="indicative", p_value=0.01)
     comparison = replace(comparison, differences=(hinted, *others))
     table = full_report if full else comparison_report
     text = shown(table(comparison), width)

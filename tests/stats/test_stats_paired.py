@@ -117,21 +117,13 @@ def test_differences_without_spread_claim_nothing_that_needs_one() -> None:
     assert found.p_value == 0.25
 
 
-def test_identical_systems_show_no_difference() -> None:
-    [found] = compare_pairs([0.3, 0.7], [0.3, 0.7])
-    assert (found.diff, found.p_value, found.ties) == (0.0, 1.0, 2)
-    assert found.detectable is None
-
-
-def test_one_pair_has_a_difference_and_no_interval() -> None:
-    [found] = compare_pairs([0.5], [0.25])
-    assert (found.diff, found.low, found.high, found.t_p_value) == (0.25, None, None, None)
-    assert found.p_value == 1.0
-
-
-def test_no_queries_give_no_numbers() -> None:
-    [found] = compare_pairs(np.zeros((1, 0)), np.zeros((1, 0)))
-    assert (found.n, found.diff, found.p_value) == (0, None, None)
+def test_a_difference_needs_pairs_that_differ_and_an_interval_two_of_them() -> None:
+    [same] = compare_pairs([0.3, 0.7], [0.3, 0.7])
+    assert (same.diff, same.p_value, same.ties, same.detectable) == (0.0, 1.0, 2, None)
+    [one] = compare_pairs([0.5], [0.25])
+    assert (one.diff, one.low, one.high, one.t_p_value, one.p_value) == (0.25, None, None, None, 1)
+    [none] = compare_pairs(np.zeros((1, 0)), np.zeros((1, 0)))
+    assert (none.n, none.diff, none.p_value) == (0, None, None)
     assert compare_pairs(np.zeros((0, 5)), np.zeros((0, 5))) == []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -112,6 +112,12 @@ def compare(
     names = _common_metrics(a, b, metrics)
     summaries = {name: a.summary.metrics[name] for name in names}
     means = [name for name in names if summaries[name].percentile is None]
+
+    def named(wanted: str | Sequence[str], among: Sequence[str]) -> list[str]:
+        compared = {name: summaries[name].metric for name in among}
+        used = a.config.get("suite", ())
+        return shown(wanted, compared, used, f"what {a.name} and {b.name} compare")
+
     matched = MatchedRuns.of(a, b)
     if unpaired and fail_if_drop:
         raise UsageError("--fail-if-drop needs runs on the same queries, without --unpaired.")
@@ -126,7 +132,7 @@ def compare(
         advice = [Note("same_nuggets")] if others and not unpaired else []
         said = " ".join(map(str, [*against, *advice]))
         raise UsageError(f"{a.name} and {b.name} cannot be compared: {said} {FORCE}")
-    tested = () if primary is None else tuple(_named(primary, a, b, means))
+    tested = () if primary is None else tuple(named(primary, means))
     standing_of = partial(_standing, a, b, reasons, trust_offline)
     standings = [standing_of(name, not tested or name in tested) for name in means]
     if unpaired:
@@ -175,7 +181,7 @@ def compare(
     if fail_if_drop:
         check_one_sided(level)
     gates = []
-    for gate in resolve(fail_if_drop, lambda name: _named(name, a, b, names), summaries):
+    for gate in resolve(fail_if_drop, lambda name: named(name, names), summaries):
         difference = differences[gate.metric]
         if gate.metric in means:
             # A gate asks of its metric by itself: whether it is a primary one changes nothing.
@@ -202,32 +208,23 @@ def _unlike(
     """The metrics that are not comparable, each with the reason, and a note for each way in which
     the runs differ: without ``force`` they are not compared."""
     a, b, shared = matched.a, matched.b, matched.queries
-    reasons = incomparable_metrics(a, b, names)
+    notes = incomparable_metrics(a, b, names)
+    reasons = {name: note for note in notes for name in note.names}
     if unpaired:
         if shared:
-            note = Note("in_both", {"n": len(shared)}, severity="warning")
-            reasons = dict.fromkeys(names, note)
-        return reasons, _distinct(reasons.values())
+            notes = [Note("in_both", {"n": len(shared)}, severity="warning")]
+            reasons = dict.fromkeys(names, notes[0])
+        return reasons, notes
     by_query = [*differing_queries(a, b, shared), *same_replies(a, b, shared)]
-    against = [*_distinct(reasons.values()), *by_query]
     own = [name for name in names if OWN_NUGGETS in (nuggets_of(a, name), nuggets_of(b, name))]
     others = dict.fromkeys(names, by_query[0]) if by_query else {}
-    return others | dict.fromkeys(own, Note("own_nuggets")) | reasons, against
-
-
-def _distinct(notes: Iterable[Note]) -> list[Note]:
-    """The notes, each once."""
-    found: list[Note] = []
-    for note in notes:
-        if note not in found:
-            found.append(note)
-    return found
+    return others | dict.fromkeys(own, Note("own_nuggets")) | reasons, [*notes, *by_query]
 
 
 def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
     """Notes on the queries for which both systems left a metric nothing to measure, for the same
     reason, one for all metrics with equally many."""
-    by_count = grouped((int(matched.inapplicable(name).sum()), name) for name in names)
+    by_count = grouped((int(matched.left_by_both(name, alike=True).sum()), name) for name in names)
     for n, alike in by_count.items():
         if n:
             yield Note("inapplicable_to_both", {"n": n}, tuple(alike))
@@ -247,16 +244,6 @@ def _with_left_out(d: Difference, matched: MatchedRuns, draws: Mapping[str, Any]
         if None in owed or not same_side or (test.p_adjusted or 0.0) > alpha_of(draws["level"]):
             return replace(d, doubt="left out")
     return d
-
-
-def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[str]) -> list[str]:
-    """The compared metrics that names mean.
-
-    Raises:
-        UsageError: a name that is not among them.
-    """
-    compared = {name: a.summary.metrics[name].metric for name in names}
-    return shown(wanted, compared, a.config.get("suite", ()), f"what {a.name} and {b.name} compare")
 
 
 def _standing(

@@ -209,7 +209,7 @@ def _not_worse(comparison: Comparison) -> GateResult:
     passed, why, unscored = None, "no metric has more than a hint of a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
         passed, why = False, f"worse: {_names(metrics)}"
-    elif metrics := [d for d in differences if d.doubtful and d.suspected]:
+    elif metrics := [d for d in differences if d.doubtful and d.hint == "worse"]:
         why = f"the new run seems worse, but that is only a hint: {_names(metrics)}"
     elif metrics := [
         d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
@@ -217,7 +217,7 @@ def _not_worse(comparison: Comparison) -> GateResult:
         why = f"n is too small to tell whether the new run is worse: {_names(metrics)}"
     elif hidden := _hidden(comparison):
         metrics, why, unscored = hidden
-    elif metrics := [d for d in differences if d.suspected]:
+    elif metrics := [d for d in differences if d.hint == "worse"]:
         why = (
             f"the new run may be worse, by offline judgments: {_names(metrics)}; --trust-offline "
             "tests them with the others"
@@ -262,7 +262,7 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     names = [d.name for d in tested]
     matched = matched.with_queries(matched.lacking(names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    by_both = np.array([matched.left_by_both(name) for name in names])
+    by_both = np.array([matched.left_by_both(name, alike=False) for name in names])
     counted = mask_a | mask_b | by_both
     owed_a = np.array([matched.owed(a, name) for name in names]) * (mask_b | by_both)
     owed_b = np.array([matched.owed(b, name) for name in names]) * (mask_a | by_both)
@@ -271,7 +271,7 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     if not absent.any():
         return None
     unbounded = set()
-    for at in np.flatnonzero(absent.any(axis=1)):
+    for at in np.flatnonzero(absent.any(axis=1)).tolist():
         low, high = a.summary.metrics[names[at]].bounds
         worst, best = (low, high) if tested[at].higher_is_better else (high, low)
         if (worst is None and (owed_a[at] > 0).any() | lacking[at].any()) or (
@@ -293,11 +293,9 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
         level=comparison.level,
         correction=comparison.correction,
     ).differences
-    could_be = [
-        at
-        for at, d in enumerate(at_worst)
-        if absent[at].any() and (at in unbounded or d.found_worse or (d.too_few and d.seems_worse))
-    ]
+    worse = [d.seems_worse and (d.significant_adjusted or d.too_few) for d in at_worst]
+    some = absent.any(axis=1)
+    could_be = [at for at in np.flatnonzero(some).tolist() if at in unbounded or worse[at]]
     if not could_be:
         return None
     n_owed = int(owed_a[could_be].sum() + owed_b[could_be].sum())

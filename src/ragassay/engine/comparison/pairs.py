@@ -72,8 +72,8 @@ class MatchedRuns:
 
         Args:
             names: of the metrics.
-            owed: values of A and of B for scores that are owed, but for those of `inapplicable`
-                queries; ``None`` leaves them out.
+            owed: values of A and of B for scores that are owed, but for queries that both left out
+                alike; ``None`` leaves them out.
         """
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
@@ -81,7 +81,7 @@ class MatchedRuns:
             for (run, rows), value in zip(sides, owed, strict=True)
         ]
         if owed != (None, None):
-            left_out = np.array([self.inapplicable(name) for name in names])
+            left_out = np.array([self.left_by_both(name, alike=True) for name in names])
             pairs = [(values, mask & ~left_out) for values, mask in pairs]
         return pairs[0], pairs[1]
 
@@ -90,26 +90,20 @@ class MatchedRuns:
         return self.rows_a if run is self.a else self.rows_b
 
     def owed(self, run: Result, name: str) -> NDArray[np.int64]:
-        """How many scores of a metric one of the two runs owes for each query; 0 for those of
-        `inapplicable`."""
+        """How many scores of a metric one of the two runs owes for each query; 0 for those
+        that both left out alike."""
         rows = self.rows_of(run)
         owed = run.columns.owed(name)
         counts = [owed[rows.get(query, [])].sum() for query in self.queries]
-        return np.where(self.inapplicable(name), 0, np.array(counts, dtype=np.int64))
+        return np.where(self.left_by_both(name, alike=True), 0, np.array(counts, dtype=np.int64))
 
-    def inapplicable(self, name: str) -> Mask:
-        """The queries for which both systems left a metric nothing to measure, for the same reason,
-        shape ``(n_queries,)``."""
-        reasons = [self._reasons(run, name) for run in (self.a, self.b)]
-        return np.array([bool(a) and a == b for a, b in zip(*reasons, strict=True)], dtype=np.bool_)
-
-    def left_by_both(self, name: str) -> Mask:
-        """The queries for which both systems left a metric nothing to measure, for different
-        reasons, so that each counts at its worst and best, shape ``(n_queries,)``."""
-        reasons = [self._reasons(run, name) for run in (self.a, self.b)]
-        return np.array(
-            [bool(a and b) and a != b for a, b in zip(*reasons, strict=True)], dtype=np.bool_
-        )
+    def left_by_both(self, name: str, *, alike: bool) -> Mask:
+        """The queries for which both systems left a metric nothing to measure, shape
+        ``(n_queries,)``: for the same reason (the metric is not applicable to them), or for
+        different ones, so that each counts at its worst and best."""
+        reasons = (self._reasons(run, name) for run in (self.a, self.b))
+        pairs = zip(*reasons, strict=True)
+        return np.array([bool(a and b) and (a == b) == alike for a, b in pairs], dtype=np.bool_)
 
     def left_out_by_one(self, name: str) -> bool:
         """Whether one system left a metric nothing to measure where the other one did not, or for
@@ -236,15 +230,13 @@ def nuggets_of(run: Result, name: str) -> str:
     return next((part for part in parts if part.startswith(_NUGGETS)), "")
 
 
-def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, Note]:
-    """The metrics that the two runs did not compute alike; those that differ in the same way have
-    one note."""
+def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> list[Note]:
+    """Notes on the metrics that the two runs did not compute alike, one for all that differ in the
+    same way."""
     alike = grouped((how, name) for name in names if (how := _difference(a, b, name)))
-    return {
-        name: Note("not_alike", {"how": how}, tuple(which), "warning")
-        for how, which in alike.items()
-        for name in which
-    }
+    return [
+        Note("not_alike", {"how": how}, tuple(which), "warning") for how, which in alike.items()
+    ]
 
 
 def _difference(a: Result, b: Result, name: str) -> str:

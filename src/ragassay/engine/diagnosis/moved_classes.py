@@ -143,7 +143,7 @@ def moved(
     before = [second.classes[rows_old[key]] or FINE for key in decided]
     used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
     both = [name for name in dict.fromkeys(used) if name in old.summary.metrics]
-    unlike_metrics = incomparable_metrics(new, old, both).values()
+    unlike_metrics = incomparable_metrics(new, old, both)
     unlike_queries = differing_queries(new, old, list(dict.fromkeys(q for q, _ in common)))
     not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries))))
     occurring = [one for one in (*CLASSES, UNEXPLAINED) if one.name in after or one.name in before]

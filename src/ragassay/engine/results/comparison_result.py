@@ -96,16 +96,6 @@ class Difference(PairedResult):
         return bool(self.diff) and self._direction == "worse"
 
     @property
-    def found_worse(self) -> bool:
-        """Whether the corrected test says that A is worse, doubtful or not."""
-        return bool(self.significant_adjusted) and self.seems_worse
-
-    @property
-    def suspected(self) -> bool:
-        """Whether its verdict is indicative, and the test says that A is worse."""
-        return self.hint == "worse"
-
-    @property
     def _direction(self) -> Verdict:
         if self.higher_is_better is None or self.diff is None:
             return "different"

@@ -99,29 +99,26 @@ class Slicer:
         no metadata name it otherwise (``lang``), a sample's language is that of its query.
         """
         columns = dict(self._columns)
-        sizes = {name: len(values) for name, values in self._distinct.items()}
         named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
         unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
         if unasked or _LANGUAGE in (self._wanted or ()):
-            languages = self._languages(columns.get(_LANGUAGE) or [None] * len(self._told))
-            columns[_LANGUAGE], sizes[_LANGUAGE] = languages, len({*languages} - {None})
+            given = columns.get(_LANGUAGE) or [None] * len(self._told)
+            counts = Counter(self._told)
+            least = 1 if self._wanted is not None else _SHARE * len(self._told)
+            told = (code if code and counts[code] >= least else None for code in self._told)
+            columns[_LANGUAGE] = [one or other for one, other in zip(given, told, strict=True)]
         names_turns = any(name.casefold() == "turn" for name in self.seen)
         if not names_turns and (self._wanted is None or "turn" in self._wanted):
-            columns["turn"], sizes["turn"] = self._turns, len(set(self._turns))
+            columns["turn"] = self._turns
         if self._wanted is not None:
             return columns
         return {
             name: column
             for name, column in sorted(columns.items())
-            if 1 < sizes[name] <= sum(value is not None for value in column) / 2
+            if 1
+            < len({label for value in column for label in labels_of(value)})
+            <= sum(value is not None for value in column) / 2
         }
-
-    def _languages(self, given: Sequence[str | None]) -> list[str | None]:
-        """Each sample's language, as given or told by its query."""
-        counts = Counter(self._told)
-        least = 1 if self._wanted is not None else _SHARE * len(self._told)
-        told = (code if code and counts[code] >= least else None for code in self._told)
-        return [one or other for one, other in zip(given, told, strict=True)]
 
 
 def facets(sample: Sample) -> dict[str, str]:
