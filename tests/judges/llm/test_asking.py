@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.engine.run.judge_session import JudgeSession
 from ragassay.judges import asking
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.judges.verdict import Provenance, Verdict
+from ragassay.judges.verdict import Failure, Provenance, Verdict
 from scripted_judge import Scripted
 
 GRADE = {"match": 3, "trust": 3, "grade": 3}
@@ -82,3 +84,25 @@ def test_an_asker_whose_judge_does_not_open_may_begin_again() -> None:
     with asker:
         asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
     assert isinstance(asked, Verdict)
+
+
+def test_windows_of_a_run_share_the_evidence_and_each_verdict_counts_once() -> None:
+    class Late(Scripted):
+        n_asked = 0
+
+        async def answer(self, question: Any, repeat: int = 0) -> Any:
+            self.n_asked += 1
+            if question.passage == "late" and self.n_asked == 1:
+                return Failure(question, Reason.TIMEOUT, "late", Provenance("late"), repeat)
+            return await super().answer(question, repeat)
+
+    judge, kept = Late({"relevance_grade": GRADE}), list[Any]()
+    with Asker(judge, keep=kept.append) as asker:
+        for passage, kind, n_asked in (("late", Failure, 1), ("p", Verdict, 3)):
+            for _ in range(2):  # a window each; an answer is looked up, a failure stays
+                question = RelevanceGrade("q", passage)
+                found = asker.submit(asker.scope().verdict(question, 0)).result(10)
+                assert isinstance(found, kind)
+            assert judge.n_asked == n_asked
+        assert asker.usage.questions == len(kept) == 2
+        assert asker.usage.failures == {"timeout": 1}
