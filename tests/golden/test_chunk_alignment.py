@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
@@ -13,11 +12,6 @@ from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document, load_documents
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
-
-
-@pytest.fixture(scope="module")
-def documents() -> dict[str, Document]:
-    return load_documents(TOWN / "documents")
 
 
 def test_every_passage_of_the_example_is_found_where_it_stands(
