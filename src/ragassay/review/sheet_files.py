@@ -127,7 +127,7 @@ class Sheet(ABC):
 
     def _read_rows(self, path: Path) -> Iterator[tuple[int, Row]]:
         """The rows of a file that hold something, with their numbers."""
-        rows = _csv_rows(path) if _is_csv(path) else workbooks.guarded(_xlsx_rows(path), path)
+        rows = _rows(path)
         head = next(rows, (0, []))[1]
         if missing := set(self.needed) - set(head):
             problem = f"has no column {', '.join(sorted(missing))}"
@@ -145,6 +145,10 @@ class Sheet(ABC):
                     raise InputError(problem, field=name, hint="Write a CSV file.")
         widths, filled = list(self.columns.values()), names.index(self.filled)
         return workbook(names, rows, self.title, widths, filled, choices)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    return _csv_rows(path) if _is_csv(path) else workbooks.guarded(_xlsx_rows(path), path)
 
 
 def _is_csv(path: Path) -> bool:
