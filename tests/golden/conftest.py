@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+
+import ragassay
+from ragassay.cli.command_line import call
+from ragassay.golden.documents import Document, load_documents
+
+TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
 
 @pytest.fixture
@@ -10,3 +17,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of the test's own, in which it stands."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def desk(here: Path) -> Path:
+    """A folder with a golden set of the bundled example, and its documents."""
+    shutil.copytree(TOWN / "documents", "docs")
+    words = ["golden", "import", str(TOWN / "queries.jsonl"), "--documents", "docs"]
+    assert call([*words, "-o", "golden", "--accept"]) == 0
+    return here
+
+
+@pytest.fixture(scope="module")
+def documents() -> dict[str, Document]:
+    """The documents of the bundled example."""
+    return load_documents(TOWN / "documents")

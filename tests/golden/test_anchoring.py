@@ -21,11 +21,6 @@ WORDS = ["the", "a", "of", "tower", "seven", "closed", "every", "north", "Monday
 
 
 @pytest.fixture(scope="module")
-def documents() -> dict[str, Document]:
-    return load_documents(TOWN / "documents")
-
-
-@pytest.fixture(scope="module")
 def items(documents: dict[str, Document]) -> list[GoldenItem]:
     made = [GoldenItem.of_sample(one) for one in ragassay.load(TOWN / "queries.jsonl")]
     with_contexts(made, documents)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
@@ -13,11 +12,6 @@ from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document, load_documents
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
-
-
-@pytest.fixture(scope="module")
-def documents() -> dict[str, Document]:
-    return load_documents(TOWN / "documents")
 
 
 def test_every_passage_of_the_example_is_found_where_it_stands(
@@ -35,9 +29,10 @@ def test_every_passage_of_the_example_is_found_where_it_stands(
     assert aligner.counts.not_found == aligner.counts.changed == 0
 
 
-@given(st.data())
-def test_any_piece_is_found_whatever_its_whitespace(data: st.DataObject) -> None:
-    documents = load_documents(TOWN / "documents")
+@given(data=st.data())
+def test_any_piece_is_found_whatever_its_whitespace(
+    documents: dict[str, Document], data: st.DataObject
+) -> None:
     name = data.draw(st.sampled_from(sorted(documents)))
     text = documents[name].text
     start = data.draw(st.integers(0, len(text) - 200))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from golden_checked import check
 from ragassay.cli.command_line import call
@@ -178,6 +178,7 @@ BLOCKS = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(BLOCKS)
 def test_headings_of_html_change_no_character_and_stand_where_they_say(
     blocks: list[tuple[str, str]],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -20,15 +19,9 @@ from ragassay.golden.checks.item_checks import CheckOptions
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 
-TOWN = Path(ragassay.__file__).parent / "examples" / "town"
-
 
 @pytest.fixture
-def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GoldenSet:
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(TOWN / "documents", "docs")
-    words = ["golden", "import", str(TOWN / "queries.jsonl"), "--documents", "docs"]
-    assert call([*words, "-o", "golden", "--accept"]) == 0
+def golden(desk: Path) -> GoldenSet:
     return GoldenSet.open(Path("golden"))
 
 

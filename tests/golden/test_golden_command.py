@@ -23,16 +23,6 @@ from ragassay.review.review_store import ReviewStore, version_of
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a golden set of the bundled example, and its documents."""
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(TOWN / "documents", "docs")
-    words = ["golden", "import", str(TOWN / "queries.jsonl"), "--documents", "docs"]
-    assert call([*words, "-o", "golden", "--accept"]) == 0
-    return tmp_path
-
-
 def recall(data: Path = TOWN / "hybrid.jsonl") -> float | None:
     result = ragassay.evaluate(data, metrics=["CharR@5"], golden="golden")
     return result.summary.metrics["CharR@5"].mean
@@ -372,12 +362,11 @@ FULL = {
 
 
 @pytest.fixture
-def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def pool(here: Path) -> Path:
     """A folder with a document."""
-    monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     Path("docs/pool.md").write_text("The pool opens at nine. A towel.")
-    return tmp_path
+    return here
 
 
 def imports(records: list[dict[str, object]], name: str, *words: str) -> int:

@@ -20,11 +20,10 @@ POOL = "The pool opens at nine. The sauna is 4 euros."
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def desk(here: Path) -> Path:
     Path("docs").mkdir()
     Path("docs/pool.md").write_text(POOL)
-    return tmp_path
+    return here
 
 
 def made(table: str | list[dict[str, object]], *more: str, code: int = 0) -> list[GoldenItem]:

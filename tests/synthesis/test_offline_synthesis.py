@@ -161,15 +161,23 @@ def test_the_same_command_again_adds_nothing_and_a_larger_number_adds_the_rest(
     assert (folder / "queries.jsonl").read_bytes().splitlines()[:20] == lines
 
 
-def test_an_item_that_a_person_rejected_is_replaced_and_not_written_again(tmp_path: Path) -> None:
+def test_what_people_and_other_tools_did_stays_and_what_was_rejected_is_replaced(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "golden"
-    synthesized(folder, "--n", "10")
-    opened = GoldenSet.open(folder)
-    opened.items[0].status = "rejected"
-    opened.save()
-    items = synthesized(folder, "--n", "10")
-    assert len(items) == 11
-    assert [item.query for item in items].count(opened.items[0].query) == 1
+    synthesized(folder, "--n", "4")
+    made, card = GoldenSet.open(folder), folder / "scorecard.md"
+    made.items[0].status = "rejected"
+    made.items.append(GoldenItem(id="theirs", query="Who?", provenance={"tool": "another"}))
+    made.save()
+    other = "## another-generator, prompts 1\n\n### Bias\n\nNone.\n"
+    card.write_text(f"{card.read_text()}\n{other}")
+    items = synthesized(folder, "--n", "8")
+    assert len(items) == 10 and items[4].id == "theirs"
+    assert [item.query for item in items].count(made.items[0].query) == 1, "not written again"
+    told = re.findall("^#+ (?:Scorecard|offline|another|Bias)", card.read_text(), re.M)
+    assert sorted(told) == ["# Scorecard", "## another", "## offline", "### Bias", "### Bias"]
+    assert other in card.read_text()
 
 
 def test_rejections_are_kept_with_their_reason(tmp_path: Path, corpus: Corpus) -> None:
@@ -319,30 +327,6 @@ def test_what_people_review_while_items_are_written_stays(tmp_path: Path) -> Non
     items = GoldenSet.open(tmp_path / "g").items
     assert (items[0].status, items[0].query) == ("accepted", "What is it?")
     assert len(items) == outcome.total == 8
-
-
-def test_figures_of_the_last_run_take_the_place_of_those_before(tmp_path: Path) -> None:
-    path = tmp_path / "g" / "scorecard.md"
-    for n in ("4", "8"):
-        synthesized(tmp_path / "g", "--n", n)
-        card = path.read_text()
-        assert re.findall("^#+ (?:Scorecard|offline|Bias)", card, re.M) == [
-            "# Scorecard",
-            "## offline",
-            "### Bias",
-        ]
-    path.write_text(f"{card}\n## another-generator, prompts 1\n\n### Bias\n\nNone.\n")
-    synthesized(tmp_path / "g", "--n", "12")
-    assert "## another-generator, prompts 1\n\n### Bias\n\nNone.\n" in path.read_text()
-
-
-def test_items_are_added_to_a_set_with_the_provenance_of_another_tool(tmp_path: Path) -> None:
-    synthesized(tmp_path / "g", "--n", "2")
-    made = GoldenSet.open(tmp_path / "g")
-    made.items.append(GoldenItem(id="theirs", query="Who?", provenance={"tool": "another"}))
-    made.save()
-    items = synthesized(tmp_path / "g", "--n", "4")
-    assert len(items) == 5 and items[2].id == "theirs"
 
 
 def test_what_is_right_is_not_rejected_for_a_number_of_its_heading_or_for_its_length(

@@ -161,29 +161,19 @@ class GoldenItem(BaseModel):
                 its negative references: a mapping for each.
         """
         more = dict(own or {})
-        names = {"type", "complexity", "style", "source"}
-        if sample.metadata.get("origin") in get_args(Origin):  # as `to_sample` writes it
-            names.add("origin")
-        if isinstance(sample.metadata.get("tags"), list | tuple):
-            names.add("tags")
-        slices = {
-            key: list(map(str, value)) if key == "tags" else str(value)
-            for key, value in sample.metadata.items()
-            if key in names
-        }
-        gold = None
-        if sample.gold is not None:
-            gold = [
-                GoldSpan(
-                    document=one.document,
-                    start=one.start,
-                    end=one.end,
-                    text=one.text,
-                    grade=one.grade,
-                )
-                for one in sample.gold
-                if one.document and one.text and one.start is not None and one.end is not None
-            ]
+        metadata = dict(sample.metadata)
+        words = ("type", "complexity", "style", "source")
+        slices: dict[str, Any] = {key: str(metadata.pop(key)) for key in words if key in metadata}
+        if metadata.get("origin") in get_args(Origin):  # as `to_sample` writes it
+            slices["origin"] = metadata.pop("origin")
+        if isinstance(metadata.get("tags"), list | tuple):
+            slices["tags"] = list(map(str, metadata.pop("tags")))
+        parts = ("document", "start", "end", "text", "grade")
+        gold = sample.gold and [
+            {name: getattr(one, name) for name in parts}
+            for one in sample.gold
+            if one.document and one.text and one.start is not None and one.end is not None
+        ]
         about = more.pop("negative_references", [{}] * len(sample.negative_references))
         record = {
             "id": sample.id,
@@ -194,10 +184,10 @@ class GoldenItem(BaseModel):
                 {"text": text, **kind_and_by}
                 for text, kind_and_by in zip(sample.negative_references, about, strict=True)
             ],
-            "gold": gold,
+            "gold": None if gold is None else list(gold),
             "answerability": sample.answerability,
             "language": sample.language or "",
-            "metadata": {key: one for key, one in sample.metadata.items() if key not in names},
+            "metadata": metadata,
         }
         return cls.model_validate(record | slices | more)
 

@@ -205,21 +205,20 @@ class ReviewFolder:
 
     def golden(self) -> GoldenSet:
         """The golden set."""
-        return self.fresh("set", lambda: GoldenSet.open(self.folder), self.folder / QUERIES)
+        return self._opened(self.folder)
 
     def calibration(self) -> GoldenSet | None:
         """The set with known answers, where there is one."""
         name = self.settings().calibration
-        if name is None:
-            return None
-        folder = self.folder / name
+        return None if name is None else self._opened(self.folder / name)
+
+    def _opened(self, folder: Path) -> GoldenSet:
         return self.fresh("set", lambda: GoldenSet.open(folder), folder / QUERIES)
 
     def item(self, item_id: str, *, calibration: bool = False) -> GoldenItem:
         """An item."""
         golden = self.calibration() if calibration else self.golden()
-        item = golden.item(item_id) if golden else None
-        if item is None:
+        if golden is None or (item := golden.item(item_id)) is None:
             raise UsageError(f"There is no item {item_id!r} in the set.")
         return item
 

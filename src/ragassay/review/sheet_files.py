@@ -66,14 +66,10 @@ class Sheet(ABC):
             return
         hint = "Choose another name, or write over it with --overwrite."
         try:
-            rows = _rows(path)
-            head = next(rows, (0, []))[1]
-            if not set(self.needed) <= set(head):
-                raise UsageError(f"{path} is there, and it is no sheet of this kind. {hint}")
-            filled = (dict(zip(head, cells, strict=False)) for _, cells in rows)
-            n = sum(bool(one[self.filled].strip()) and not self._is_taken(one) for one in filled)
+            rows = [row for _, row in self._read_rows(path)]
+            n = sum(bool(one[self.filled].strip()) and not self._is_taken(one) for one in rows)
         except InputError as error:
-            problem = f"{path} is there, and it cannot be read as a sheet"
+            problem = f"{path} is there, and it cannot be read as a sheet of this kind"
             raise UsageError(f"{problem}. {hint}") from error
         if n:
             raise UsageError(
@@ -111,18 +107,8 @@ class Sheet(ABC):
         """Takes what people filled in, row by row: how many rows were taken, and a sentence for
         each that is wrong. Of a file that is no such sheet, or a CSV file that was cut short,
         nothing is taken."""
-        rows = _rows(path)
-        head = next(rows, (0, []))[1]
-        missing = set(self.needed) - set(head)
-        if missing:
-            raise InputError(
-                f"has no column {', '.join(sorted(missing))}", path=path, line=1, hint=self.hint
-            )
         n_taken, troubles = 0, []
-        for number, cells in rows:
-            row = dict(zip(head, cells, strict=False))
-            if not any(row.values()):
-                continue
+        for number, row in self._read_rows(path):
             try:
                 for column, cell in row.items():
                     if cell.startswith(_IS_FORMULA):
@@ -132,12 +118,23 @@ class Sheet(ABC):
             except InputError as error:
                 hint = f" {error.hint}" if error.hint else ""
                 troubles.append(
-                    f"row {number}, column {error.field or head[0]}: "
+                    f"row {number}, column {error.field or self.needed[0]}: "
                     f"{error.problem.rstrip('.')}.{hint}"
                 )
             except RagassayError as error:
                 troubles.append(f"row {number}: {error}")
         return n_taken, troubles
+
+    def _read_rows(self, path: Path) -> Iterator[tuple[int, Row]]:
+        """The rows of a file that hold something, with their numbers."""
+        rows = _rows(path)
+        head = next(rows, (0, []))[1]
+        if missing := set(self.needed) - set(head):
+            problem = f"has no column {', '.join(sorted(missing))}"
+            raise InputError(problem, path=path, line=1, hint=self.hint)
+        for number, cells in rows:
+            if any(cells):
+                yield number, dict(zip(head, cells, strict=False))
 
     def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[Choices]) -> bytes:
         names = list(self.columns)
@@ -151,7 +148,7 @@ class Sheet(ABC):
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    return _csv_rows(path) if _is_csv(path) else _xlsx_rows(path)
+    return _csv_rows(path) if _is_csv(path) else workbooks.guarded(_xlsx_rows(path), path)
 
 
 def _is_csv(path: Path) -> bool:
@@ -182,10 +179,6 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    return workbooks.guarded(_cells_of(path), path)
-
-
-def _cells_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     book = workbooks.load(path, values=False)
     for number, row in enumerate(book.worksheets[0].iter_rows(), start=1):
         cells = []

@@ -293,8 +293,6 @@ def _between(text: str, span: GoldSpan) -> tuple[int, int] | None:
     before or after the span, it was the first or last of the document."""
     if not span.before and not span.after:
         return None
-    if (not span.before or not span.after) and _is_gone(text, span):
-        return None
     longest = round(len(span.text) * (1 + 2 * MOST_CHANGED)) + 2 * _NEAR
     for length in (CONTEXT, CONTEXT // 2):
         before, after = span.before[-length:], span.after[:length]

@@ -4,8 +4,8 @@ contradict each other, queries asked twice, ages, and documents that changed or 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -16,7 +16,7 @@ from ragassay.base.counts import grouped
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
-from ragassay.golden.alignment.text_finding import Forms, Place
+from ragassay.golden.alignment.text_finding import Forms
 from ragassay.golden.documents import COPY, Document, text_at
 from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
@@ -241,33 +241,21 @@ def repeated_texts(look: Look) -> Findings:
         item.id: dict.fromkeys(" ".join(span.text.split()) for span in item.evidence)
         for item in look.items
     }
-    stands = _places({text for of_item in texts.values() for text in of_item}, look.documents)
+    forms = Forms(look.documents)
     for item in look.items:
         gold = [(span.document, span.start, span.end) for span in item.evidence]
         for text in texts[item.id]:
+            if len(text) < _DISTINCTIVE:
+                continue
+            found = forms.occurrences(text, look.documents, _MOST_PLACES)
+            stands = (forms.place(name, at, at + len(text)) for name, at in found)
             places = [
                 f"{name}:{start}"
-                for name, start, end in stands.get(text, ())
+                for name, start, end in stands
                 if not any(name == own and a < end and start < b for own, a, b in gold)
             ]
             if places:
                 yield _look("stands_elsewhere", item.id, places, text=excerpt(text))
-
-
-def _places(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[str, list[Place]]:
-    """Where each text stands, white space aside. Each document is read once, however many texts
-    there are; texts below `_DISTINCTIVE` are left out."""
-    by_start = grouped((text[:_DISTINCTIVE], text) for text in texts if len(text) >= _DISTINCTIVE)
-    places = defaultdict[str, list[Place]](list)
-    forms = Forms(documents)
-    for name in documents:
-        joined = forms.text(name)
-        pieces = (joined[at : at + _DISTINCTIVE] for at in range(len(joined) - _DISTINCTIVE + 1))
-        for start in {piece for piece in pieces if piece in by_start}:
-            for text in by_start[start]:
-                for _, at in forms.occurrences(text, [name], _MOST_PLACES):
-                    places[text].append(forms.place(name, at, at + len(text)))
-    return places
 
 
 def leaks(look: Look) -> Findings:
