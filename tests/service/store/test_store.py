@@ -416,6 +416,8 @@ def test_a_job_that_kills_its_workers_fails_in_the_end(store: Store) -> None:
     assert Queue(store, "last", lease=0.0).take() is None
     job = get_job(store, key)
     assert job.status == "error" and "begun 5 times" in str(job.error)
+    retry_job(store, key)  # its attempts are counted anew
+    assert Queue(store, "next").take() is not None
 
 
 def test_a_job_that_two_try_again_at_once_is_not_taken_from_its_worker(
