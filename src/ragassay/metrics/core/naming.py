@@ -35,12 +35,6 @@ ULTRARAG_RANKED = {
 SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}
 """Published names that stand for several metrics: datapizza's function gives three values."""
 
-_NO_METRICS: Mapping[str, str] = {
-    "log_rank_score": "it gives the worth of a single rank. hybrid_log_rank_score_exact(alpha=0) "
-    "is its mean over the gold chunks; in Python it is ragassay.metrics.log_rank_score(rank, n)."
-}
-"""Published functions that do not score a sample, and what to use instead."""
-
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
     r"(?:\((?P<params>(?:[^()]|\([^()]*\))*)\))?"
@@ -316,8 +310,6 @@ def _resolve(
         raise UsageError(
             f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
         )
-    if folded in _NO_METRICS:
-        raise UnknownMetric(f"{name} is no metric: {_NO_METRICS[folded]}", _NO_METRICS[folded])
     hint = did_you_mean(name, [*metric_classes(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     problem = f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all."
     raise UnknownMetric(problem, hint)
