@@ -19,7 +19,7 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.mtrag.mtrag_conditioning import Idk, Rule, idk_cell, idk_condition, idk_of
-from ragassay.metrics.mtrag.mtrag_given import givers
+from ragassay.metrics.mtrag.mtrag_values import givers
 from scripted_judge import Scripted
 
 SUITE = suites.get("mtrag")

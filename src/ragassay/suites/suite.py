@@ -260,12 +260,12 @@ def metrics_by_name(
             wrong[name] = error
     if len(wrong) > 1:
         raise UsageError(_several_wrong(wrong))
-    for name, error in wrong.items():
+    for name, problem in wrong.items():
         advice = "" if naming.is_known(name, local) else advice_on(name)
         if not advice:
-            raise error
-        unknown = isinstance(error, naming.UnknownMetric)
-        raise UsageError(advice if unknown else f"{error} {advice}")
+            raise problem
+        unknown = isinstance(problem, naming.UnknownMetric)
+        raise UsageError(advice if unknown else f"{problem} {advice}")
     return naming.metrics_by_name(names, ks=ks, local=local)
 
 
