@@ -321,8 +321,7 @@ def test_the_table_decides_where_the_reason_lies_in_the_sample(label: str, idk: 
         assert isinstance(base, Unscored)
         reasons = (Reason.NOTHING_CLAIMED, Reason.NOTHING_RETRIEVED, Reason.MISSING_INPUT)
         assert base.reason in reasons
-        found = judged("RL_F_idk", one, nothing_said)
-        assert isinstance(found, Score) and found.value == idk_cell(idk, label)
+        assert judged("RL_F_idk", one, nothing_said).value == idk_cell(idk, label)
     odd = sample(label, idk_eval=idk, BertscoreR=[9.0], BertKPrec=[0.1])
     assert outcome("RB_agg_idk", odd).value == idk_cell(idk, label)
 
