@@ -11,7 +11,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, Sample
-from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.base.score import Outcome, Reason, Score
 from ragassay.engine.config.metric_selection import load_judge_prompt
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -86,8 +86,7 @@ def test_a_negative_reference_pulls_it_down() -> None:
 
 
 def test_a_judge_that_fails_is_no_mismatch() -> None:
-    found = outcome(SAMPLE, Matcher(fails=True))
-    assert isinstance(found, Unscored) and found.reason is Reason.TIMEOUT
+    assert outcome(SAMPLE, Matcher(fails=True)).reason is Reason.TIMEOUT
 
 
 @pytest.mark.parametrize(
@@ -103,8 +102,7 @@ def test_without_its_parts_a_sample_is_unscored_and_nobody_is_asked(
     sample: Sample, reason: Reason
 ) -> None:
     judge = Matcher()
-    found = outcome(sample, judge)
-    assert isinstance(found, Unscored) and found.reason is reason and not judge.asked
+    assert outcome(sample, judge).reason is reason and not judge.asked
 
 
 def test_groups_are_items_that_are_all_required() -> None:

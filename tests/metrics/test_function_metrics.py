@@ -115,8 +115,7 @@ def test_a_value_outside_the_range_is_refused(value: float) -> None:
     def in_range(metadata):
         return metadata["value"]
 
-    said = outcome_of(value, in_range)
-    assert isinstance(said, Unscored) and said.reason is Reason.FAILED
+    assert outcome_of(value, in_range).reason is Reason.FAILED
     assert outcome_of(1, in_range) == Score(1)
 
 

@@ -241,8 +241,7 @@ def test_bad_retrieval_and_a_refusal_is_never_a_perfect_score(one: Sample, grade
     "fails", ["relevance_grade", "extract_nuggets", "nugget_importance", "assign_nuggets"]
 )
 def test_a_failure_on_the_way_is_never_a_neutral_half(fails: str) -> None:
-    found = outcome("nuggets.all", Nuggetizer(FACTS[:3], fails=fails))
-    assert isinstance(found, Unscored) and found.reason is Reason.TIMEOUT
+    assert outcome("nuggets.all", Nuggetizer(FACTS[:3], fails=fails)).reason is Reason.TIMEOUT
 
 
 def test_no_vital_nugget_leaves_the_vital_scores_unscored() -> None:
@@ -254,8 +253,7 @@ def test_no_vital_nugget_leaves_the_vital_scores_unscored() -> None:
 
 def test_an_empty_answer_holds_nothing_and_nobody_is_asked() -> None:
     said = Nuggetizer(FACTS[:3])
-    found = outcome("nuggets.all", said, sample(answer=Answer(" \n")))
-    assert isinstance(found, Score) and found.value == 0.0
+    assert outcome("nuggets.all", said, sample(answer=Answer(" \n"))).value == 0.0
     assert "assign_nuggets" not in said.judge.asked
 
 

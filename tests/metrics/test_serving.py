@@ -8,7 +8,7 @@ import pytest
 
 import ragassay
 from ragassay.base.sample import Answer, Sample
-from ragassay.base.score import Reason, Score, Unscored
+from ragassay.base.score import Reason, Unscored
 from ragassay.metrics import parse
 
 
@@ -27,14 +27,12 @@ TOLD = sample(latency=0.25, first_token=0.1, input_tokens=30, output_tokens=12, 
     ],
 )  # fmt: skip
 def test_the_value_is_what_was_recorded(name: str, value: float) -> None:
-    outcome = parse(name).score(TOLD)
-    assert isinstance(outcome, Score) and outcome.value == value
+    assert parse(name).score(TOLD).value == value
 
 
 @pytest.mark.parametrize("name", ["latency", "first_token", "cost", "tokens", "error_rate"])
 def test_nothing_is_made_up_where_nothing_was_recorded(name: str) -> None:
-    outcome = parse(name).score(Sample(id="q", answer=Answer("yes")))
-    assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+    assert parse(name).score(Sample(id="q", answer=Answer("yes"))).reason is Reason.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize("value", [-1, float("inf"), float("nan"), "fast", True, None])
@@ -50,7 +48,6 @@ def test_a_failure_is_an_error_without_a_latency() -> None:
     asked = {"failure": "timeout", "attempts": 1}
     failed = Sample(id="q", failure="timeout: did not answer", metadata={"asked": asked})
     outcome = parse("error_rate").score(failed)
-    assert isinstance(outcome, Score)
     assert outcome.value is True and outcome.parts == {"failure": "timeout"}
     assert isinstance(parse("latency").score(failed), Unscored)
 
@@ -65,8 +62,7 @@ def test_what_was_not_asked_is_no_error_of_the_system() -> None:
 
 
 def test_the_failures_of_other_tools_count_too() -> None:
-    outcome = parse("error_rate").score(Sample(id="q", failure="API_ERROR"))
-    assert isinstance(outcome, Score) and outcome.value is True
+    assert parse("error_rate").score(Sample(id="q", failure="API_ERROR")).value is True
 
 
 def test_the_rate_is_over_all_records_of_data_that_tell_failures() -> None:

@@ -252,27 +252,21 @@ def metrics_by_name(
         if advice := published_elsewhere(name):
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
     local = {**peer_aliases(), **(local or {})}
-    try:
-        return naming.metrics_by_name(names, ks=ks, local=local)
-    except UsageError as error:
-        wrong = {
-            name: problem for name in naming.split(names) if (problem := _wrong(name, ks, local))
-        }
-        if len(wrong) > 1:
-            raise UsageError(_several_wrong(wrong)) from None
-        name, alone = next(iter(wrong.items()), ("", error))
-        if name and not naming.is_known(name, local) and (advice := advice_on(name)):
-            base = advice if isinstance(alone, naming.UnknownMetric) else f"{alone} {advice}"
-            raise UsageError(base) from None
-        raise
-
-
-def _wrong(name: str, ks: Sequence[int] | None, local: Mapping[str, str]) -> UsageError | None:
-    try:
-        naming.metrics_by_name([name], ks=ks, local=local)
-    except UsageError as error:
-        return error
-    return None
+    wrong: dict[str, UsageError] = {}
+    for name in naming.split(names):
+        try:
+            naming.metrics_by_name([name], ks=ks, local=local)
+        except UsageError as error:
+            wrong[name] = error
+    if len(wrong) > 1:
+        raise UsageError(_several_wrong(wrong))
+    for name, problem in wrong.items():
+        advice = "" if naming.is_known(name, local) else advice_on(name)
+        if not advice:
+            raise problem
+        unknown = isinstance(problem, naming.UnknownMetric)
+        raise UsageError(advice if unknown else f"{problem} {advice}")
+    return naming.metrics_by_name(names, ks=ks, local=local)
 
 
 def _several_wrong(wrong: Mapping[str, UsageError]) -> str:

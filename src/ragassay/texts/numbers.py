@@ -16,8 +16,7 @@ import re
 import unicodedata
 from functools import cache
 
-from ragassay.texts.languages import decimal_signs
-from ragassay.texts.scripts import CHARACTERS
+from ragassay.texts.languages import CHARACTERS, decimal_signs
 
 SIGNS = {".": "\ue001", "-": "\ue002", ":": "\ue003", "/": "\ue004", "+": "\ue005"}
 """Characters of no text (private use) that stand for the signs within a number."""

@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 
 from ragassay.base.package_files import word_lists
-from ragassay.texts.languages import listed
-from ragassay.texts.scripts import UNSPACED
+from ragassay.texts.languages import UNSPACED, listed
 
 
 def _ends() -> str:

@@ -17,10 +17,9 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from ragassay.texts.languages import listed
+from ragassay.texts.languages import CHARACTERS, listed
 from ragassay.texts.numbers import SIGNS, folded
 from ragassay.texts.porter_stems import porter_stem
-from ragassay.texts.scripts import CHARACTERS
 
 # Characters of no text (private use) stand for signs that are no punctuation here; the last one
 # stands behind a character that is a word.

@@ -18,7 +18,7 @@ from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import evidence_id
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.mtrag.mtrag_given import explained
+from ragassay.metrics.mtrag.mtrag_values import explained
 
 _STEP_OF = {
     SaysIdk.kind: "idk",

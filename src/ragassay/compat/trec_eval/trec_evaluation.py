@@ -15,8 +15,8 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
 from ragassay.formats.trec.trec_preferences import Moments
 from ragassay.metrics.retrieval.preferences import GroupedRankings, PreferenceMeasure, Preferences
+from ragassay.metrics.retrieval.ranking_metric import RelevanceString
 from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
-from ragassay.metrics.retrieval.set_measures import RelevanceString
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 Value = float | int | str

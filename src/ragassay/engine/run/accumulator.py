@@ -47,7 +47,7 @@ from ragassay.texts.document_names import (
     conversations_of_ids,
     named_conversation,
 )
-from ragassay.texts.scripts import UNSPACED
+from ragassay.texts.languages import UNSPACED
 
 if TYPE_CHECKING:
     from ragassay.formats import NuggetBank

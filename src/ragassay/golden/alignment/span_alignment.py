@@ -15,7 +15,7 @@ import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
-from ragassay.texts.scripts import CHARACTERS
+from ragassay.texts.languages import CHARACTERS
 from ragassay.texts.sentence_cutting import ends_sentence
 
 _TOKEN = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+|[^\w\s]")

@@ -23,7 +23,7 @@ from ragassay.base.counts import grouped
 from ragassay.base.sample import Passage
 from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
 from ragassay.golden.documents import Document, names_of
-from ragassay.texts.scripts import CHARACTERS
+from ragassay.texts.languages import CHARACTERS
 
 Likeness = Literal["exact", "but for white space", "but for markup", "nearly"]
 Place = tuple[str, int, int]

@@ -17,8 +17,8 @@ from itertools import takewhile
 
 from ragassay import texts
 from ragassay.base import package_files
+from ragassay.texts.languages import UNSPACED
 from ragassay.texts.numbers import SIGNS, folded
-from ragassay.texts.scripts import UNSPACED
 
 LISTS = package_files.word_lists("ragassay.judges.offline", "data/words.txt")
 LONGEST = 200_000

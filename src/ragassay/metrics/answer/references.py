@@ -31,9 +31,8 @@ from ragassay.metrics.citation.citable import Citable, marks
 from ragassay.metrics.citation.citation_parser import without_citations
 from ragassay.metrics.core.metric import Measured
 from ragassay.metrics.core.window import Window
-from ragassay.texts.languages import language_in
+from ragassay.texts.languages import UNSPACED, language_in
 from ragassay.texts.numbers import folded
-from ragassay.texts.scripts import UNSPACED
 from ragassay.texts.word_cutting import stemmed, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]

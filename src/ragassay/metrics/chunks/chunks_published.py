@@ -3,7 +3,7 @@
 The arithmetic is in `ragassay.metrics.chunks.chunks_datapizza`. Strings are compared as they stand;
 a passage with the id of a gold passage counts as equal to it. A query without gold, where the
 published function raises, is `Unscored`. Cosines that fall short of the threshold by no more than
-rounding do not count, as published (with threshold 1 identical vectors, too); a score says so.
+rounding do not count, as published (with threshold 1 identical vectors, too).
 """
 
 from __future__ import annotations
@@ -12,18 +12,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ragassay.base.errors import warn_user
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks import chunks_datapizza as published
 from ragassay.metrics.chunks.chunk_overlap import (
-    SampleVectors,
     incomparable,
     relevant_gold,
     texts_of,
     vectors_of,
 )
-from ragassay.metrics.core.chunk_matching import likeness, same_chunks
+from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.metrics.core.metric import Metric, SampleMetric, define, register
 from ragassay.metrics.core.metric_parameters import cutoff, param
 from ragassay.metrics.core.window import Window
@@ -56,12 +54,6 @@ class _Exact(_Published, SampleMetric):
         return Score(self.value(labels[: len(passages)], labels[len(passages) :]))
 
 
-BY_ROUNDING = (
-    "Some cosines fall short of similarity_threshold by no more than rounding. The published forms "
-    "do not count them; ChunkP, ChunkR, ChunkF1 and hybrid with by=cosine do."
-)
-
-
 @dataclass(frozen=True)
 class _Similar(_Published):
     similarity_threshold: float = param(0.8, "smallest cosine that is relevant", minimum=-1)
@@ -90,21 +82,9 @@ class _Similar(_Published):
             return pair
         try:
             value = self.value(pair.passages, pair.gold)
-            explanation = pair.explanation + self._missed(pair)
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, str(error))
-        return Score(value, pair.parts, explanation, given=pair.given)
-
-    def _missed(self, pair: SampleVectors) -> str:
-        """A note on how many pairs are not counted as similar because of rounding alone."""
-        if not len(pair.passages):
-            return ""
-        cosines, near = likeness(pair.passages, pair.gold, self.similarity_threshold)
-        n = int((near & (cosines < self.similarity_threshold)).sum())
-        if not n:
-            return ""
-        warn_user(BY_ROUNDING)
-        return f"; below the threshold by rounding alone, so not counted: {n}"
+        return Score(value, pair.parts, pair.explanation, given=pair.given)
 
 
 @dataclass(frozen=True)

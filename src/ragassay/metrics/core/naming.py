@@ -35,12 +35,6 @@ ULTRARAG_RANKED = {
 SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}
 """Published names that stand for several metrics: datapizza's function gives three values."""
 
-_NO_METRICS: Mapping[str, str] = {
-    "log_rank_score": "it gives the worth of a single rank. hybrid_log_rank_score_exact(alpha=0) "
-    "is its mean over the gold chunks; in Python it is ragassay.metrics.log_rank_score(rank, n)."
-}
-"""Published functions that do not score a sample, and what to use instead."""
-
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
     r"(?:\((?P<params>(?:[^()]|\([^()]*\))*)\))?"
@@ -65,18 +59,15 @@ class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
 def metric_classes() -> Mapping[str, type[Metric]]:
     """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once, and
     what installed packages add."""
-    return _registered()[0]
+    _import_all()
+    plugins.added("metrics")
+    return registered()[0]
 
 
 def aliases() -> Mapping[str, str]:
     """Every alias with the expression that it stands for."""
-    return _registered()[1]
-
-
-def _registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
-    _import_all()
-    plugins.added("metrics")
-    return registered()
+    metric_classes()
+    return registered()[1]
 
 
 @cache
@@ -271,21 +262,17 @@ def takes_cutoffs(name: str, local: Mapping[str, str] | None = None) -> bool:
 
 def split(names: str | Iterable[str]) -> list[str]:
     """The single names in (a list of) comma-separated names; commas in parentheses do not count."""
-    texts = [names] if isinstance(names, str) else names
-    pieces = (piece.strip() for text in texts for piece in _cut(text))
-    return [piece for piece in pieces if piece]
-
-
-def _cut(text: str) -> list[str]:
-    """The pieces between the commas outside parentheses."""
-    pieces, depth = [""], 0
-    for char in text:
-        depth = max(0, depth + (char == "(") - (char == ")"))
-        if char == "," and not depth:
-            pieces.append("")
-        else:
-            pieces[-1] += char
-    return pieces
+    pieces: list[str] = []
+    for text in [names] if isinstance(names, str) else names:
+        pieces.append("")
+        depth = 0
+        for char in text:
+            depth = max(0, depth + (char == "(") - (char == ")"))
+            if char == "," and not depth:
+                pieces.append("")
+            else:
+                pieces[-1] += char
+    return [piece for piece in map(str.strip, pieces) if piece]
 
 
 def _look_up(
@@ -293,11 +280,12 @@ def _look_up(
 ) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
     """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
     another case."""
-    for names in (local, metric_classes(), aliases()):
+    spellings = (local, metric_classes(), aliases())
+    for names in spellings:
         if name in names:
             return _metric_of(names[name])
     folded = name.casefold()
-    for names in (local, metric_classes(), aliases()):
+    for names in spellings:
         for other, target in names.items():
             if other.casefold() == folded:
                 return *_metric_of(target)[:2], True
@@ -316,8 +304,6 @@ def _resolve(
         raise UsageError(
             f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
         )
-    if folded in _NO_METRICS:
-        raise UnknownMetric(f"{name} is no metric: {_NO_METRICS[folded]}", _NO_METRICS[folded])
     hint = did_you_mean(name, [*metric_classes(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     problem = f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all."
     raise UnknownMetric(problem, hint)

@@ -32,8 +32,7 @@ from ragassay.metrics.core.metric import (
 )
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_given import GIVEN, Given
-from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
+from ragassay.metrics.mtrag.mtrag_values import GIVEN, Given, no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 from ragassay.texts.languages import stated_language
 

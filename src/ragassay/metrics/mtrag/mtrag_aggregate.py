@@ -31,14 +31,15 @@ from ragassay.metrics.answer.likeness import (
 from ragassay.metrics.core.metric import Metric, Need, missing, register, scored, textless_passage
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_given import (
+from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,
     READ,
     Given,
+    ReferenceRougeL,
     bounded,
     in_range,
+    no_contexts,
 )
-from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
 from ragassay.models.encoders.token_matching import TokenMatch
 from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
 

@@ -49,13 +49,13 @@ from ragassay.metrics.core.metric import Metric, missing, not_applicable, regist
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_aggregate import ByBertScore, RBAgg
-from ragassay.metrics.mtrag.mtrag_given import GIVEN, READ, ROUNDING, Given, givers, values_of
 from ragassay.metrics.mtrag.mtrag_judged import (
     IdkEval,
     ReferenceJudge,
     ReferencelessFaithfulness,
     UnderspecifiedEval,
 )
+from ragassay.metrics.mtrag.mtrag_values import GIVEN, READ, ROUNDING, Given, givers, values_of
 from ragassay.models.weights.weight_files import BY_MODEL
 
 Rule = Literal["paper", "spec"]

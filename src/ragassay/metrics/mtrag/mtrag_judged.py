@@ -36,14 +36,14 @@ from ragassay.metrics.core.metric import (
 )
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_given import (
+from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,
     READ,
     Given,
     explained,
     givers,
+    no_contexts,
 )
-from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
@@ -127,15 +127,19 @@ def ndcg(gains: Sequence[float], k: int | None) -> float:
 
 
 class _ByGrades(GradesMetric):
+    """A value of the ranking.
+
+    Class attributes:
+        sees_all: whether it depends on ranks below its cut-off; without, these need no grade.
+    """
+
+    sees_all: ClassVar[bool] = True
+
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
-        return Score(self.value(await self.graded(sample, ask, self.depth)))
-
-    @property
-    def depth(self) -> int | None:
-        """How many ranks the value depends on; ``None`` for all. Lower ones need no grade."""
-        return None
+        depth = None if self.sees_all else getattr(self, "k", None)
+        return Score(self.value(await self.graded(sample, ask, depth)))
 
     @abstractmethod
     def value(self, passage_grades: Sequence[int]) -> float:
@@ -160,9 +164,7 @@ class _Cut:
 
 
 class _AtK(_ByRelevance, _Cut):
-    @property
-    def depth(self) -> int:
-        return self.k
+    sees_all = False
 
 
 @register

@@ -18,8 +18,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.retrieval.preferences import MEASURES as PREFERENCES, PreferenceMeasure
-from ragassay.metrics.retrieval.ranking_metric import RankingMetric
-from ragassay.metrics.retrieval.set_measures import RelevanceString
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric, RelevanceString
 
 ULTRARAG = ("mrr", "map", "recall", "ndcg", "precision")
 """UltraRAG's measures of rankings, as its parameter file lists them."""

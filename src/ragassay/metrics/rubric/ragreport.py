@@ -267,24 +267,14 @@ def missing_components(sample: Sample, needed: Sequence[Component]) -> Mapping[C
 
     A component without any text is missing.
     """
-    texts: Mapping[Component, tuple[str, ...]] = {
-        "user input": (sample.query_text,),
-        "context": passage_texts(sample),
-        "response": (sample.answer_text,),
+    failed = f"the system failed: {sample.failure}" if sample.failure else ""
+    of_context = "no chunk has a text" if sample.passages else "nothing was retrieved"
+    texts: Mapping[Component, tuple[str, str]] = {
+        "user input": (sample.query_text, "" if sample.query is None else "it is empty"),
+        "context": ("".join(passage_texts(sample)), "" if sample.passages is None else of_context),
+        "response": (sample.answer_text, failed if sample.answer is None else "it is empty"),
     }
-    return {one: _why(sample, one) for one in needed if not "".join(texts[one]).strip()}
-
-
-def _why(sample: Sample, component: Component) -> str:
-    """Why a component has no text; empty where that is not known."""
-    if component == "user input":
-        return "it is empty" if sample.query is not None else ""
-    if component == "response":
-        failed = f"the system failed: {sample.failure}" if sample.failure else ""
-        return "it is empty" if sample.answer is not None else failed
-    if sample.passages is None:
-        return ""
-    return "no chunk has a text" if sample.passages else "nothing was retrieved"
+    return {one: texts[one][1] for one in needed if not texts[one][0].strip()}
 
 
 def _sentence(absent: Mapping[Component, str]) -> str:
