@@ -24,7 +24,7 @@ from ragassay.engine.results.summary import Spending
 from ragassay.metrics.core import naming
 from ragassay.reports.html import browse, pages, query_browser
 from ragassay.reports.html.browse import script_json
-from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
+from ragassay.reports.html.query_browser import LONG, MARK, TextPool, in_columns, packed
 from ragassay.reports.text import wording
 from ragassay.reports.views import comparison_view, summary_notes
 from ragassay.reports.views.page_view import paired_slices
@@ -147,7 +147,7 @@ def test_the_browsers_rows_are_the_scores_exactly(tmp_path: Path) -> None:
         ]
     unscored = rows["reasons"][[m["name"] for m in rows["metrics"]].index("f1")]
     assert set(unscored.values()) == {"not_applicable"}
-    detail = page.json(f"d0-{100 // browse.CHUNK}")[100 % browse.CHUNK]
+    detail = page.json(f"d0-{100 // query_browser.CHUNK}")[100 % query_browser.CHUNK]
     sample = list(found.samples)[100]
     assert detail["query"] == sample.query
     assert sample.answer is not None and detail["answer"] == sample.answer.text
@@ -348,9 +348,8 @@ def test_the_document_is_well_structured(tmp_path: Path) -> None:
 def test_only_the_first_rows_are_listed_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (browse, query_browser):
-        monkeypatch.setattr(module, "MAX_ROWS", 60)
-        monkeypatch.setattr(module, "CHUNK", 50)
+    monkeypatch.setattr(query_browser, "MAX_ROWS", 60)
+    monkeypatch.setattr(query_browser, "CHUNK", 50)
     page = Page(report(example(100), tmp_path))
     assert len(page.json("rows")["id"]) == 60
     assert len(page.json("d0-1")) == 10

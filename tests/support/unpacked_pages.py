@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.reports.html.packing import MARK
+from ragassay.reports.html.query_browser import MARK
 
 _PACKED = re.compile(r'<script type="text/plain" id="([^"]+)">([^<{]*)</script>')
 
