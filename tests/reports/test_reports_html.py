@@ -367,7 +367,7 @@ def test_a_result_without_samples_still_has_its_rows(tmp_path: Path) -> None:
 
 
 def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
-    def shown(passages: tuple[Passage, ...], gold: tuple[GoldPassage, ...]) -> dict[str, Any]:
+    def shown(passages: tuple[Passage, ...], gold: tuple[GoldPassage, ...]) -> Any:
         found = [replace(samples(1)[0], passages=passages, gold=gold)]
         return Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
 
@@ -387,12 +387,12 @@ def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
     detail = shown(passages, gold)
     assert [passage[4] for passage in detail["passages"]] == [2, 1, None, 0]
     assert [entry[0] for entry in detail["gold"]] == ["elsewhere"]
-    passages = (Passage("two  words\n", "p1"), Passage("other", "p2"), Passage("", "p3"))
-    gold = (GoldPassage(text="two words", grade=2), GoldPassage(text=""), GoldPassage(text="new"))
-    detail = shown(passages, gold)
+    texts = (Passage("two  words\n", "p1"), Passage("other", "p2"), Passage("", "p3"))
+    wanted = (GoldPassage(text="two words", grade=2), GoldPassage(text=""), GoldPassage(text="new"))
+    detail = shown(texts, wanted)
     assert [passage[4] for passage in detail["passages"]] == [2, None, None]
     assert [entry[5] for entry in detail["gold"]] == ["", "new"]
-    hits = naming.parse("ChunkP@3").score(replace(samples(1)[0], passages=passages, gold=gold))
+    hits = naming.parse("ChunkP@3").score(replace(samples(1)[0], passages=texts, gold=wanted))
     assert isinstance(hits, Score) and hits.parts["hit_ranks"] == [1], "as the metrics see it"
 
 
