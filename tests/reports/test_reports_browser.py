@@ -225,6 +225,11 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
 
 def test_a_click_in_the_plot_opens_that_query(visit: Any) -> None:
     page = visit("comparison.html")
+    for at in range(page.locator("#metric option").count()):
+        page.select_option("#metric", index=at)
+        assert "quer" in page.locator("#readout").inner_text()
+        assert page.locator("#waterfall svg").count() == 1, "each metric has its differences"
+    page.select_option("#metric", index=0)
     plot = page.locator("#waterfall svg")
     box = plot.bounding_box()
     plot.click(position={"x": box["width"] - 2, "y": 100})
