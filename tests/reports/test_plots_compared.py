@@ -14,7 +14,6 @@ from ragassay.cli.command_line import call
 from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import drawing
-from ragassay.reports.html import pages
 from ragassay.reports.plots import layouts, picture, result_files as sources
 from ragassay.reports.run_reports import write_comparison
 from ragassay.reports.views import comparison_view
@@ -62,14 +61,6 @@ def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
     texts = {element.text for element in ET.parse(tmp_path / "d.svg").iter() if element.text}
     assert {d.name for d in found.differences} <= texts
     assert "difference of each query, sorted" in texts
-
-
-def test_the_page_of_a_comparison_has_each_querys_difference(tmp_path: Path) -> None:
-    found, a, b = pair(30)
-    pages.write_comparison(found, a, b, tmp_path / "c.html")
-    page = (tmp_path / "c.html").read_text()
-    figures = [line for line in page.splitlines() if "queries, sorted, from" in line]
-    assert len(figures) == len(found.differences)
 
 
 def test_a_long_list_of_metrics_is_no_slide_and_all_of_it_is_there(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-from bisect import bisect_right
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,7 +23,7 @@ from ragassay.engine.results.summary import Spending
 from ragassay.metrics.core import naming
 from ragassay.reports.html import browse, pages, query_browser
 from ragassay.reports.html.browse import script_json
-from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
+from ragassay.reports.html.query_browser import LONG, MARK, TextPool, in_columns, packed
 from ragassay.reports.text import wording
 from ragassay.reports.views import comparison_view, summary_notes
 from ragassay.reports.views.page_view import paired_slices
@@ -39,7 +38,7 @@ from reports_examples import (
     result,
     samples,
 )
-from unpacked_pages import by_sample, unpacked
+from unpacked_pages import by_sample, held, unpacked
 
 ASSETS = pages.ASSETS
 
@@ -49,6 +48,7 @@ class Page(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
+        self.source = text
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: list[tuple[dict[str, str | None], str]] = []
         self.text: list[str] = []
@@ -89,23 +89,8 @@ class Page(HTMLParser):
         return [" ".join(cell.split()) for cell in found]
 
     def json(self, name: str) -> Any:
-        """What the page holds under an id, with its long texts in place."""
-        found = self._whole(unpacked(self._packed(name)))
-        return by_sample(found) if re.match(r"d\d-", name) else found
-
-    def _packed(self, name: str) -> str:
-        return next(body for attrs, body in self.scripts if attrs.get("id") == name)
-
-    def _whole(self, value: Any) -> Any:
-        if isinstance(value, str) and value.startswith(MARK):
-            starts, number = unpacked(self._packed("rows"))["pooled"], int(value[1:])
-            batch = bisect_right(starts, number) - 1
-            return unpacked(self._packed(f"t-{batch}"))[number - starts[batch]]
-        if isinstance(value, list):
-            return [self._whole(one) for one in value]
-        if isinstance(value, dict):
-            return {name: self._whole(one) for name, one in value.items()}
-        return value
+        """What the page holds under an id."""
+        return held(self.source)[name]
 
     @property
     def words(self) -> str:
@@ -147,7 +132,7 @@ def test_the_browsers_rows_are_the_scores_exactly(tmp_path: Path) -> None:
         ]
     unscored = rows["reasons"][[m["name"] for m in rows["metrics"]].index("f1")]
     assert set(unscored.values()) == {"not_applicable"}
-    detail = page.json(f"d0-{100 // browse.CHUNK}")[100 % browse.CHUNK]
+    detail = page.json(f"d0-{100 // query_browser.CHUNK}")[100 % query_browser.CHUNK]
     sample = list(found.samples)[100]
     assert detail["query"] == sample.query
     assert sample.answer is not None and detail["answer"] == sample.answer.text
@@ -348,9 +333,8 @@ def test_the_document_is_well_structured(tmp_path: Path) -> None:
 def test_only_the_first_rows_are_listed_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (browse, query_browser):
-        monkeypatch.setattr(module, "MAX_ROWS", 60)
-        monkeypatch.setattr(module, "CHUNK", 50)
+    monkeypatch.setattr(query_browser, "MAX_ROWS", 60)
+    monkeypatch.setattr(query_browser, "CHUNK", 50)
     page = Page(report(example(100), tmp_path))
     assert len(page.json("rows")["id"]) == 60
     assert len(page.json("d0-1")) == 10
@@ -382,7 +366,11 @@ def test_a_result_without_samples_still_has_its_rows(tmp_path: Path) -> None:
     assert rows["query"] == [""] * 5
 
 
-def test_gold_is_marked_by_id_or_by_overlapping_span(tmp_path: Path) -> None:
+def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
+    def shown(passages: tuple[Passage, ...], gold: tuple[GoldPassage, ...]) -> Any:
+        found = [replace(samples(1)[0], passages=passages, gold=gold)]
+        return Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
+
     passages = (
         Passage("one", "p1"),
         Passage("two", "p2", document="d", start=0, end=10),
@@ -396,21 +384,16 @@ def test_gold_is_marked_by_id_or_by_overlapping_span(tmp_path: Path) -> None:
         GoldPassage(id="elsewhere"),
         GoldPassage(id="judged elsewhere", grade=0),
     )
-    found = [replace(samples(1)[0], passages=passages, gold=gold)]
-    detail = Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
+    detail = shown(passages, gold)
     assert [passage[4] for passage in detail["passages"]] == [2, 1, None, 0]
     assert [entry[0] for entry in detail["gold"]] == ["elsewhere"]
-
-
-def test_gold_is_marked_by_text_as_the_chunk_metrics_see_it(tmp_path: Path) -> None:
-    passages = (Passage("two  words\n", "p1"), Passage("other", "p2"), Passage("", "p3"))
-    gold = (GoldPassage(text="two words", grade=2), GoldPassage(text=""), GoldPassage(text="new"))
-    found = [replace(samples(1)[0], passages=passages, gold=gold)]
-    detail = Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
+    texts = (Passage("two  words\n", "p1"), Passage("other", "p2"), Passage("", "p3"))
+    wanted = (GoldPassage(text="two words", grade=2), GoldPassage(text=""), GoldPassage(text="new"))
+    detail = shown(texts, wanted)
     assert [passage[4] for passage in detail["passages"]] == [2, None, None]
     assert [entry[5] for entry in detail["gold"]] == ["", "new"]
-    hits = naming.parse("ChunkP@3").score(found[0])
-    assert isinstance(hits, Score) and hits.parts["hit_ranks"] == [1]
+    hits = naming.parse("ChunkP@3").score(replace(samples(1)[0], passages=texts, gold=wanted))
+    assert isinstance(hits, Score) and hits.parts["hit_ranks"] == [1], "as the metrics see it"
 
 
 def test_odd_texts_and_metadata_do_not_stop_the_report(tmp_path: Path) -> None:
@@ -489,17 +472,17 @@ def test_the_head_says_what_was_spent_on_whom() -> None:
     neural = replace(first, signature="hhem|v1|model=m@1", n_scored=5, n_given=0)
     here = replace(summary, metrics={"hhem": neural} | {one.name: one for one in others})
     unable = replace(here, metrics={"hhem": replace(neural, n_scored=0)})
-    said = summary_notes.spent_on
-    assert said(summary) == ""
-    assert said(replace(summary, judging=asked)) == "nothing: rules about words, no model"
-    assert said(replace(unable, judging=asked)) == "nothing: rules about words, no model"
-    assert said(replace(here, judging=asked)) == (
-        "nothing: rules about words and models on this machine"
-    )
-    assert said(replace(summary, judging=asked, embedding=embedded)) == "$0.2500 for embedding"
     paid = replace(asked, judge="openai:m", cost=1.5)
-    both = replace(summary, judging=paid, embedding=embedded)
-    assert said(both) == "$1.5000, $0.2500 for embedding"
+    for found, judging, embedding, said in (
+        (summary, None, None, ""),
+        (summary, asked, None, "nothing: rules about words, no model"),
+        (unable, asked, None, "nothing: rules about words, no model"),
+        (here, asked, None, "nothing: rules about words and models on this machine"),
+        (summary, asked, embedded, "$0.2500 for embedding"),
+        (summary, paid, embedded, "$1.5000, $0.2500 for embedding"),
+    ):
+        spent = replace(found, judging=judging, embedding=embedding)
+        assert summary_notes.spent_on(spent) == said
 
 
 def test_labels_are_counted_and_what_is_missing_stands_below_its_metric(tmp_path: Path) -> None:

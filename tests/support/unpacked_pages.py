@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.reports.html.packing import MARK
+from ragassay.reports.html.query_browser import MARK
 
 _PACKED = re.compile(r'<script type="text/plain" id="([^"]+)">([^<{]*)</script>')
 
@@ -21,26 +21,32 @@ _PACKED = re.compile(r'<script type="text/plain" id="([^"]+)">([^<{]*)</script>'
 def page_text(path: Path) -> str:
     """The page, each packed part as JSON with its long texts in place."""
     page = path.read_text(encoding="utf-8")
-    held = {name: unpacked(body) for name, body in _PACKED.findall(page)}
+    shown = [
+        json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in held(page).values()
+    ]
+    return "\n".join([_PACKED.sub("", page), *shown])
+
+
+def held(page: str) -> dict[str, Any]:
+    """What a page holds, by id, with its long texts in place."""
+    parts = {name: unpacked(body) for name, body in _PACKED.findall(page)}
 
     def whole(value: Any) -> Any:
         if isinstance(value, str) and value.startswith(MARK):
-            starts, number = held["rows"]["pooled"], int(value[1:])
+            starts, number = parts["rows"]["pooled"], int(value[1:])
             batch = bisect_right(starts, number) - 1
-            return held[f"t-{batch}"][number - starts[batch]]
+            return parts[f"t-{batch}"][number - starts[batch]]
         if isinstance(value, list):
             return [whole(one) for one in value]
         if isinstance(value, dict):
             return {name: whole(one) for name, one in value.items()}
         return value
 
-    parts = (
-        by_sample(whole(value)) if re.match(r"d\d-", name) else whole(value)
-        for name, value in held.items()
+    return {
+        name: by_sample(whole(value)) if re.match(r"d\d-", name) else whole(value)
+        for name, value in parts.items()
         if not name.startswith("t-")
-    )
-    shown = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in parts]
-    return "\n".join([_PACKED.sub("", page), *shown])
+    }
 
 
 def unpacked(text: str) -> Any:

@@ -25,11 +25,11 @@ def listing(given: Given) -> None:
     """List the models."""
     from ragassay.engine.models.model_survey import survey
     from ragassay.models.weights.weight_files import Unavailable, needs_packages
-    from ragassay.reports.views.models_view import as_json, models_report
+    from ragassay.reports.views.catalogue_view import models_as_json, models_report
 
     surveyed = survey(_folders(given.model))
     if given.json:
-        show.json(as_json(surveyed))
+        show.json(models_as_json(surveyed))
     else:
         show.report(models_report(surveyed))
         try:

@@ -1,15 +1,13 @@
-"""The details of the HTML report's query browser, in chunks.
+"""The details of a sample in the list of a page: its texts, scores and verdicts.
 
-Details are unpacked by the browser only when a row is opened or all texts are searched. Long texts
-are clipped to a share of a fixed budget, so that the file stays shareable however long the run was;
-what was clipped says so.
+Long texts are clipped to a share of a fixed budget, so that the file stays shareable however long
+the run was; what was clipped says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from ragassay.base.counts import grouped
@@ -17,24 +15,12 @@ from ragassay.base.printable import excerpt
 from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import Value, label_of
 from ragassay.base.strict_json import dumps
-from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import JudgeAnswers
-from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
-from ragassay.engine.run.scoring import batched
+from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.reports.html.packing import TextPool, in_columns, packed
 from ragassay.reports.views import verdict_view
 from ragassay.reports.views.verdict_view import AnswerPiece, answer_pieces
 from ragassay.texts.document_names import same_document
-
-MAX_ROWS = 20_000
-"""Queries that a report lists; its means and plots are over all of them."""
-
-TEXT_BUDGET = 32_000_000
-"""Characters of text that one report carries, shared evenly by the samples listed."""
-
-CHUNK = 250
-"""Samples whose details are packed together."""
 
 HEADLINE = 240
 """Characters of a query in the table."""
@@ -49,66 +35,6 @@ def script_json(value: Any) -> str:
         # These stand inside JSON strings only, so their escapes mean the same to a parser.
         text = text.replace(mark, f"\\u{ord(mark):04x}")
     return text
-
-
-class Details:
-    """The listed samples of a run, gathered while the run streams past.
-
-    Args:
-        result: the run.
-        queries: ids of the queries to list; ``None`` takes all, up to `MAX_ROWS` samples.
-        budget: characters for all details together.
-        pool: takes the long texts.
-
-    Attributes (complete once `chunks` is exhausted; one entry a sample, in order):
-        identities: query id, system and repeat.
-        queries: the query's text.
-        values: each metric's values; ``None`` where unscored.
-        reasons: why there is none, by position.
-    """
-
-    def __init__(
-        self, result: Result, queries: Collection[str] | None, budget: int, pool: TextPool
-    ) -> None:
-        self._result, self._wanted, self._budget = result, queries, budget
-        self._pool = pool
-        self.identities: list[Identity] = []
-        self.queries: list[str] = []
-        self.values: dict[str, list[float | str | None]] = {n: [] for n in result.columns.metrics}
-        self.reasons: dict[str, dict[int, str]] = {name: {} for name in self.values}
-
-    @property
-    def ids(self) -> list[str]:
-        """The query id of each sample."""
-        return [identity[0] for identity in self.identities]
-
-    def chunks(self) -> Iterator[str]:
-        """`CHUNK` samples each, in columns and packed."""
-        wanted = self._wanted
-        identities = self._result.columns.identities
-        n_listed = min(len(identities), MAX_ROWS)
-        if wanted is not None:
-            n_listed = sum(identity[0] in wanted for identity in identities)
-        limits = Limits.share(self._budget, n_listed)
-        every = with_samples(self._result)
-        listed = (one for one in every if wanted is None or one[0][0] in wanted)
-        for chunk in batched(islice(listed, n_listed), CHUNK):
-            for identity, sample, rows in chunk:
-                self._add(identity, sample, rows)
-            verdicts = self._result.judge_answers
-            samples = [self._pool.take(details_of(*one, verdicts, limits)) for one in chunk]
-            yield packed(in_columns(samples))
-
-    def _add(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
-        at = len(self.identities)
-        self.identities.append(identity)
-        self.queries.append(headline(sample))
-        for name, column in self.values.items():
-            row = rows.get(name)
-            shown = _shown(None if row is None else row.value)
-            column.append(float(shown) if isinstance(shown, int) else shown)
-            if row is not None and row.reason is not None:
-                self.reasons[name][at] = row.reason
 
 
 @dataclass(frozen=True)
@@ -293,7 +219,7 @@ def _score(row: ScoreRow, limit: int, *, shared: bool) -> list[Any]:
     """
     text = dumps(_rounded(row.parts)).decode() if row.parts and not shared else ""
     parts = 0 if shared else text if len(text) <= limit else None
-    value = _rounded(_shown(row.value))
+    value = _rounded(shown_value(row.value))
     return [value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
 
 
@@ -312,7 +238,7 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def _shown(value: Value | None) -> float | int | bool | str | None:
+def shown_value(value: Value | None) -> float | int | bool | str | None:
     """A value as the browser shows it: a list as a text."""
     return label_of(value) if isinstance(value, list) else value
 

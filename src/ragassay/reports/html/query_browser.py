@@ -1,22 +1,174 @@
-"""The list of samples or queries in a page: its rows, and the classes of those that fail."""
+"""The list of samples or queries in a page: its rows, and the classes of those that fail.
+
+Its data are packed: JSON, deflated, in base64; each long text once, because runs that are compared
+share queries and references, and samples share passages. A browser unpacks a piece (``pack.js``)
+only when a row is opened or all texts are searched.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import base64
+import hashlib
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ragassay.base import printable
 from ragassay.base.counts import grouped
-from ragassay.base.sample import Identity
+from ragassay.base.sample import Identity, Sample
+from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.pairs import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.score_rows import Rows, with_samples
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
-from ragassay.reports.html.packing import TextPool, packed
+from ragassay.engine.run.scoring import batched
+from ragassay.reports.html.browse import Limits, details_of, headline, shown_value
 from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
+
+MAX_ROWS = 20_000
+"""Queries that a report lists; its means and plots are over all of them."""
+
+TEXT_BUDGET = 32_000_000
+"""Characters of text that one report carries, shared evenly by the samples listed."""
+
+CHUNK = 250
+"""Samples whose details are packed together."""
+
+POOLED, AT_ONCE = 1_000, 1_000_000
+"""Texts of the pool, and their characters, that make a batch, which is packed as one: many, because
+texts repeat parts of others, and not all, because a browser unpacks a batch to show one row."""
+
+LONG = 48
+"""Characters from which on a text goes into the pool."""
+
+MARK = "\x00"
+"""The beginning of a reference to a text of the pool: the mark, then the text's number."""
+
+
+def packed(value: Any) -> str:
+    """A value as base64 of its deflated JSON (no zlib header). It holds no markup."""
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return base64.b64encode(deflate.compress(dumps(value)) + deflate.flush()).decode()
+
+
+def in_columns(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Samples by entry: for each entry the list of the samples' values (``None`` where a sample has
+    none), and the scores by metric in the same way. Similar values follow each
+    other, which deflates better.
+    """
+    plain = [{name: v for name, v in one.items() if name != "scores"} for one in samples]
+    scores = _columns([one.get("scores", {}) for one in samples])
+    return {**_columns(plain), "scores": scores}
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+class TextPool:
+    """The long texts of a page, each once. Only what is not drained yet is held in memory."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._waiting: list[str] = []
+        self._length = 0
+        self.starts: list[int] = []
+        """The number of the first text of each batch that was drained."""
+
+    def take(self, value: Any) -> Any:
+        """The value with each long text replaced by its number, in mappings and lists, too."""
+        if isinstance(value, str):
+            if len(value) < LONG and not value.startswith(MARK):
+                return value
+            key = hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=16).digest()
+            if key not in self._numbers:
+                self._numbers[key] = len(self._numbers)
+                self._waiting.append(value)
+                self._length += len(value)
+            return f"{MARK}{self._numbers[key]}"
+        if isinstance(value, dict):
+            return {name: self.take(one) for name, one in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.take(one) for one in value]
+        return value
+
+    def drain(self, *, end: bool = False) -> Iterator[tuple[str, str]]:
+        """Element id and content of the texts at hand, where they are enough for a batch.
+
+        Args:
+            end: whether to drain also less than a batch.
+        """
+        enough = len(self._waiting) >= POOLED or self._length >= AT_ONCE
+        if enough or (end and self._waiting):
+            yield f"t-{len(self.starts)}", packed(self._waiting)
+            self.starts.append(len(self._numbers) - len(self._waiting))
+            self._waiting, self._length = [], 0
+
+
+class _Details:
+    """The listed samples of a run, gathered while the run streams past.
+
+    Args:
+        result: the run.
+        queries: ids of the queries to list; ``None`` takes all, up to `MAX_ROWS` samples.
+        budget: characters for all details together.
+        pool: takes the long texts.
+
+    Attributes (complete once `chunks` is exhausted; one entry a sample, in order):
+        identities: query id, system and repeat.
+        queries: the query's text.
+        values: each metric's values; ``None`` where unscored.
+        reasons: why there is none, by position.
+    """
+
+    def __init__(
+        self, result: Result, queries: Collection[str] | None, budget: int, pool: TextPool
+    ) -> None:
+        self._result, self._wanted, self._budget = result, queries, budget
+        self._pool = pool
+        self.identities: list[Identity] = []
+        self.queries: list[str] = []
+        self.values: dict[str, list[float | str | None]] = {n: [] for n in result.columns.metrics}
+        self.reasons: dict[str, dict[int, str]] = {name: {} for name in self.values}
+
+    @property
+    def ids(self) -> list[str]:
+        """The query id of each sample."""
+        return [identity[0] for identity in self.identities]
+
+    def chunks(self) -> Iterator[str]:
+        """`CHUNK` samples each, in columns and packed."""
+        wanted = self._wanted
+        identities = self._result.columns.identities
+        n_listed = min(len(identities), MAX_ROWS)
+        if wanted is not None:
+            n_listed = sum(identity[0] in wanted for identity in identities)
+        limits = Limits.share(self._budget, n_listed)
+        every = with_samples(self._result)
+        listed = (one for one in every if wanted is None or one[0][0] in wanted)
+        for chunk in batched(islice(listed, n_listed), CHUNK):
+            for identity, sample, rows in chunk:
+                self._add(identity, sample, rows)
+            verdicts = self._result.judge_answers
+            samples = [self._pool.take(details_of(*one, verdicts, limits)) for one in chunk]
+            yield packed(in_columns(samples))
+
+    def _add(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
+        at = len(self.identities)
+        self.identities.append(identity)
+        self.queries.append(headline(sample))
+        for name, column in self.values.items():
+            row = rows.get(name)
+            shown = shown_value(None if row is None else row.value)
+            column.append(float(shown) if isinstance(shown, int) else shown)
+            if row is not None and row.reason is not None:
+                self.reasons[name][at] = row.reason
+
 
 Filters = list[tuple[str, list[tuple[str, str]]]]
 """Choices of the list of samples, in groups: the title of a group, and value and words of each."""
@@ -39,7 +191,7 @@ class _Browser:
     ) -> None:
         self._runs, self._diagnoses, self._pool = runs, diagnoses, TextPool()
         budget = TEXT_BUDGET // len(runs)
-        self._details = [Details(run, queries, budget, self._pool) for run in runs]
+        self._details = [_Details(run, queries, budget, self._pool) for run in runs]
 
     def chunks(self) -> Iterator[tuple[str, str]]:
         """Element id and packed content of each chunk of samples and of texts."""

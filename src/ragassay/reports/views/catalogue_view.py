@@ -1,4 +1,5 @@
-"""The catalogue: every metric with its suites, needs, range, direction and source."""
+"""The catalogue: every metric with its suites, needs, range, direction and source, and every model
+with what it is for, its size and where it is."""
 
 from __future__ import annotations
 
@@ -7,14 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragassay import suites
-from ragassay.base.counts import grouped
+from ragassay.base.counts import few, grouped
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.verdict_rules import agreements
+from ragassay.engine.models.model_survey import Surveyed
 from ragassay.judges.own_prompts import placeholders
 from ragassay.judges.question import kinds
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, said
+from ragassay.models.weights.fetching import readable
 from ragassay.reports.model import Cell, Column, Report, Table, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.views.worked_examples import example_of, worked_example
@@ -23,6 +26,9 @@ Entry = dict[str, Any]
 
 _GRID = (Column("", "name"), Column("", "words"))
 """A label and its text, without heads."""
+
+_SHOWN = 4
+"""Metrics of a model that are named; the rest is counted."""
 
 
 def all_entries(suite: str | None = None) -> list[Entry]:
@@ -259,3 +265,54 @@ def _suites_of(
         suite = suites.get(name)
         steps.setdefault(name, suite.steps.get(suite.columns.get(str(one), str(one)), ""))
     return steps
+
+
+def models_report(models: Sequence[Surveyed]) -> Report:
+    """Each model with what it is for, its licence and size, and where it is."""
+    columns = [Column("model", "name", style="strong"), Column("what it is for", "words")]
+    rows = ((one.name, Cell(one.facts.what, below=_about(one))) for one in models)
+    hint = (
+        "'ragassay models fetch NAME' downloads one, 'ragassay models check' tries those that are "
+        "here; --model NAME=FOLDER names a folder that holds one."
+    )
+    return Report("", (table(columns, rows), lines([hint])))
+
+
+def models_as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
+    """The same as data: sizes in bytes, ``null`` for what is not known or not here."""
+    return [
+        {
+            "name": one.name,
+            "commit": one.commit or None,
+            "what": one.facts.what,
+            "licence": one.facts.licence or None,
+            "size": one.facts.size or None,
+            "tokenizer_only": one.facts.tokenizer,
+            "needs": list(one.facts.companions),
+            "metrics": {name: list(suites) for name, suites in one.metrics.items()},
+            "here": not one.problem,
+            "folder": None if one.folder is None else str(one.folder),
+            "named": one.given,
+            "bytes_here": one.size or None,
+            "problem": one.problem or None,
+        }
+        for one in models
+    ]
+
+
+def _about(one: Surveyed) -> tuple[str, ...]:
+    """The metrics of a model (the suites' first, each with its suite), its licence and size, and
+    where it is."""
+    facts, here = one.facts, one.folder is not None
+    ordered = sorted(one.metrics.items(), key=lambda item: not item[1])
+    names = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]
+    size = one.size if here and not one.problem else facts.size
+    about = (
+        f"for {few(names, _SHOWN)}" if names else "",
+        f"commit {one.commit}" if one.commit else "",
+        f"licence {facts.licence or '?'}, {readable(size) if size else '?'}",
+        f"with the tokenizer of {', '.join(facts.companions)}" if facts.companions else "",
+        f"{'named folder' if one.given else 'cache'}: {one.folder}" if here else "",
+        one.problem if here or one.given else "not here",
+    )
+    return tuple(filter(None, about))

@@ -176,12 +176,12 @@ def _wins(comparison: Comparison) -> Table:
     columns = [Column("metric", "name"), *map(Column, ("new higher", "equal", "old higher")),
                Column("share of queries", "figure"), Column("Cohen's d")]  # fmt: skip
     rows = (
-        (
+        [
             name_of(d.name, d.higher_is_better),
-            *(f"{n:,}" for n in (d.wins, d.ties, d.losses)),
+            *(Cell(f"{n:,}") for n in (d.wins, d.ties, d.losses)),
             Cell(figure=partial(figures.balance, d)),
-            wording.number(d.cohens_d, sign=True),
-        )
+            Cell(wording.number(d.cohens_d, sign=True)),
+        ]
         for d in comparison.with_scores
     )
     return table(columns, rows)

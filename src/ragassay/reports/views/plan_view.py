@@ -33,6 +33,8 @@ _FITS: dict[str, tuple[str, Style]] = {
 }
 """Sentences and styles of the verdicts of a budget."""
 
+_COUNT = "{:,.0f}".format
+
 _NAMES = 3
 """Metrics that ask the same, named in one cell."""
 
@@ -84,7 +86,11 @@ def _metrics(preview: Preview) -> Iterator[Block]:
     yield lines(wording.sentences("needs extra: {} ({}).", extras), "text", "doubt")
     if preview.suites:
         yield from _suites(preview)
-    unscored = ((_lack(preview, name), name) for name in preview.applicable if name not in scored)
+    unscored = (
+        (next(iter(preview.lacking.get(name, ())), "no samples"), name)  # what most of them lack
+        for name in preview.applicable
+        if name not in scored
+    )
     yield lines(wording.sentences("cannot be scored: {1} ({0})", unscored))
 
 
@@ -101,12 +107,12 @@ def _calls(plan: CallPlan) -> Table:
     """The table of calls: each metric by itself, and last all together."""
 
     def row(name: str, amount: Amount) -> list[str]:
-        held = _span(amount.held, _count)
+        held = _span(amount.held, _COUNT)
         if amount.held.high:
-            held += f" {_span(amount.held_share, _percent)}"
+            held += f" {_span(amount.held_share, lambda share: f'{math.floor(share * 100)}%')}"
         return [
             name,
-            _span(amount.calls, _count),
+            _span(amount.calls, _COUNT),
             held,
             *(_span(size, _short) for size in (amount.input_tokens, amount.output_tokens)),
             "unknown" if amount.cost is None else _span(amount.cost, _dollars),
@@ -131,7 +137,7 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
     if plan.budget is not None:
         kind, style = _FITS.get(plan.budget.verdict, ("budget_unpriced", "doubt"))
         yield Cell(sentence(kind, budget=str(plan.budget.budget)), style=style)
-    kinds = ((_span(calls, _count), kind) for kind, calls in plan.questions.items() if calls.high)
+    kinds = ((_span(calls, _COUNT), kind) for kind, calls in plan.questions.items() if calls.high)
     by_kind = ", ".join(map(" ".join, kinds))
     dim = (
         (by_kind, "calls_by_kind"),
@@ -169,14 +175,6 @@ def _span(ends: Range, spell: Callable[[float], str]) -> str:
     return low if low == high else f"{low} – {high}"
 
 
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def _percent(value: float) -> str:
-    return f"{math.floor(value * 100)}%"
-
-
 def _short(tokens: float) -> str:
     """Three digits at most: ``950``, ``12.3k``, ``4.56M``."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -211,11 +209,6 @@ def _verdict(preview: Preview) -> str:
         flags = " or ".join(f"--suite {name}" for name in fitting[:2])
         return f"readable, but no metric of this run can be scored; other suites can: {flags}"
     return "readable, but nothing can be scored"
-
-
-def _lack(preview: Preview, name: str) -> str:
-    """Why a metric can score no sample: what most of them lack."""
-    return next(iter(preview.lacking.get(name, ())), "no samples")
 
 
 def can_score(preview: Preview) -> bool:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 
 from ragassay.base.counts import few, grouped, share
-from ragassay.base.errors import UsageError
 from ragassay.base.note import joined
 from ragassay.base.score import Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
 from ragassay.engine.results.summary import Spending, Summary
-from ragassay.metrics.core import naming
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
 from ragassay.suites import Suite, all_suites
@@ -36,11 +33,36 @@ _ADVICE: Mapping[Reason, str] = {
 
 def summary_notes(summary: Summary) -> list[str]:
     """What a reader must know to read the means of a run; one sentence each."""
-    of_metrics = (_interval_notes, _failure_notes, _given_notes)
-    asked = (_asked_notes, _embedded_notes, agreement_notes)
-    notes = (*of_metrics, *asked, _elsewhere_notes, _total_notes, _assumed_notes)
-    first = [sentence("means_over", what=summary.averaged_over)] if summary.averaged_over else []
-    return first + [one for of_kind in notes for one in of_kind(summary)]
+    return list(_notes(summary))
+
+
+def _notes(summary: Summary) -> Iterator[str]:
+    metrics = summary.metrics.values()
+    if summary.averaged_over:
+        yield sentence("means_over", what=summary.averaged_over)
+    yield from _interval_notes(summary)
+    warnings = " ".join(summary.warnings)
+    not_said = any(why.rstrip(".") not in warnings for why in summary.failures)
+    if not_said and not summary.all_failed:
+        yield sentence("system_failed", why=wording.counts(summary.failures).rstrip("."))
+    yield from _given_notes(summary)
+    yield from _asked_notes(summary)
+    # How far the offline judge is known to agree with people.
+    found = [judge_agreement(metric) for metric in metrics]
+    offline = [one for one in found if one is not None and one.offline]
+    agreement = (trusted(one) if summary.trust_offline else one.note for one in offline)
+    yield from wording.all_said(joined(agreement))
+    for suite in _suites(summary):
+        places = suite.elsewhere.items()
+        yield from (f"{name}: {place}" for name, place in places if name in summary.metrics)
+    yield from _total_notes(summary)
+    for metric in metrics:
+        if metric.n_assumed:
+            assumed = share(metric.n_assumed, metric.n_scored, "value")
+            without = "there is no mean"
+            if metric.mean_measured is not None:
+                without = f"the mean without them is {wording.number(metric.mean_measured)}"
+            yield sentence("assumed", names=(metric.name,), share=assumed, without=without)
 
 
 def _interval_notes(summary: Summary) -> Iterator[str]:
@@ -56,30 +78,6 @@ def _interval_notes(summary: Summary) -> Iterator[str]:
         of = f" of {', '.join(one.name for one in members)}" if at else ""
         level, how = members[0].level, wording.interval_name(kind)
         yield sentence("intervals", of=of, level=level, how=how, clustered=clustered)
-
-
-def _failure_notes(summary: Summary) -> Iterator[str]:
-    """Why the system failed, unless a warning says it."""
-    warnings = " ".join(summary.warnings)
-    not_said = any(why.rstrip(".") not in warnings for why in summary.failures)
-    if not_said and not summary.all_failed:
-        yield sentence("system_failed", why=wording.counts(summary.failures).rstrip("."))
-
-
-def agreement_notes(summary: Summary) -> list[str]:
-    """Notes on how far the offline judge is known to agree with people."""
-    found = [judge_agreement(metric) for metric in summary.metrics.values()]
-    offline = [one for one in found if one is not None and one.offline]
-    return wording.all_said(
-        joined(trusted(one) if summary.trust_offline else one.note for one in offline)
-    )
-
-
-def _elsewhere_notes(summary: Summary) -> Iterator[str]:
-    """Where published values of a metric come from."""
-    for suite in _suites(summary):
-        places = suite.elsewhere.items()
-        yield from (f"{name}: {place}" for name, place in places if name in summary.metrics)
 
 
 def _total_notes(summary: Summary) -> Iterator[str]:
@@ -101,16 +99,6 @@ def _total_notes(summary: Summary) -> Iterator[str]:
             lacking = [one for one in means if not lacks_no_sample(one)]
             why = "; ".join(f"{one.name}: {wording.reasons(one.unscored)}" for one in lacking)
             yield f"{name}: none ({why}). {total.title}."
-
-
-def _assumed_notes(summary: Summary) -> Iterator[str]:
-    for metric in summary.metrics.values():
-        if metric.n_assumed:
-            assumed = share(metric.n_assumed, metric.n_scored, "value")
-            without = "there is no mean"
-            if metric.mean_measured is not None:
-                without = f"the mean without them is {wording.number(metric.mean_measured)}"
-            yield sentence("assumed", names=(metric.name,), share=assumed, without=without)
 
 
 def _suites(summary: Summary) -> list[Suite]:
@@ -155,32 +143,30 @@ def _given_notes(summary: Summary) -> list[str]:
         every = metric.n_given == metric.n_scored
         by = f", of {metric.judge}" if every and metric.judge else ""
         values = wording.plural(metric.n_scored, "value")
-        how = f"{'all' if every else f'{metric.n_given:,}'} of {values}{by}"
         if metric.n_given:
-            pairs.append(((how, _without_given(metric.metric)), metric.name))
+            how = f"{'all' if every else f'{metric.n_given:,}'} of {values}{by}"
+            pairs.append((how, metric.name))
     return [
-        f"{sentence('given', how=how, metrics=', '.join(names))}{instead}"
-        for (how, instead), names in grouped(pairs).items()
+        sentence("given", how=how, metrics=", ".join(names))
+        for how, names in grouped(pairs).items()
     ]
 
 
-def _without_given(metric: str) -> str:
-    """How to compute a metric, by its canonical name, without the records' values; empty where it
-    has no parameter for that.
-    """
-    try:
-        cls = naming.find(metric)[0][0]
-    except UsageError:  # a person's own, which only the run knew
-        return ""
-    if "given" not in (spec.name for spec in fields(cls)):
-        return ""
-    return " " + sentence("judged_here" if cls.kind == "judge" else "computed_here")
-
-
 def _asked_notes(summary: Summary) -> Iterator[str]:
-    spent = summary.judging
-    if spent is None or not spent.questions:
-        return
+    """What the judge and the embedder were asked, and what came back."""
+    if summary.judging is not None and summary.judging.questions:
+        yield from _judge_notes(summary, summary.judging)
+    spent = summary.embedding
+    if spent is not None:
+        pieces = _calls(spent, "text")
+        if spent.calls:
+            pieces += [wording.plural(spent.input_tokens, "token"), wording.cost(spent)]
+        yield f"Embedded by {spent.judge}: {', '.join(pieces)}."
+        if spent.failures:
+            yield sentence("no_vectors", why=_advised(spent, kept=False))
+
+
+def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
     judged = _judged(summary, spent)
     rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
     judge = f"{spent.judge}{rules}"
@@ -228,18 +214,6 @@ def _which(judged: Sequence[str], metrics: Sequence[str]) -> str:
     if len(others) <= MOST_LABELS:
         return f"all metrics but {', '.join(others)}"
     return share(len(judged), len(metrics), "metric")
-
-
-def _embedded_notes(summary: Summary) -> Iterator[str]:
-    spent = summary.embedding
-    if spent is None:
-        return
-    pieces = _calls(spent, "text")
-    if spent.calls:
-        pieces += [wording.plural(spent.input_tokens, "token"), wording.cost(spent)]
-    yield f"Embedded by {spent.judge}: {', '.join(pieces)}."
-    if spent.failures:
-        yield sentence("no_vectors", why=_advised(spent, kept=False))
 
 
 def _calls(spent: Spending, noun: str) -> list[str]:
