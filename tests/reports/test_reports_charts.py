@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import warnings
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import example as tried, given, strategies as st
 
 from plot_reading import rows, walk
-from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.errors import UsageError
 from ragassay.base.score import Score
 from ragassay.engine.results.result import Result
 from ragassay.reports.charts import distribution_chart, drawing
@@ -155,22 +154,3 @@ def test_a_written_spec_is_strict_json(tmp_path: Path) -> None:
     drawing.save(charts.boxplots(hostile()), tmp_path / "spec.json")
     spec = json.loads((tmp_path / "spec.json").read_text())
     assert HOSTILE in json.dumps(spec)
-
-
-def test_a_picture_says_which_letters_no_font_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = {"mark": "text", "data": {"values": [{"x": "泳池 é ж"}]},
-            "encoding": {"text": {"field": "x"}}}  # fmt: skip
-    monkeypatch.setattr(drawing, "_drawn", lambda one: b"" if one > "\u2e80" else one.encode())
-    with pytest.warns(RagassayWarning, match="no installed font has the letters of CJK, so"):
-        drawing.save(spec, tmp_path / "a.png")
-    monkeypatch.setattr(drawing, "_drawn", str.encode)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        drawing.save(spec, tmp_path / "a.png")
-
-
-def test_a_letter_is_told_from_the_box_of_no_glyph() -> None:
-    assert drawing._drawn("A") != drawing._drawn("\U0010fffd")
-    assert drawing._drawn("\U0010fffd") == drawing._drawn("\U0010fffc")

@@ -13,7 +13,7 @@ from ragassay.stats.sign_flip import EXACT_UP_TO
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
-    from ragassay.reports.charts.chart import Chart
+    from ragassay.reports.charts.drawing import Chart
 
 Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
 """``tested``: the verdict counts. ``exploratory``: the metric is not among the primary ones.
