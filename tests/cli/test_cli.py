@@ -267,8 +267,8 @@ def test_an_unset_variable_is_no_judge(words: str, data: Path, capsys) -> None:
 def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) -> None:
     from rich.console import Console
 
-    from ragassay.cli.output import console
-    from ragassay.cli.output.command_progress import ProgressBar
+    from ragassay.cli import console
+    from ragassay.cli.command_progress import ProgressBar
 
     said = "1,234 questions answered, 64 waiting, 5,678 from the ledger, 12 failed, $12.34"
     stream = io.StringIO()
@@ -288,8 +288,8 @@ def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) 
 def test_long_work_is_shown_before_the_first_sample_is_done(monkeypatch) -> None:
     from rich.console import Console
 
-    from ragassay.cli.output import command_progress, console
-    from ragassay.cli.output.command_progress import ProgressBar
+    from ragassay.cli import command_progress, console
+    from ragassay.cli.command_progress import ProgressBar
 
     stream = io.StringIO()
     monkeypatch.setattr(command_progress, "PATIENCE_S", 0.05)
@@ -312,8 +312,8 @@ def test_long_work_is_shown_before_the_first_sample_is_done(monkeypatch) -> None
 def test_the_bar_begins_anew_for_the_runs_that_are_compared(monkeypatch) -> None:
     from rich.console import Console
 
-    from ragassay.cli.output import command_progress, console
-    from ragassay.cli.output.command_progress import ProgressBar
+    from ragassay.cli import command_progress, console
+    from ragassay.cli.command_progress import ProgressBar
 
     stream = io.StringIO()
     monkeypatch.setattr(command_progress, "PATIENCE_S", 0.0)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from ragassay.base.errors import UsageError
+from ragassay.cli import global_options
 from ragassay.cli.command import COMMON
 from ragassay.cli.command_line import call
-from ragassay.cli.output import global_options
 from ragassay.engine.config.run_config import RunConfig
 
 

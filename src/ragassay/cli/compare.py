@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.base.errors import UsageError
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result

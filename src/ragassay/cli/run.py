@@ -5,11 +5,10 @@ from __future__ import annotations
 import gc
 
 from ragassay.base.errors import UsageError
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import configured
-from ragassay.cli.output import show
-from ragassay.cli.output.command_progress import ProgressBar
-from ragassay.cli.peers.pipeline_command import run_pipeline
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, configured
+from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.pipeline_command import run_pipeline
 
 
 @command("run", "Parameters", "Judging", "Neural models")
@@ -69,7 +68,6 @@ def run(given: Given) -> int:
         judge=named_judges(chosen.judge, typed="judge" in given.run_options),
         dry=given.dry_run,
     )
-    out = show.console()
     if given.dry_run:
         show.preview(job, as_json=given.json)
         return show.OK
@@ -82,15 +80,5 @@ def run(given: Given) -> int:
         result = job.run(progress, progress.compared, keep=False)
     with show.status("writing reports"):
         reports = write_reports(result) if result.folder is not None else {}
-    if given.json:
-        show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
-        show.warn(result.summary.warnings)
-    else:
-        show.result(result, every=every, slices=job.config.slice_by is not None)
-        show.lines(*(f"{what}: {path}" for what, path in reports.items()))
-        if not reports:
-            out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
-        show.gates(result.gates)
-    if given.github:
-        show.github_of(result, as_json=given.json)
-    return show.exit_code_of(result)
+    slices = job.config.slice_by is not None
+    return show.finished(result, reports, given, every=every, slices=slices)

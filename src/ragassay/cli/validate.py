@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragassay.base.errors import InputError, UsageError
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import configured
-from ragassay.cli.output import show
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, configured
 
 if TYPE_CHECKING:
     from ragassay.formats import Placement

@@ -1,0 +1,164 @@
+"""``ragassay report``, ``explain``, ``diagnose`` and ``rescore``: what a run folder holds."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import fields
+from itertools import islice
+from typing import Any
+
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import UsageError
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, listed
+
+
+@command("report")
+def report(given: Given) -> int:
+    """Show a run folder's summary and write its reports.
+
+    ```sh
+    ragassay report runs/new
+    ragassay report runs/new --format html,markdown,csv,long-csv,jsonl,parquet,png,svg -o out/
+    ragassay report runs/new --format junit,badge --metric em --fail-under 'em>=0.4'
+    ```
+    """
+    from dataclasses import replace
+
+    from ragassay.engine.comparison import gates
+    from ragassay.engine.results import open_run
+    from ragassay.reports.run_reports import write_reports
+
+    result = open_run(given.folder)
+    result = replace(
+        result, gates=gates.results_of(result, given.fail_under, trust_offline=given.trust_offline)
+    )
+    formats = listed("--format", given.format)
+    if given.metric is not None and "badge" not in (formats or ()):
+        raise UsageError("--metric is for a badge: add --format badge.")
+    with show.status("writing reports"):
+        written = write_reports(result, given.output or given.folder, formats, metric=given.metric)
+    code = show.finished(result, written, given, every=given.metrics == "all")
+    return code if given.fail_under else show.OK
+
+
+@command("explain")
+def explain(given: Given) -> None:
+    """Show why a sample has the scores it has: the verdicts, the prompts, the raw replies.
+
+    ```sh
+    ragassay explain runs/new q17
+    ragassay explain runs/new q17 citation.f1 --full
+    ```
+    """
+    from ragassay.engine.results import open_run
+    from ragassay.engine.run import rescoring
+    from ragassay.reports.views.evidence_view import evidence_report, labels_to_give
+
+    explanation = rescoring.explain(
+        open_run(given.folder), given.sample, given.metric, system=given.system, repeat=given.repeat
+    )
+    if given.json:
+        show.json(explanation.to_json())
+    else:
+        show.report(evidence_report(explanation, full=given.full))
+        if lines := labels_to_give(explanation):
+            show.lines("Lines to add to the file of labels, with an answer each:", "", *lines)
+
+
+@command("diagnose")
+def diagnose(given: Given) -> None:
+    """Tell apart why the samples of a run fail, or which faults a change moved.
+
+    Each failing sample is put into one class by the scores that the run holds: not retrieved,
+    retrieved too low, refused though answerable, contradicted, invented, cited wrongly, right but
+    incomplete, retrieved but ignored, answered though not answerable. No model is asked. With each
+    class come its count, its interval, what it costs in the headline metric, examples, and what to
+    try. A class that needs another metric says which. docs/diagnose.md has the rules.
+
+    With a second run, the old one, it says which classes the samples moved between.
+
+    ```sh
+    ragassay diagnose runs/new
+    ragassay diagnose runs/new runs/old
+    ragassay diagnose runs/new --headline token_f1.f --below 0.4
+    ```
+    """
+    from ragassay.engine.diagnosis.decision_table import Thresholds
+    from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
+    from ragassay.engine.diagnosis.moved_classes import moved
+    from ragassay.engine.results import open_run
+    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
+
+    if given.examples < 0:
+        raise UsageError(f"--examples is {given.examples}; give 0 or more.")
+    options: dict[str, Any] = {
+        **given.of("headline", "below", "headline_only"),
+        "thresholds": Thresholds(**given.of(*(one.name for one in fields(Thresholds)))),
+        "n_examples": given.examples,
+    }
+    new = open_run(given.run)
+    if given.old is not None:
+        change = moved(new, open_run(given.old), **options)
+        if given.json:
+            show.json(change.to_json())
+        else:
+            show.report(moved_report(change))
+        return
+    diagnosis = carry_out(new, **options)
+    if given.json:
+        show.json(diagnosis.to_json())
+        return
+    show.report(diagnosis_report(diagnosis))
+    if diagnosis.command:
+        show.lines("To look at them, too:", f"  {diagnosis.command}")
+
+
+SHOWN = 10
+
+
+@command("rescore")
+def rescore(given: Given) -> int:
+    """Compute every score of a run again from its stored verdicts, and compare. Asks nobody.
+
+    Exit code 0: all are equal; 3: some are not.
+
+    ```sh
+    ragassay rescore runs/new
+    ragassay rescore runs/new --ledger .ragassay/ledger.sqlite
+    ```
+    """
+    from ragassay.base.errors import InputError
+    from ragassay.engine.results import open_run
+    from ragassay.engine.run import rescoring
+    from ragassay.judges.ledger.ledger_store import Ledger
+
+    if given.ledger is not None and not given.ledger.is_file():
+        raise InputError("is not there", path=given.ledger, hint="Name the --ledger of the run.")
+    book = nullcontext() if given.ledger is None else Ledger(given.ledger)
+    with book as store, show.status("computing every score again"):
+        rescored = rescoring.rescore(open_run(given.folder), store)
+    if given.json:
+        show.json(rescored.to_json())
+    else:
+        out = show.console()
+        scores = plural(rescored.n_scores, "score")
+        verdicts = plural(rescored.n_verdicts, "verdict")
+        n_different = len(rescored.different)
+        same = (
+            either(rescored.n_scores, "it is equal", "all are equal")
+            if not n_different
+            else f"{n_different:,} {either(n_different, 'differs', 'differ')}"
+        )
+        out.print(f"{scores} computed again from {verdicts}: {same}.", markup=False)
+        if rescored.unmeasured:
+            out.print(
+                "Left as they are, because they rest on a model that is not here ('ragassay "
+                f"models'), or on vectors of an endpoint: {rescored.unmeasured:,}.",
+                markup=False,
+            )
+        for sentence in islice(rescoring.differing(rescored.different), SHOWN):
+            out.print(f"  {sentence}", markup=False)
+        if n_different > SHOWN:
+            out.print(f"... and {n_different - SHOWN:,} more (--json lists them).")
+    return show.INCOMPLETE if rescored.different else show.OK
