@@ -49,13 +49,6 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
     )
 
 
-def test_options_that_another_command_has_are_told(
-    data: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["run", data, "--junit", "j.xml"]) == 2
-    assert "writes junit.xml: name a folder, -o DIR." in capsys.readouterr().err
-
-
 def test_a_metric_of_the_run_is_meant_before_a_published_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

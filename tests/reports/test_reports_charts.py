@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -107,14 +106,8 @@ def test_the_menu_that_sends_data_away_is_off_and_nothing_is_fetched() -> None:
         assert not any("url" in found for found in walk(spec))
 
 
-def test_png_and_svg_are_drawn_offline(tmp_path: Path) -> None:
-    _, a, b = pair(30)
-    drawing.save(charts.boxplots([a, b]), tmp_path / "boxes.png")
-    drawing.save(charts.histograms(a), tmp_path / "spread.svg")
-    head = (tmp_path / "boxes.png").read_bytes()[:24]
-    assert head.startswith(b"\x89PNG")
-    width, height = struct.unpack(">II", head[16:24])
-    assert width > 1000 and height > 1000
+def test_histograms_are_drawn_offline(tmp_path: Path) -> None:
+    drawing.save(charts.histograms(example(30)), tmp_path / "spread.svg")
     assert b"nDCG@10" in (tmp_path / "spread.svg").read_bytes()
     assert ET.parse(tmp_path / "spread.svg").getroot().tag.endswith("svg")
 

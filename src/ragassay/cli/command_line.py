@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from contextlib import suppress
@@ -170,23 +169,10 @@ def _interrupted() -> int:
     )
 
 
-_ELSEWHERE = {
-    ("ragassay run", "--junit"): "A run with gates (--fail-under) writes junit.xml: name a folder, "
-    "-o DIR.",
-    ("ragassay run", "--badge"): "After the run: ragassay report DIR --format badge.",
-    ("ragassay run", "--html"): "A run with a folder writes report.html: -o DIR.",
-}
-"""Options that other commands or tools have, and what does the same here."""
-
-
 def _of_words(error: CycloptsError) -> str:
     """The sentence about words that are no command, option or value."""
-    sentence = " ".join(str(error).split())
     chain = " ".join(["ragassay", *(error.command_chain or ())])
-    option = re.search(r"Unknown option: (--[\w-]+)", sentence)
-    if option is not None and (chain, option[1]) in _ELSEWHERE:
-        sentence = f"Unknown option: {option[1]}. {_ELSEWHERE[chain, option[1]]}"
-    return f"{sentence} See '{chain} --help'."
+    return f"{' '.join(str(error).split())} See '{chain} --help'."
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -17,7 +17,9 @@ def published_form(words: Sequence[str]) -> tuple[list[str], str] | None:
     Raises:
         UsageError: the words lack something, or name what belongs elsewhere.
     """
-    if words[:1] in (["run"], [MTRAG]) and any(_flag(word) == "--step" for word in words[1:]):
+    if words[:1] in (["run"], [MTRAG]) and any(
+        f"{word}=".startswith("--step=") for word in words[1:]
+    ):
         ours = _step(words)
         sentence = f"'--step {ours[1]}' is MT-RAG's form of 'ragassay {ours[0]} {ours[1]}'."
         return ours, sentence
