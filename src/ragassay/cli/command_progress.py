@@ -87,8 +87,8 @@ class ProgressBar:
             self._begun, self._total = time.monotonic(), lambda: of
             self._label, self._noun = "comparing runs", "queries"
             if self._bar is not None:
-                more = {"description": self._label, "noun": self._noun, "rate": 0.0}
-                self._bar.reset(self._bar.task_ids[0], total=of, **more)
+                task = self._bar.task_ids[0]
+                self._bar.reset(task, description=self._label, total=of, noun="queries", rate=0.0)
         self(n)
 
     def _show(self) -> None:
