@@ -10,9 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import ragassay
+from ragassay.cli import command_progress, console
 from ragassay.cli.command_line import call
+from ragassay.cli.command_progress import ProgressBar
 
 ROWS = [
     {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "domain": "x"},
@@ -63,13 +66,6 @@ def test_a_configuration_file_is_a_run_and_flags_win(data: Path, tmp_path: Path,
     assert run("run", config, "--limit", "3", "--json") == 1
     body = json.loads(capsys.readouterr().out)
     assert body["n_samples"] == 3 and body["gates"][0]["passed"] is False
-
-
-def test_environment_variables_fill_a_configuration(data, tmp_path, monkeypatch, capsys) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text("data: ${WHERE:-data.jsonl}\nmetrics: ['${WHAT}']\n")
-    monkeypatch.setenv("WHAT", "em")
-    assert run("run", config) == 0
 
 
 def test_nothing_scored_exits_three(tmp_path: Path, capsys) -> None:
@@ -263,69 +259,56 @@ def test_an_unset_variable_is_no_judge(words: str, data: Path, capsys) -> None:
     assert "--suite" in complaint(capsys, "run", data, "--suite", words)
 
 
-@pytest.mark.parametrize("width", [80, 100, 160])
-def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) -> None:
-    from rich.console import Console
+@pytest.fixture
+def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What a terminal is shown, of 120 columns or as many as the test says."""
+    stream, width = io.StringIO(), getattr(request, "param", 120)
+    made = Console(file=stream, force_terminal=True, width=width, height=20)
+    monkeypatch.setattr(console, "console", lambda stderr: made)
+    return stream
 
-    from ragassay.cli.output import console
-    from ragassay.cli.output.command_progress import ProgressBar
 
+@pytest.mark.parametrize("terminal", [80, 100, 160], indirect=True)
+def test_the_progress_line_is_cropped_and_never_broken(
+    terminal: io.StringIO, request: pytest.FixtureRequest
+) -> None:
     said = "1,234 questions answered, 64 waiting, 5,678 from the ledger, 12 failed, $12.34"
-    stream = io.StringIO()
-    monkeypatch.setattr(
-        console,
-        "console",
-        lambda stderr: Console(file=stream, force_terminal=True, width=width, height=20),
-    )
     with ProgressBar("scoring", lambda: 5_000, lambda: said) as done:
         done(1)
         time.sleep(0.3)
-    shown = stream.getvalue()
+    shown = terminal.getvalue()
+    width = request.node.callspec.params["terminal"]
     assert "1,234 quest" in shown and (("…" in shown) == (width < 160))
     assert "\x1b[1A\x1b[2K\x1b[1A\x1b[2K" not in shown, "two lines were taken back"
 
 
-def test_long_work_is_shown_before_the_first_sample_is_done(monkeypatch) -> None:
-    from rich.console import Console
-
-    from ragassay.cli.output import command_progress, console
-    from ragassay.cli.output.command_progress import ProgressBar
-
-    stream = io.StringIO()
+def test_long_work_is_shown_before_the_first_sample_is_done(
+    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(command_progress, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(
-        console, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
-    )
     with ProgressBar("scoring", lambda: 30):
         for _ in range(100):
             time.sleep(0.05)
-            if "scoring" in stream.getvalue():
+            if "scoring" in terminal.getvalue():
                 break
-    assert "scoring" in stream.getvalue() and "0 samples" in stream.getvalue()
-    before = stream.getvalue()
+    assert "scoring" in terminal.getvalue() and "0 samples" in terminal.getvalue()
+    before = terminal.getvalue()
     with ProgressBar("scoring", lambda: 30):
         pass
     time.sleep(0.2)
-    assert stream.getvalue() == before, "what was quick is not shown afterwards"
+    assert terminal.getvalue() == before, "what was quick is not shown afterwards"
 
 
-def test_the_bar_begins_anew_for_the_runs_that_are_compared(monkeypatch) -> None:
-    from rich.console import Console
-
-    from ragassay.cli.output import command_progress, console
-    from ragassay.cli.output.command_progress import ProgressBar
-
-    stream = io.StringIO()
+def test_the_bar_begins_anew_for_the_runs_that_are_compared(
+    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(command_progress, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(
-        console, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
-    )
     with ProgressBar("scoring", lambda: 30) as done:
         done(30)
         for n in range(1, 4):
             done.compared(n, 10)
         time.sleep(0.3)
-    shown = stream.getvalue()
+    shown = terminal.getvalue()
     assert "scoring" in shown and " samples" in shown
     assert "comparing runs" in shown and "3 queries" in shown
 

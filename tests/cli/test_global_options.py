@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from ragassay.base.errors import UsageError
+from ragassay.cli import global_options
 from ragassay.cli.command import COMMON
 from ragassay.cli.command_line import call
-from ragassay.cli.output import global_options
 from ragassay.engine.config.run_config import RunConfig
 
 
@@ -47,13 +47,6 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
     assert found.out == "" and found.err.startswith(
         "ragassay: Nothing was scored: the sample has no"
     )
-
-
-def test_options_that_another_command_has_are_told(
-    data: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["run", data, "--junit", "j.xml"]) == 2
-    assert "writes junit.xml: name a folder, -o DIR." in capsys.readouterr().err
 
 
 def test_a_metric_of_the_run_is_meant_before_a_published_name(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ragassay.cli import interrupt
 from ragassay.cli.command_line import call
-from ragassay.cli.output import interrupt
 
 
 class Finalised:
@@ -151,7 +151,7 @@ def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(
 ) -> None:
     (tmp_path / "work.py").write_text(
         "import sys\n"
-        "from ragassay.cli.output import interrupt\n"
+        "from ragassay.cli import interrupt\n"
         "try:\n"
         "    exec('raise KeyboardInterrupt')\n"
         "except KeyboardInterrupt:\n"

@@ -17,7 +17,7 @@ from llm_server import LLMServer
 from mtrag_records import FIELDS, SAID, lines, record, task, written
 from ragassay import InputError, Reason, UsageError
 from ragassay.cli.command_line import call
-from ragassay.cli.peers.mtrag_command import judge_words, mtrag
+from ragassay.cli.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.summary import Summary
@@ -814,8 +814,8 @@ def test_the_command_writes_the_file_and_prints_the_means(
     [
         ([], "-o FILE"),
         (["-o", "OUT", "--suite", "qa"], "belongs to the suite mtrag, not to qa"),
-        (["-o", "OUT", "--limit", "1"], "--limit does not go with it"),
-        (["-o", "OUT", "--metrics", "em"], "--metrics does not go with it"),
+        (["-o", "OUT", "--limit", "1"], "Unknown option: --limit"),
+        (["-o", "OUT", "--metrics", "em"], "Unknown option: --metrics"),
         (["-o", "OUT", "--rubric", "nope.yaml"], "--rubric"),
         (["-o", "OUT", "--nuggets", "pooled"], "--nuggets"),
         (["-o", "OUT", "--judge", "offline", "--provider", "openai"], "Keep one"),

@@ -18,7 +18,7 @@ import pytest
 
 from pipeline_servers import server_folder
 from ragassay.base.errors import RagassayError
-from ragassay.cli.output import interrupt
+from ragassay.cli import interrupt
 from ragassay.compat.ultrarag import pipelines
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")

@@ -1,9 +1,11 @@
-"""The tools of ``ragassay mcp``, by the official client, over both transports."""
+"""The tools of ``ragassay mcp``, by the official client: a session over both transports, the rest
+in this process."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -53,22 +55,26 @@ def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         process.terminate()
 
 
+@pytest.fixture
+def client(folder: Path) -> Callable[[], Any]:
+    """Makes a client of a server in this process."""
+    from ragassay.mcp.mcp_server import McpOptions, create_server
+
+    return lambda: mcp.Client(create_server(McpOptions((folder,))))
+
+
 @pytest.fixture(params=["stdio", "http"])
-def client(request: pytest.FixtureRequest, folder: Path) -> Callable[[], Any]:
-    """Makes a client, of either transport."""
+def served(request: pytest.FixtureRequest, folder: Path) -> Callable[[], Any]:
+    """Makes a client of a server of its own, by either transport."""
     if request.param == "http":
         address = request.getfixturevalue("url")
         return lambda: mcp.Client(address)
     program = mcp.StdioServerParameters(
-        command=sys.executable, args=["-m", "ragassay", "mcp", str(folder)], env=environment()
+        command=sys.executable,
+        args=["-m", "ragassay", "mcp", str(folder)],
+        env=dict(os.environ),
     )
     return lambda: mcp.Client(program)
-
-
-def environment() -> dict[str, str]:
-    import os
-
-    return dict(os.environ)
 
 
 def used(client: Callable[[], Any], use: Callable[[Any], Awaitable[R]]) -> R:
@@ -79,25 +85,16 @@ def used(client: Callable[[], Any], use: Callable[[Any], Awaitable[R]]) -> R:
     return asyncio.run(main())
 
 
-def called(client: Callable[[], Any], name: str, **arguments: Any) -> Any:
-    """The structured content of one call."""
-
-    async def use(connected: Any) -> Any:
-        result = await connected.call_tool(name, arguments)
-        assert not result.is_error, result.content
-        return result.structured_content
-
-    return used(client, use)
-
-
-def test_the_tools_are_typed_and_described(client: Callable[[], Any]) -> None:
+def test_the_tools_are_typed_and_described(served: Callable[[], Any]) -> None:
     async def use(connected: Any) -> Any:
         return (await connected.list_tools()).tools
 
-    tools = {tool.name: tool for tool in used(client, use)}
+    tools = {tool.name: tool for tool in used(served, use)}
     assert set(tools) == NAMES
     for name, tool in tools.items():
         assert tool.output_schema, name
+        chosen_by_a_person = {"judge", "budget", "base_url"}
+        assert not chosen_by_a_person & set(tool.input_schema["properties"]), name
         assert all(f"{one}:" in tool.description for one in tool.input_schema["properties"]), name
     arguments = list(tools["evaluate_trec_pvalue"].input_schema["properties"])
     assert arguments == [
@@ -119,7 +116,7 @@ def test_ultrarags_tool_gives_one_text_with_a_json_object(client: Callable[[], A
     assert json.loads(content.text) == {"eval_res": expected} == result.structured_content
 
 
-def test_a_session_of_an_agent(client: Callable[[], Any], folder: Path) -> None:
+def test_a_session_of_an_agent(served: Callable[[], Any], folder: Path) -> None:
     told: list[tuple[float, float | None]] = []
 
     async def progress(done: float, of: float | None, message: str | None) -> None:
@@ -143,7 +140,7 @@ def test_a_session_of_an_agent(client: Callable[[], Any], folder: Path) -> None:
         )
         return found
 
-    found = used(client, use)
+    found = used(served, use)
     assert "token_f1.f" in [one["name"] for one in found["metrics"]["metrics"]]
     assert found["file"]["n_samples"] == found["file"]["applicable"]["em"] == 72
     assert Path(found["hybrid"]["run"]).parent == folder / "runs"
@@ -224,11 +221,3 @@ def test_an_error_says_what_to_do(client: Callable[[], Any]) -> None:
         assert result.is_error, (name, arguments)
         [content] = result.content
         assert complaint in str(content.text), (name, arguments)
-
-
-def test_a_person_chooses_the_judge_and_not_the_agent(client: Callable[[], Any]) -> None:
-    async def use(connected: Any) -> Any:
-        return (await connected.list_tools()).tools
-
-    for tool in used(client, use):
-        assert not {"judge", "budget", "base_url"} & set(tool.input_schema["properties"])

@@ -100,12 +100,18 @@ def test_runs_with_nuggets_of_their_own_are_told_apart(tmp_path: Path) -> None:
     assert "not comparable" in " ".join(words(drawn(*folders)))
 
 
-def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> None:
+def judged_by(folder: Path, *judges: str) -> list[Path]:
+    """A file for each judge: a judged metric and one of a model."""
     heads = ["query_id", plot_files.COLUMN["vital"], plot_files.COLUMN["hhem"], "judge"]
     paths = []
-    for judge in ("openai:a", "openai:b"):
+    for judge in judges:
         rows = [dict(zip(heads, (f"q{at}", "0.5", "0.5", judge), strict=True)) for at in range(3)]
-        paths.append(plot_files.write(tmp_path / f"{judge[-1]}.csv", heads, rows))
+        paths.append(plot_files.write(folder / f"{judge[-1:] or 'none'}.csv", heads, rows))
+    return paths
+
+
+def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> None:
+    paths = judged_by(tmp_path, "openai:a", "openai:b")
     found = differences_in_computation(
         sources.opened(paths, "trec").series, ["nuggets.vital", "hhem"]
     )
@@ -115,11 +121,7 @@ def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> Non
 
 
 def test_a_judge_that_is_not_named_is_called_unknown(tmp_path: Path) -> None:
-    heads = ["query_id", plot_files.COLUMN["vital"], "judge"]
-    paths = []
-    for judge in ("", "offline-lexical/1"):
-        rows = [dict(zip(heads, (f"q{at}", "0.5", judge), strict=True)) for at in range(3)]
-        paths.append(plot_files.write(tmp_path / f"{len(judge)}.csv", heads, rows))
+    paths = judged_by(tmp_path, "", "offline-lexical/1")
     new, old = sources.opened(paths, "trec").series
     with pytest.raises(UsageError, match=r"\(judge=unknown against judge=offline-lexical/1\)"):
         picture.compared(new, old, ["nuggets.vital"], layouts.layout_of("trec"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from ragassay.reports.charts import drawing
 from ragassay.reports.plots import layouts, picture, result_files as sources
 from ragassay.reports.run_reports import write_comparison
 from ragassay.reports.views import comparison_view
-from reports_examples import example, pair
+from reports_examples import pair
 
 
 def test_a_comparison_draws_the_tests_of_compare(tmp_path: Path, capsys) -> None:
@@ -63,59 +64,36 @@ def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
     assert "difference of each query, sorted" in texts
 
 
-def test_a_long_list_of_metrics_is_no_slide_and_all_of_it_is_there(tmp_path: Path) -> None:
-    folder_a, folder_b = tmp_path / "a", tmp_path / "b"
-    for folder, seed in ((folder_a, 1), (folder_b, 2)):
-        example(12, seed=seed).save(folder)
-    metrics = list(example(12).summary.metrics)
-    a, b = sources.opened([folder_a, folder_b], "trec").series
-    _, spec = picture.compared(
-        a, b, [m for m in metrics if m != "length.words"], layouts.layout_of("trec")
-    )
-    assert {"nDCG@10", "AP", "f1"} <= set(words(spec))
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Two runs with 42 metrics, their comparison and its picture, and the metrics' names."""
+    place = tmp_path_factory.mktemp("many")
+    folders = [plot_files.many_metrics(place / name, new=name == "new") for name in ("new", "old")]
+    new, old = sources.opened(folders, "trec").series
+    names = list(new.result.summary.metrics)
+    return new, old, *picture.compared(new, old, names, layouts.layout_of("trec")), names
 
 
-def test_rounding_is_drawn_as_nothing_and_real_differences_as_they_are(tmp_path: Path) -> None:
-    a, b = (
-        plot_files.many_metrics(tmp_path / "a", new=True),
-        plot_files.many_metrics(tmp_path / "b"),
-    )
-    new, old = sources.opened([a, b], "trec").series
-    names_ = list(new.result.summary.metrics)
-    found, spec = picture.compared(new, old, names_, layouts.layout_of("trec"))
+def test_rounding_is_drawn_as_nothing_and_real_differences_as_they_are(many: Any) -> None:
+    new, old, found, spec, names = many
     bars = sorted({abs(row["value"]) for row in rows(spec, "from", "to")})
     assert bars == [0.0, pytest.approx(0.1)]
     ends = {row["text"] for row in rows(spec, "text") if row["text"][:1] in "+-"}
     assert not any("e-" in text for text in ends), "no axis of rounding"
     assert {d.ties for d in found.differences} == {0, 6}
-    (every,) = {values.size for values in query_differences(new.result, old.result, names_)}
+    (every,) = {values.size for values in query_differences(new.result, old.result, names)}
     assert every == 6
 
 
-def test_labels_of_many_metrics_never_overlap(tmp_path: Path) -> None:
-    a, b = (
-        plot_files.many_metrics(tmp_path / "a", new=True),
-        plot_files.many_metrics(tmp_path / "b"),
-    )
-    new, old = sources.opened([a, b], "trec").series
-    _, spec = picture.compared(
-        new, old, list(new.result.summary.metrics), layouts.layout_of("trec")
-    )
-    target = tmp_path / "d.svg"
-    drawing.save(spec, target)
-    texts = labels(target)
+def test_labels_of_many_metrics_never_overlap(many: Any, tmp_path: Path) -> None:
+    drawing.save(many[3], tmp_path / "d.svg")
+    texts = labels(tmp_path / "d.svg")
     assert len(texts) > 42 * 5
     assert overlaps(texts) == []
 
 
-def test_metrics_of_one_scale_stand_together_above_an_axis(tmp_path: Path) -> None:
-    a, b = (
-        plot_files.many_metrics(tmp_path / "a", new=True),
-        plot_files.many_metrics(tmp_path / "b"),
-    )
-    new, old = sources.opened([a, b], "trec").series
-    order = list(new.result.summary.metrics)
-    _, spec = picture.compared(new, old, order, layouts.layout_of("trec"))
+def test_metrics_of_one_scale_stand_together_above_an_axis(many: Any) -> None:
+    _, _, _, spec, order = many
     drawn_order = [row["text"] for row in rows(spec, "text") if row["text"] in order]
     closed = [name for at, name in enumerate(order) if at % 3]
     first = [name for name in drawn_order if name in closed]

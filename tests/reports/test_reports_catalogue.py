@@ -13,8 +13,8 @@ import pytest
 
 from ragassay import suites
 from ragassay.base.errors import InputError, UsageError
+from ragassay.cli import show
 from ragassay.cli.command_line import call
-from ragassay.cli.output import show
 from ragassay.metrics.core import naming
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.views import catalogue_view as catalogue

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
-import warnings
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from hypothesis import example as tried, given, strategies as st
 
 from plot_reading import rows, walk
-from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.errors import UsageError
 from ragassay.base.score import Score
 from ragassay.engine.results.result import Result
 from ragassay.reports.charts import distribution_chart, drawing
@@ -108,14 +106,8 @@ def test_the_menu_that_sends_data_away_is_off_and_nothing_is_fetched() -> None:
         assert not any("url" in found for found in walk(spec))
 
 
-def test_png_and_svg_are_drawn_offline(tmp_path: Path) -> None:
-    _, a, b = pair(30)
-    drawing.save(charts.boxplots([a, b]), tmp_path / "boxes.png")
-    drawing.save(charts.histograms(a), tmp_path / "spread.svg")
-    head = (tmp_path / "boxes.png").read_bytes()[:24]
-    assert head.startswith(b"\x89PNG")
-    width, height = struct.unpack(">II", head[16:24])
-    assert width > 1000 and height > 1000
+def test_histograms_are_drawn_offline(tmp_path: Path) -> None:
+    drawing.save(charts.histograms(example(30)), tmp_path / "spread.svg")
     assert b"nDCG@10" in (tmp_path / "spread.svg").read_bytes()
     assert ET.parse(tmp_path / "spread.svg").getroot().tag.endswith("svg")
 
@@ -155,22 +147,3 @@ def test_a_written_spec_is_strict_json(tmp_path: Path) -> None:
     drawing.save(charts.boxplots(hostile()), tmp_path / "spec.json")
     spec = json.loads((tmp_path / "spec.json").read_text())
     assert HOSTILE in json.dumps(spec)
-
-
-def test_a_picture_says_which_letters_no_font_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = {"mark": "text", "data": {"values": [{"x": "泳池 é ж"}]},
-            "encoding": {"text": {"field": "x"}}}  # fmt: skip
-    monkeypatch.setattr(drawing, "_drawn", lambda one: b"" if one > "\u2e80" else one.encode())
-    with pytest.warns(RagassayWarning, match="no installed font has the letters of CJK, so"):
-        drawing.save(spec, tmp_path / "a.png")
-    monkeypatch.setattr(drawing, "_drawn", str.encode)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        drawing.save(spec, tmp_path / "a.png")
-
-
-def test_a_letter_is_told_from_the_box_of_no_glyph() -> None:
-    assert drawing._drawn("A") != drawing._drawn("\U0010fffd")
-    assert drawing._drawn("\U0010fffd") == drawing._drawn("\U0010fffc")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -173,28 +171,6 @@ def test_rows_are_as_high_as_their_texts_and_pages_can_be_read(tmp_path: Path) -
     charts = book["Distributions"]._charts
     rows = [chart.anchor._from.row for chart in charts]
     assert [brk.id for brk in book["Distributions"].row_breaks.brk] == rows[2::2]
-
-
-@pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
-def test_libreoffice_opens_it(tmp_path: Path) -> None:
-    """Another program reads the same, and evaluates no text as a formula."""
-    path = tmp_path / "report.xlsx"
-    written([sample(1), sample(2, "=1+1"), sample(3, "=HYPERLINK(A1)")], path)
-    # -1 writes every sheet, each as NAME-SHEET.csv.
-    form = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
-    home = f"-env:UserInstallation={(tmp_path / 'home').as_uri()}"
-    subprocess.run(
-        ["soffice", home, "--headless", "--convert-to", form, "--outdir", str(tmp_path), str(path)],
-        check=True,
-        capture_output=True,
-    )
-    sheets = {one.name.split("-", 1)[1]: one.read_text() for one in tmp_path.glob("report-*.csv")}
-    assert len(sheets) == len(openpyxl.load_workbook(path).sheetnames)
-    everything = "\n".join(sheets.values())
-    assert "=1+1" in everything
-    assert "=HYPERLINK(A1)" in everything
-    for error in ("#NAME?", "#VALUE!", "#REF!", "Err:"):
-        assert error not in everything
 
 
 def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from ragassay.base import printable
 from ragassay.base.errors import RagassayError, UsageError
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import listed
-from ragassay.cli.output import show
-from ragassay.cli.output.command_progress import ProgressBar
-from ragassay.cli.output.global_options import GLOBAL_OPTIONS
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, listed
+from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.global_options import GLOBAL_OPTIONS
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -188,9 +187,9 @@ def _fit(plans: list[AskPlan], words: str) -> str:
     budget, calls = Budget.parse(words), sum(one.to_send for one in plans)
     dollars = [one.dollars for one in plans if one.dollars is not None]
     known = len(dollars) == len(plans)
-    lacks = [f"{calls:,} calls"] if budget.calls is not None and calls > budget.calls else []
-    if budget.dollars is not None and known and sum(dollars) > budget.dollars:
-        lacks.append(f"about ${sum(dollars):,.4f}")
+    dollars_short = budget.dollars is not None and known and sum(dollars) > budget.dollars
+    lacks = [f"{calls:,} calls"] * (budget.calls is not None and calls > budget.calls)
+    lacks += [f"about ${sum(dollars):,.4f}"] * dollars_short
     if lacks:
         return f"The budget ({words}) is less than all of it takes: {' and '.join(lacks)}."
     if budget.tokens is not None or (budget.dollars is not None and not known):

@@ -1,22 +1,25 @@
-"""Commands: functions whose flags are made of the table options.txt and of `RunConfig`."""
+"""Commands: functions whose flags are made of the table options.txt and of `RunConfig`, and the
+values of these flags."""
 
 from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Collection, Iterator
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, update_wrapper
 from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Group, Parameter, validators
 
-from ragassay.cli.flags import kind_of, takes_many, value_of
+from ragassay.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
+    from ragassay.engine.config.option import Option
+    from ragassay.engine.config.run_config import RunConfig
 
 COMMON = (
     *("suite", "metrics", "output", "columns", "format", "limit", "qrels", "fail_under"),
@@ -93,6 +96,8 @@ def _parameter(declared: str, help_text: str) -> inspect.Parameter:
     return inspect.Parameter(name, place, default=value, annotation=annotation)
 
 
+NONE = type(None)
+
 COMMANDS: dict[str, Command] = {}
 """All commands, by their names in the table, once their modules are imported."""
 
@@ -106,52 +111,59 @@ class Command:
     Args:
         function: is called with what was `Given`, and gives the exit code (``None`` is 0).
         name: of the command, as the table has it.
-        takes: whether it takes the option of a run of this name and group, beside its own.
-        takes_run_options: whether it takes any.
+        groups, names: of the options of a run that it takes, beside its own.
+        without: names of options in these groups that it does not take.
     """
 
     def __init__(
         self,
         function: Callable[[Given], int | None],
         name: str,
-        takes: Callable[[str, str], bool],
-        takes_run_options: bool,
+        groups: Collection[str],
+        names: Collection[str],
+        without: Collection[str],
     ) -> None:
         update_wrapper(self, function)
-        self.name, self.takes_run_options = name.split()[-1], takes_run_options
-        self._full_name, self._function, self._takes = name, function, takes
-        self._fields: dict[str, tuple[str, FieldInfo]] = {}
+        self.name, self.takes_run_options = name.split()[-1], bool(groups)
+        self._full_name, self._function = name, function
+        self._chosen = groups, names, without
+        self._options: dict[str, tuple[Option, Any]] = {}
         self.__signature__ = inspect.Signature()
         COMMANDS[name] = self
 
     def declare(self, *, common: bool = False) -> None:
-        """Makes the flags."""
+        """Makes the flags; ``common`` hides options of a run that are not often used."""
         own = [_parameter(*row) for row in _table().get(self._full_name, {}).items()]
         own.sort(key=lambda one: one.kind)  # places first
         switches = [one for one in own if one.default is False]
-        self._fields = {name: (group, field) for name, group, field in self._run_options()}
-        flags = [_flag(name, *one, common=common) for name, one in self._fields.items()]
         others = [one for one in own if one.default is not False]
-        self.__signature__ = inspect.Signature([*others, *flags, *switches])
+        if self.takes_run_options:
+            from ragassay.engine.config.option import options_of
+            from ragassay.engine.config.run_config import GROUPS, RunConfig
 
-    def _run_options(self) -> Iterator[tuple[str, str, FieldInfo]]:
-        if not self.takes_run_options:
-            return
-        from ragassay.engine.config.run_config import GROUPS
-
-        for group, declared in GROUPS.items():
-            for name, field in declared.model_fields.items():
-                if self._takes(name, group):
-                    yield name, group, field
+            groups, names, without = self._chosen
+            for place, (group, declared) in enumerate(GROUPS.items()):
+                for name, field in declared.model_fields.items():
+                    if (group in groups or name in names) and name not in without:
+                        kinds = get_args(field.annotation)
+                        optional = next((one for one in kinds if one is not NONE), None)
+                        kind = optional if NONE in kinds else field.annotation
+                        option = options_of(RunConfig)[name]
+                        self._options[name] = option, kind
+                        # The first group is that of the command's own flags, which cyclopts makes.
+                        shown: Any = {"group": Group(group, sort_key=place)} if place else {}
+                        shown["show"] = name in COMMON or not common
+                        others.append(_flag(name, option, kind, **shown))
+        self.__signature__ = inspect.Signature([*others, *switches])
 
     def __call__(self, *arguments: Any, **words: Any) -> int | None:
         """Runs the command with what cyclopts read."""
         bound = self.__signature__.bind(*arguments, **words)
         bound.apply_defaults()
         given = Given(**bound.arguments, run_options={})
-        for name, (_, field) in self._fields.items():
+        for name, (option, kind) in self._options.items():
             if (value := vars(given).pop(name)) is not None:
-                given.run_options[name] = value_of(name, field, value)
+                given.run_options[name] = _value(option.flags_of(name)[0], option, kind, value)
         return self._function(given)
 
 
@@ -160,36 +172,157 @@ def command(
 ) -> Callable[[Callable[[Given], int | None]], Command]:
     """Makes a function a command, which takes the options of a run of these groups and names."""
 
-    def takes(option: str, group: str) -> bool:
-        return (group in groups or option in names) and option not in without
-
-    return lambda function: Command(function, name, takes, bool(groups))
+    return lambda function: Command(function, name, groups, names, without)
 
 
-def _flag(name: str, group: str, field: FieldInfo, *, common: bool) -> inspect.Parameter:
-    """The parameter of an option of a run; ``common`` hides one that is not often used."""
-    from ragassay.engine.config.option import options_of
-    from ragassay.engine.config.run_config import GROUPS, RunConfig
-
-    option, kind = options_of(RunConfig)[name], kind_of(field)
+def _flag(name: str, option: Option, kind: Any, **more: Any) -> inspect.Parameter:
+    """The parameter of an option of a run."""
     word: Any = str  # paths too: a `Path` would make another address of postgresql://...
-    if takes_many(kind):
+    several = get_origin(kind) in (list, dict) and kind != list[int]
+    if several:
         word = list[word]
     elif get_origin(kind) is Literal or (kind in (bool, int, float) and not option.text):
         word = kind
     sentences = [option.help]
-    if takes_many(kind):
+    if several:
         sentences.append("Repeat or join with commas." if option.commas else "Repeatable.")
     if option.default:
         sentences.append(f"Default: {option.default}.")
-    place = list(GROUPS).index(group)
-    # The first group is that of the command's own flags, which cyclopts makes.
-    listed_in: Any = {"group": Group(group, sort_key=place)} if place else {}
-    told = Parameter(
-        name=[*option.flags_of(name), *([option.short] if option.short else [])],
-        help=" ".join(sentences), negative=(), show=name in COMMON or not common, **listed_in,
-    )  # fmt: skip
+    flags = [*option.flags_of(name), *([option.short] if option.short else [])]
+    told = Parameter(name=flags, help=" ".join(sentences), negative=(), **more)
     annotation = Annotated[word | None, told]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
     )
+
+
+def _value(flag: str, option: Option, kind: Any, words: Any) -> Any:
+    """The value of an option, converted from the words of its flag.
+
+    Raises:
+        UsageError: the words are not of the option's form.
+    """
+    if kind == list[int]:
+        return numbers(flag, words)
+    pieces = listed(flag, words) if option.commas else words
+    if get_origin(kind) is not dict:
+        return pieces
+    values = get_args(kind)[1]
+    several = list[str] in get_args(values)
+    form = (option.form, option.example)
+    return pairs(flag, pieces, *form, scalars=values is Any, several=several)
+
+
+def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
+    """Repeated and comma-separated values as one list.
+
+    Raises:
+        UsageError: one of them is empty: an unset variable of the shell must not silently change
+            the meaning.
+    """
+    if values is None:
+        return None
+    names = [piece.strip() for value in values for piece in value.split(",")]
+    if not all(names):
+        raise UsageError(f"{flag} {','.join(values)!r}: a name is empty (an unset variable?).")
+    return names
+
+
+def pairs(
+    flag: str,
+    pieces: Sequence[str] | None,
+    form: str = "NAME=VALUE",
+    example: str = "min_grade=2",
+    *,
+    scalars: bool = False,
+    several: bool = False,
+) -> dict[str, Any]:
+    """``name=value`` pieces as a mapping.
+
+    Args:
+        flag: that they were given to, for messages.
+        pieces: one a pair.
+        form, example: how a piece is written, for messages.
+        scalars: values are YAML scalars (3, 0.5, true, words, or nothing), not texts.
+        several: a name may have several values, which become a list.
+
+    Raises:
+        UsageError: a piece has no equals sign, or a name has two values.
+    """
+    import yaml
+
+    values: dict[str, Any] = {}
+    for piece in pieces or ():
+        name, sep, text = (part.strip() for part in piece.partition("="))
+        if not sep or not name or not (text or scalars):
+            raise UsageError(f"{flag} {piece!r}: write {form}, as in {example}.")
+        value = yaml.safe_load(text) if scalars else text
+        if several and values.get(name, value) != value:
+            before = values[name]
+            value = [*(before if isinstance(before, list) else [before]), value]
+        elif values.get(name, value) != value:
+            noun = form.partition("=")[2].casefold()
+            raise UsageError(f"{flag}: two {noun}s are named for {name}. Keep one of them.")
+        values[name] = value
+    return values
+
+
+def numbers(flag: str, text: str | None) -> list[int] | None:
+    """``1,5,10`` as whole numbers of at least 1.
+
+    Raises:
+        UsageError: something else.
+    """
+    if text is None:
+        return None
+    try:
+        values = [int(piece) for piece in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"{flag} {text!r}: write whole numbers, as in 1,5,10.") from error
+    if min(values) < 1:
+        raise UsageError(f"{flag} {text!r}: each must be at least 1.")
+    return values
+
+
+def is_config(path: Path) -> bool:
+    """Whether a file is a configuration and not data."""
+    return path.suffix.casefold() in (".yaml", ".yml")
+
+
+def configured(
+    data: Path | None, config: Path | None, flags: Mapping[str, Any], more: Sequence[Path] = ()
+) -> RunConfig:
+    """The configuration that a command is to use: of DATA (samples, or itself a configuration), the
+    file that ``--config`` names, and flags, which win over it.
+
+    Raises:
+        UsageError: nothing is named, or two configurations are, or an impossible flag.
+        InputError: the file cannot be read, or something in it is wrong.
+    """
+    from ragassay.compat.open_rag_eval.published_config import read_config
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.run.config_reading import checked
+    from ragassay.formats.sources import standard_input
+    from ragassay.metrics.core import naming
+    from ragassay.metrics.core.function_metrics import own_names
+
+    if data is not None and is_config(data):
+        if config is not None:
+            raise UsageError(
+                f"{data} and {config} are both configurations. Name one of them, and the data."
+            )
+        data, config = None, data
+    names = [str(name) for name in (data, *more) if name is not None]
+    if standard_input.NAME in names:
+        standard_input.keep(sys.stdin)
+    keys = {**flags, "data": names if len(names) > 1 else names[0]} if names else dict(flags)
+    if keys.get("metrics"):
+        keys["metrics"] = own_names(naming.split(keys["metrics"]))
+    if config is not None:
+        file = read_config(config, keys)
+        if "metrics" not in keys and file.values.get("metrics"):
+            file.values["metrics"] = own_names(naming.split(file.values["metrics"]), typed=False)
+        return checked(file, keys)
+    if data is None:
+        raise UsageError("No data is named. Give a file, or a configuration with --config.")
+    return make_config(**keys)

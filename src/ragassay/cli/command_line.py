@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,12 +15,10 @@ from ragassay import __version__, formats
 from ragassay.base import package_files, plugins, printable
 from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, UsageError, warn_user
 from ragassay.base.problem_words import system_problem
-from ragassay.cli import golden, ledger, models
+from ragassay.cli import global_options, golden, interrupt, ledger, models, show, token_command
 from ragassay.cli.command import COMMANDS, Given, command
-from ragassay.cli.output import global_options, interrupt, show
-from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
-from ragassay.cli.peers.published_forms import published_form
-from ragassay.cli.serving import token_command
+from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
+from ragassay.cli.published_forms import published_form
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
@@ -109,6 +105,8 @@ def call(argv: list[str]) -> int:
 
 def _call(words: list[str], *, debug: bool) -> int:
     """Runs a command without the global options among its words."""
+    from ragassay.formats.sources import standard_input
+
     by_flags = formats.BY_FLAGS.set(True)
     try:
         with interrupt.remembered(), warnings.catch_warnings():
@@ -117,7 +115,11 @@ def _call(words: list[str], *, debug: bool) -> int:
             if (published := published_form(words)) is not None:
                 words, note = published
                 warn_user(note)
-            words = _with_standard_input(words)
+            if words[:1] != ["trec"]:  # reads standard input by itself, as trec_eval does
+                words = [  # a lone "-" that is no flag's value
+                    standard_input.NAME if word == "-" and not last.startswith("-") else word
+                    for last, word in zip(["", *words], words, strict=False)
+                ]
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]
             helps = not words or not HELP.isdisjoint(words)
@@ -167,23 +169,10 @@ def _interrupted() -> int:
     )
 
 
-_ELSEWHERE = {
-    ("ragassay run", "--junit"): "A run with gates (--fail-under) writes junit.xml: name a folder, "
-    "-o DIR.",
-    ("ragassay run", "--badge"): "After the run: ragassay report DIR --format badge.",
-    ("ragassay run", "--html"): "A run with a folder writes report.html: -o DIR.",
-}
-"""Options that other commands or tools have, and what does the same here."""
-
-
 def _of_words(error: CycloptsError) -> str:
     """The sentence about words that are no command, option or value."""
-    sentence = " ".join(str(error).split())
     chain = " ".join(["ragassay", *(error.command_chain or ())])
-    option = re.search(r"Unknown option: (--[\w-]+)", sentence)
-    if option is not None and (chain, option[1]) in _ELSEWHERE:
-        sentence = f"Unknown option: {option[1]}. {_ELSEWHERE[chain, option[1]]}"
-    return f"{sentence} See '{chain} --help'."
+    return f"{' '.join(str(error).split())} See '{chain} --help'."
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -192,19 +181,6 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     if GLOBAL_OPTIONS.get().quiet:
         return
     print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
-
-
-def _with_standard_input(words: Sequence[str]) -> list[str]:
-    """The words with the name of standard input for a lone ``-`` that is not a flag's value."""
-    from ragassay.formats.sources import standard_input
-
-    if list(words[:1]) == ["trec"]:  # reads it by itself, as trec_eval does
-        return list(words)
-    before = ["", *words]
-    return [
-        standard_input.NAME if word == "-" and not last.startswith("-") else word
-        for last, word in zip(before, words, strict=False)
-    ]
 
 
 def _in_words(error: Exception) -> str:

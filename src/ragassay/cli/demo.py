@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
-from ragassay.cli.output.command_progress import ProgressBar
+from ragassay.cli.command_progress import ProgressBar
 
 
 @command("demo")

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from ragassay.base import printable
 from ragassay.base.counts import grouped, plural
 from ragassay.base.errors import UsageError
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
 
 if TYPE_CHECKING:
     from ragassay.judges.ledger.ledger_admin import Row, Stats
@@ -137,7 +137,7 @@ def prune(given: Given) -> None:
     if given.rejected:
         if given.all or selection != Selection(model=given.model):
             raise UsageError("--rejected throws no answers away: it goes with --model only.")
-        _forget(given.path, given.model, dry_run=given.dry_run, json=given.json)
+        _forget(given)
         return
     if selection.all != given.all:
         raise UsageError(
@@ -164,23 +164,24 @@ def prune(given: Given) -> None:
     _print(counted, f"{plural(gone, 'answer')} {verb}, {left:,} left in {given.path}.")
 
 
-def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
+def _forget(given: Given) -> None:
     """Forgets rejected parameters, and prints them."""
     from ragassay.judges.ledger import ledger_admin
     from ragassay.judges.ledger.ledger_store import Ledger
 
-    with Ledger(path, create=False) as book:
-        rejections = ledger_admin.rejections(book, model)
-        if not dry_run:
-            ledger_admin.forget_rejections(book, model)
+    with Ledger(given.path, create=False) as book:
+        rejections = ledger_admin.rejections(book, given.model)
+        if not given.dry_run:
+            ledger_admin.forget_rejections(book, given.model)
     n = sum(map(len, rejections.values()))
-    if json:
-        show.json({"forgotten": n, "dry_run": dry_run, "rejected_parameters": rejections})
+    if given.json:
+        counts = {"forgotten": n, "dry_run": given.dry_run}
+        show.json({**counts, "rejected_parameters": rejections})
         return
-    verb = "would be forgotten" if dry_run else "forgotten"
+    verb = "would be forgotten" if given.dry_run else "forgotten"
     show.lines(
         *(f"{judge} did not take: {', '.join(p)}" for judge, p in rejections.items()),
-        f"{plural(n, 'rejected parameter')} {verb}, no answers thrown away from {path}.",
+        f"{plural(n, 'rejected parameter')} {verb}, no answers thrown away from {given.path}.",
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
 
 
 @command("metrics")

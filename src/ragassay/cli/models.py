@@ -15,9 +15,8 @@ import shlex
 import sys
 
 from ragassay.base.errors import UsageError
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import pairs
-from ragassay.cli.output import show
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, pairs
 
 
 @command("models")

@@ -1,15 +1,19 @@
-"""``ragassay run``: evaluate a file."""
+"""``ragassay run``, and ``ragassay validate``: evaluate a file, or check it without evaluating."""
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ragassay.base.errors import UsageError
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import configured
-from ragassay.cli.output import show
-from ragassay.cli.output.command_progress import ProgressBar
-from ragassay.cli.peers.pipeline_command import run_pipeline
+from ragassay.base.errors import InputError, UsageError
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, configured
+from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.pipeline_command import run_pipeline
+
+if TYPE_CHECKING:
+    from ragassay.formats import Placement
 
 
 @command("run", "Parameters", "Judging", "Neural models")
@@ -69,7 +73,6 @@ def run(given: Given) -> int:
         judge=named_judges(chosen.judge, typed="judge" in given.run_options),
         dry=given.dry_run,
     )
-    out = show.console()
     if given.dry_run:
         show.preview(job, as_json=given.json)
         return show.OK
@@ -82,15 +85,83 @@ def run(given: Given) -> int:
         result = job.run(progress, progress.compared, keep=False)
     with show.status("writing reports"):
         reports = write_reports(result) if result.folder is not None else {}
-    if given.json:
-        show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
-        show.warn(result.summary.warnings)
-    else:
-        show.result(result, every=every, slices=job.config.slice_by is not None)
-        show.lines(*(f"{what}: {path}" for what, path in reports.items()))
-        if not reports:
-            out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
-        show.gates(result.gates)
-    if given.github:
-        show.github_of(result, as_json=given.json)
-    return show.exit_code_of(result)
+    slices = job.config.slice_by is not None
+    return show.finished(result, reports, given, every=every, slices=slices)
+
+
+NOT_OF_DATA = (
+    *("data", "output", "fail_under", "trust_offline"),
+    *("interval", "level", "n_resamples", "seed"),
+)
+"""Options that say neither which data there are nor what is to be measured of them."""
+
+
+@command("validate", "Parameters", names=("rubric", "nuggets"), without=NOT_OF_DATA)
+def validate(given: Given) -> int:
+    """Read DATA (or what a YAML configuration names) to its end and say what is in it.
+
+    The first fault is named with its file, line and field, and the exit code is 2. It says how many
+    samples each metric applies to, which suites the data suit, which columns hold no field and what
+    they may be (--columns). The exit code is 3 where no metric of the run can be scored.
+
+    ```sh
+    ragassay validate answers.jsonl
+    ragassay validate export.csv --save-mapping mapping.yaml
+    ragassay validate config.yaml
+    ragassay validate answers.csv --config eval_config.yaml
+    ```
+    """
+    from ragassay import formats
+    from ragassay.engine.config.config_paths import save_mapping as saved
+    from ragassay.engine.run.prepared_run import prepare
+    from ragassay.judges.python_judge import named_judges
+
+    chosen = configured(given.data, given.config, given.run_options, given.more)
+    judges = named_judges(chosen.judge, typed="judge" in given.run_options)
+    if chosen.data is None:
+        raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
+    placement = formats.place(
+        chosen.data,
+        format=chosen.format,
+        columns=chosen.columns,
+        encoding=chosen.encoding,
+        sheet=chosen.sheet,
+        separator=chosen.separator,
+        single_chunk=chosen.single_chunk,
+        passages_from=chosen.passages_from,
+    )
+    if given.save_mapping is not None:
+        saved(given.save_mapping, chosen, placement)
+        file = given.save_mapping
+        show.warn([f"{file} is written. Check it, then: ragassay run -c {file}"])
+    try:
+        scorable = show.preview(
+            prepare(chosen, judge=judges, dry=True),
+            as_json=given.json,
+            every_suite=not (chosen.suite or chosen.metrics),
+            placement=placement,
+        )
+    except InputError as error:
+        perhaps = show.suggestions(placement)
+        if not (perhaps and error.problem.startswith("no column is known")):
+            raise
+        raise error.but(hint=f"Perhaps: {perhaps}.") from None
+    if not scorable and not given.json:
+        show.warn(_as_questions(placement))
+    return show.OK if scorable else show.INCOMPLETE
+
+
+def _as_questions(placement: Placement) -> Iterator[str]:
+    """A note on a file of questions without answers: which commands take it."""
+    from ragassay.formats import folded
+    from ragassay.golden.golden_item import GoldenItem
+
+    known = {**placement.suggested, **placement.placed}
+    if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:
+        return
+    own = [name for name in placement.unplaced if folded(name) in GoldenItem.model_fields]
+    fields = f" Golden sets have fields for {', '.join(own)}." if own else ""
+    yield (
+        "These are questions without answers and passages. 'ragassay ask' asks a system for them, "
+        f"'ragassay golden import' makes a golden set of them.{fields}"
+    )

@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from ragassay.cli.output import interrupt
+from ragassay.cli import interrupt
 
 COLLECTED_AFTER = (20_000, 20, 100)
 """Objects after which the process of a command looks for circles, and for older ones."""

@@ -14,7 +14,7 @@ from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Summary
-from ragassay.reports.charts.chart import Chart
+from ragassay.reports.charts.drawing import Chart
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.terminal import Printed
 from ragassay.reports.model import Report

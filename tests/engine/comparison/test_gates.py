@@ -9,7 +9,7 @@ from scipy import stats
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.cli.output.show import exit_code
+from ragassay.cli.show import exit_code
 from ragassay.engine.comparison import comparison_gates, gates
 from ragassay.engine.comparison.comparison_gates import metrics_of, with_not_worse
 from ragassay.engine.results.comparison_result import GateResult

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ragassay.base.counts import FEW, either, few, grouped, plural
 from ragassay.base.note import Note
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
-from ragassay.cli.serving.serve_commands import listening, needs_service, run_server
+from ragassay.cli.serve_commands import listening, needs_service, run_server
 
 if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels
@@ -124,30 +124,17 @@ def agreement(given: Given) -> int:
     path = keep(given.folder, items, labels)
     both = {"reviews": items, "labels": labels}
     if given.json:
-        measures = {
-            kind: [asdict(one) for one in ones]
-            for found in both.values()
-            for kind, ones in found.measures.items()
-        }
-        right, labels_right = (
-            {name: {"right": n, "of": of} for name, (n, of) in one.known.items()}
-            for one in both.values()
-        )
-        spent = {
+        body: dict[str, object] = {"labels": {}}
+        for prefix, found in (("", items), ("labels_", labels)):
+            by_kind = {kind: [*map(asdict, ones)] for kind, ones in found.measures.items()}
+            body |= {"labels": by_kind} if prefix else {"agreement": by_kind.get("", [])}
+            known = {name: {"right": n, "of": of} for name, (n, of) in found.known.items()}
+            body |= {f"{prefix}calibration": known, f"{prefix}disagreements": found.differ}
+        body["seconds"] = {
             what: {name: sum(each) for name, each in one.seconds.items()}
             for what, one in both.items()
         }
-        show.json(
-            {
-                "agreement": measures.pop("", []),
-                "labels": measures,
-                "calibration": right,
-                "labels_calibration": labels_right,
-                "seconds": spent,
-                "disagreements": items.differ,
-                "labels_disagreements": labels.differ,
-            }
-        )
+        show.json(body)
         return show.OK if items.measures or labels.measures else show.INCOMPLETE
     for found in both.values():
         for kind, ones in found.measures.items():

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import is_config
-from ragassay.cli.golden.import_command import warn_of_left_out
-from ragassay.cli.output import show
-from ragassay.cli.output.command_progress import ProgressBar
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, is_config
+from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.golden.files_commands import warn_of_left_out
 
 if TYPE_CHECKING:
     from ragassay.synthesis.draft import Outcome, Rejection, Wish

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ragassay.engine.results.comparison_result import Comparison
     from ragassay.formats import NuggetBank
-    from ragassay.reports.charts.chart import Chart
+    from ragassay.reports.charts.drawing import Chart
     from ragassay.reports.notebook import PlotKind
 
 CONSISTENCY = "consistency"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragassay.base import files
-from ragassay.base.errors import UsageError, extra_needed, warn_user
+from ragassay.base.errors import UsageError, extra_needed
 from ragassay.reports.text import wording
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
@@ -54,11 +54,6 @@ def save(spec: Spec, path: str | Path) -> None:
     check_suffix(target)
     match target.suffix.casefold():
         case ".png":
-            if scripts := without_glyphs(spec):
-                warn_user(
-                    f"{path}: no installed font has the letters of {', '.join(scripts)}, so they "
-                    "are boxes. Install such a font (Noto Sans, Noto Sans CJK), or write .svg."
-                )
             content = renderer().vegalite_to_png(spec, scale=2.0, allowed_base_urls=[])
         case ".svg":
             content = as_svg(spec).encode()
@@ -74,38 +69,6 @@ def as_svg(spec: Spec) -> str:
         UsageError: the extra ``plots`` is not installed.
     """
     drawn: str = renderer().vegalite_to_svg(spec, allowed_base_urls=[])
-    return drawn
-
-
-def without_glyphs(spec: Spec) -> list[str]:
-    """The scripts of a chart's texts for which no installed font has glyphs, by Unicode's names.
-
-    A letter of each script is drawn and compared with the box that stands for no glyph.
-
-    Raises:
-        UsageError: the extra ``plots`` is not installed.
-    """
-    letters = {
-        unicodedata.name(one).partition(" ")[0]: one
-        for one in {*_texts(spec)}
-        if one > "\u024f" and one.isalpha() and unicodedata.name(one, "")
-    }
-    box = _drawn("\U0010fffd") if letters else b""
-    return sorted(script for script, letter in letters.items() if _drawn(letter) == box)
-
-
-def _texts(node: Any) -> str:
-    if isinstance(node, dict):
-        return "".join(f"{key}{_texts(one)}" for key, one in node.items())
-    if isinstance(node, list | tuple):
-        return "".join(map(_texts, node))
-    return node if isinstance(node, str) else ""
-
-
-def _drawn(letter: str) -> bytes:
-    style = f'font-family="{_FONT}" font-size="30"'
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><text y="30" {style}>'
-    drawn: bytes = renderer().svg_to_png(f"{svg}{letter}</text></svg>")
     return drawn
 
 
@@ -147,3 +110,39 @@ def house(title: str, notes: Sequence[str]) -> Spec:
         "config": _CONFIG,
         "usermeta": {"embedOptions": {"actions": False}},
     }
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture, drawn offline when it is shown or saved.
+
+    Attributes:
+        spec: of Vega-Lite.
+    """
+
+    spec: Spec
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the picture.
+
+        Args:
+            path: of the file; its suffix names the form: ``.png``, ``.svg`` or ``.json`` (of
+                Vega-Lite).
+
+        Returns:
+            The path.
+
+        Raises:
+            UsageError: another suffix, or the file cannot be written.
+        """
+        save(self.spec, path)
+        return Path(path)
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        """What a notebook shows: an SVG, which needs no script."""
+        return {"image/svg+xml": as_svg(self.spec), "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return "<Chart: a notebook shows it, save('chart.png') writes it to a file>"

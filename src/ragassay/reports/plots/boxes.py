@@ -15,10 +15,9 @@ from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.drawing import INK, MUTED, Spec
-from ragassay.reports.plots import marks, sheet
-from ragassay.reports.plots.marks import Channel, mark
+from ragassay.reports.plots import sheet
 from ragassay.reports.plots.series import PlotPanel, Series
-from ragassay.reports.plots.sheet import HEADING, NORMAL, SMALL
+from ragassay.reports.plots.sheet import HEADING, NORMAL, SMALL, Channel, mark
 from ragassay.reports.text import wording
 
 MAX_POINTS = 1_000
@@ -119,7 +118,7 @@ def _axis(series: Sequence[Series], name: str) -> Callable[[str], Channel]:
     metrics = [m for one in series if (m := one.metric(name)) is not None]
     ends = [end for metric in metrics for end in distribution_chart.scale(metric)]
     ends += [end for metric in metrics for end in (metric.low, metric.high) if end is not None]
-    return partial(marks.along, low=min(ends), high=max(ends), axis={"tickCount": 5})
+    return partial(sheet.along, low=min(ends), high=max(ends), axis={"tickCount": 5})
 
 
 def _boxes(series: Sequence[Series], name: str) -> list[Spec]:
@@ -152,19 +151,19 @@ def _boxes(series: Sequence[Series], name: str) -> list[Spec]:
     def line(**ends: Channel) -> Spec:
         return mark("rule", drawn, {"y": y("y"), "color": fill, **ends}, size=1.5)
 
-    sides = {"y": y("top"), "y2": marks.to("bottom")}
-    corners = sides | {"x": x("q1"), "x2": marks.to("q3"), "color": fill, "stroke": fill}
-    cap = {"y": y("cap_top"), "y2": marks.to("cap_bottom")}
+    sides = {"y": y("top"), "y2": sheet.to("bottom")}
+    corners = sides | {"x": x("q1"), "x2": sheet.to("q3"), "color": fill, "stroke": fill}
+    cap = {"y": y("cap_top"), "y2": sheet.to("cap_bottom")}
     return [
-        line(x=x("whisker_low"), x2=marks.to("q1")),
-        line(x=x("q3"), x2=marks.to("whisker_high")),
+        line(x=x("whisker_low"), x2=sheet.to("q1")),
+        line(x=x("q3"), x2=sheet.to("whisker_high")),
         line(x=x("whisker_low"), **cap),
         line(x=x("whisker_high"), **cap),
         mark("rect", drawn, corners, fillOpacity=0.2, strokeWidth=1.5),
         *clouds,
         # Dark, or it would be lost among points of its own colour.
         mark("rule", drawn, sides | {"x": x("median")}, size=2.5, color=INK),
-        *marks.mean(drawn, x, y("y")),
+        *sheet.mean(drawn, x, y("y")),
     ]
 
 
@@ -176,13 +175,13 @@ def _bars(series: Sequence[Series], name: str) -> list[Spec]:
         if (metric := one.metric(name)) is not None and metric.mean is not None
     ]
     axis = {"format": ".0%", "tickCount": 5}
-    x, y = partial(marks.along, low=0.0, high=1.0, axis=axis), _rows(series)
-    corners = {"x": x("zero"), "y": y("top"), "y2": marks.to("bottom")}
-    full_bar, share_bar = corners | {"x2": marks.to("one")}, corners | {"x2": marks.to("mean")}
+    x, y = partial(sheet.along, low=0.0, high=1.0, axis=axis), _rows(series)
+    corners = {"x": x("zero"), "y": y("top"), "y2": sheet.to("bottom")}
+    full_bar, share_bar = corners | {"x2": sheet.to("one")}, corners | {"x2": sheet.to("mean")}
     return [
         mark("rect", drawn, full_bar, color=_TRACK),
         mark("rect", drawn, share_bar | {"color": _fill(series)}, opacity=0.6),
-        *marks.mean(drawn, x, y("y")),
+        *sheet.mean(drawn, x, y("y")),
     ]
 
 
@@ -204,15 +203,15 @@ def _texts(
     small = {"baseline": "bottom", "fontSize": SMALL, "color": MUTED}
     bold = small | {"fontSize": HEADING, "fontWeight": "bold", "color": INK}
     layers = [
-        marks.text(panel.title, 0, _TITLE, align="left", **bold),
-        marks.text(panel.below, 0, _BELOW, align="left", **small),
+        sheet.text(panel.title, 0, _TITLE, align="left", **bold),
+        sheet.text(panel.below, 0, _BELOW, align="left", **small),
     ]
     if len(series) == 1:
-        return [*layers, marks.text(_in_words(panel, series[0]), 0, _HEADS, align="left", **small)]
+        return [*layers, sheet.text(_in_words(panel, series[0]), 0, _HEADS, align="left", **small)]
     y = _rows(series)("at")
 
     def column(cells: Sequence[Spec], x: float, align: str = "right", **style: Any) -> Spec:
-        place = {"x": marks.here(x), "y": y, "text": marks.WORDS}
+        place = {"x": sheet.here(x), "y": y, "text": sheet.WORDS}
         return mark("text", cells, place, baseline="middle", align=align, **style)
 
     middle = 0.0 if panel.share else _MIDDLE
@@ -230,8 +229,8 @@ def _texts(
         column(means, width + _MEAN, fontWeight="bold", **number),
         column([] if panel.share else medians, width + _MEDIAN, **number),
         column(counts, width + _N, "left", fontSize=SMALL, color=MUTED),
-        *(marks.text(head, width + x, _HEADS, align="right", **small) for x, head in heads.items()),
-        marks.text("n", width + _N, _HEADS, align="left", **small),
+        *(sheet.text(head, width + x, _HEADS, align="right", **small) for x, head in heads.items()),
+        sheet.text("n", width + _N, _HEADS, align="left", **small),
     ]
     empty = [
         {"at": at + offset, "text": line}
@@ -276,9 +275,9 @@ def _in_place(words: str, width: float, row: float) -> list[tuple[float, str]]:
 
 def _rows(series: Sequence[Series]) -> Callable[[str], Channel]:
     """From a field that counts rows to a place: one unit a file, from the top."""
-    return partial(marks.along, low=len(series) - 0.5, high=-0.5)
+    return partial(sheet.along, low=len(series) - 0.5, high=-0.5)
 
 
 def _fill(series: Sequence[Series]) -> Channel:
     places = list(range(len(series)))
-    return marks.colored("row", places, [sheet.color(at) for at in places])
+    return sheet.colored("row", places, [sheet.color(at) for at in places])

@@ -24,10 +24,9 @@ from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.charts.drawing import INK, MUTED, PALETTE, Spec
-from ragassay.reports.plots import marks, sheet
-from ragassay.reports.plots.marks import DASHED
+from ragassay.reports.plots import sheet
 from ragassay.reports.plots.series import PlotPanel, bare
-from ragassay.reports.plots.sheet import NORMAL, SMALL
+from ragassay.reports.plots.sheet import DASHED, NORMAL, SMALL
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import below, reach_of, scale_of
 
@@ -172,15 +171,15 @@ def _forest(line: _Line, width: float, height: float, *, first: bool, last: bool
     color = VERDICT_COLORS.get(d.verdict, MUTED)
     half = line.reach or 1.0
     signed = {"tickCount": 5, "labels": last, "format": "+,~f"}
-    x = partial(marks.along, low=-half, high=half, axis=signed if line.reach else None)
-    middle = marks.here(height / 2)
+    x = partial(sheet.along, low=-half, high=half, axis=signed if line.reach else None)
+    middle = sheet.here(height / 2)
     right = {"align": "right", "baseline": "middle"}
     layers = [
-        marks.mark("rule", drawn, {"x": x("zero")}, color=INK, size=1.2, strokeDash=[4, 3]),
-        marks.text(line.panel.title, -14, height / 2 - 8, fontSize=NORMAL, fontWeight="bold",
+        sheet.mark("rule", drawn, {"x": x("zero")}, color=INK, size=1.2, strokeDash=[4, 3]),
+        sheet.text(line.panel.title, -14, height / 2 - 8, fontSize=NORMAL, fontWeight="bold",
                    color=INK, **right),
-        marks.text(line.panel.below, -14, height / 2 + 9, fontSize=SMALL, color=MUTED, **right),
-        *marks.mean(drawn, x, middle, ink=color, size=4),
+        sheet.text(line.panel.below, -14, height / 2 + 9, fontSize=SMALL, color=MUTED, **right),
+        *sheet.mean(drawn, x, middle, ink=color, size=4),
     ]  # fmt: skip
     if first:
         layers += [
@@ -201,13 +200,13 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
         for at, diff in enumerate(line.diffs)
     ]
     half = line.extent or 1.0
-    y = partial(marks.along, low=-half, high=half)
+    y = partial(sheet.along, low=-half, high=half)
     places = {
-        "x": marks.along("from", 0, line.n_all or 1),
-        "x2": marks.to("to"),
+        "x": sheet.along("from", 0, line.n_all or 1),
+        "x2": sheet.to("to"),
         "y": y("value"),
-        "y2": marks.to("zero"),
-        "color": marks.colored("sign", ["new higher", "old higher"], PALETTE[:2]),
+        "y2": sheet.to("zero"),
+        "color": sheet.colored("sign", ["new higher", "old higher"], PALETTE[:2]),
     }
     p = wording.p_value(d.p_adjusted)
     tested = "" if d.p_adjusted is None else f"p {p}" if p.startswith("<") else f"p = {p}"
@@ -229,9 +228,9 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
         ends = ((line.extent, 4), (-line.extent, height - 4))
         texts += [(f"{end:+.3g}", place, left) for end, place in ends]
     layers = [
-        marks.mark("rule", [{"zero": 0.0}], {"y": y("zero")}, color=MUTED, size=1),
-        marks.mark("rect", bars, places, opacity=0.85),
-        *(marks.text(text, y=place, baseline="middle", **style) for text, place, style in texts),
+        sheet.mark("rule", [{"zero": 0.0}], {"y": y("zero")}, color=MUTED, size=1),
+        sheet.mark("rect", bars, places, opacity=0.85),
+        *(sheet.text(text, y=place, baseline="middle", **style) for text, place, style in texts),
     ]
     if first:
         layers.append(_head("difference of each query, sorted", width / 2, "center"))
@@ -239,7 +238,7 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
 
 
 def _head(words: str, x: float, align: str) -> Spec:
-    return marks.text(words, x, -10, align=align, baseline="middle", fontSize=SMALL, color=MUTED)
+    return sheet.text(words, x, -10, align=align, baseline="middle", fontSize=SMALL, color=MUTED)
 
 
 def _signed(value: float) -> str:

@@ -194,15 +194,6 @@ class Layout:
                 columns.setdefault(int(match[1] or 1), {})[match[0]] = paths
         return {run: of for run in sorted(columns) if any((of := columns[run]).values())}
 
-    def rank(self, name: str) -> tuple[int, str, int]:
-        """The place of a metric among the others: in the order of the suite or of the titles, one
-        cut-off like another."""
-        order = list(self.titles) if self.statistic else list(suites.get(self.suite).metrics)
-        match = _CUT_OFF.fullmatch(plain(name))
-        base = f"{match[1]}1" if match else plain(name)
-        at = order.index(base) if base in order else len(order)
-        return (at, match[1], int(match[2])) if match else (at, "", 0)
-
     def judged(self, name: str) -> bool:
         """Whether a metric takes a judge (or an embedder), who should be named."""
         if self.statistic is not None:
@@ -234,8 +225,9 @@ class Layout:
         """Of the available metrics those that its pictures show."""
         if self.statistic is None:
             return self.default
-        every = tuple(available)
-        return tuple(name for name in every if plain(name) in self.titles) or every
+        order, every = list(self.titles), tuple(available)
+        titled = [name for name in every if plain(name) in order]
+        return tuple(sorted(titled, key=lambda name: order.index(plain(name)))) or every
 
     def all_foreign(self, metrics: Iterable[str]) -> bool:
         """Whether none of the metrics is the TREC evaluator's own, though these may be drawn."""
@@ -253,8 +245,7 @@ class Layout:
             return [spellings.get(one.casefold(), one) for one in naming.split(list(wanted))]
         names = []
         for word in wanted:
-            match = re.fullmatch(r"run_\d+_((?:retrieval|generation)_score_.+)", word, re.S)
-            name = match[1] if match else word
+            name = re.sub(r"\Arun_\d+_(?=retrieval_score_|generation_score_)", "", word)
             part = name.casefold().replace(" ", "_")
             # The published column holds a label, and what is drawn is the share that it stands for.
             flag = "answered" in available and part in _FLAG

@@ -25,9 +25,9 @@ from ragassay.reports.plots.layouts import (
     by_two_formulas,
     plain,
 )
-from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.result_files import Sources
 from ragassay.reports.plots.series import PlotPanel, Series
+from ragassay.reports.plots.sheet import DASHED
 from ragassay.reports.tables.rows_by_sample import run_numbers
 from ragassay.reports.text import wording
 

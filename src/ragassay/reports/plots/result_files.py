@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.counts import few
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Identity
 from ragassay.base.score import Reason, Score, Unscored
@@ -179,17 +180,14 @@ def _read(path: Path, layout: Layout) -> list[Result]:
 def _other_kind(path: Path, heads: Sequence[str], layout: Layout) -> InputError:
     """The error for a table of another kind, with what to do about it."""
     others = [name for name in EVALUATORS if layout_of(name).columns_of(heads)]
-    some = ", ".join(heads[:8]) + (" ..." if len(heads) > 8 else "")
     hint = (
-        "Wanted: trecrag.csv or consistency.csv of a run, or what Open RAG Eval writes "
-        f"(run_1_retrieval_score_... or consistency_...). Found: {some}."
+        "Wanted: trecrag.csv or consistency.csv of a run, or what Open RAG Eval writes. "
+        f"Found: {few(heads, 8)}."
     )
     if others:
         hint = f"It holds results of the other evaluator: use --evaluator {others[0]}."
     elif {"passage_id", "passage", "generated_answer"} <= set(heads):
         hint = "It holds answers, not scores: 'ragassay run FILE --suite trecrag' scores them."
-    elif {"sample", "metric"} & set(heads):
-        hint = "It is a table of a run: name the run folder itself, or its trecrag.csv."
     problem = f"has no column of the {layout.evaluator} evaluator"
     return InputError(problem, path=path, line=1, hint=hint)
 
@@ -273,11 +271,10 @@ class _Cell:
         """
         stats, listed = self.object("stats"), self.object().get("values")
         key, by = KEYS[statistic], HIGHEST_GRADE if scaled else 1.0
-        entries = listed if isinstance(listed, list) else ()
-        plain_values = (one for one in entries if not isinstance(one, dict | list))
-        numbers = [n for one in plain_values if (n := self.number(one, "values")) is not None]
         if not scaled and key in stats:
             return self.number(stats[key], key)
+        plain = [one for one in listed or () if not isinstance(one, dict | list)]
+        numbers = [n for one in plain if (n := self.number(one, "values")) is not None]
         if len(numbers) >= 2:
             try:
                 value: float | None = getattr(spread([one / by for one in numbers]), statistic)
@@ -332,7 +329,7 @@ def _read_table(
     for system, scores in runs.items():
         judge = ", ".join(sorted(judges.get(system, ())))
         described = []
-        for name in sorted(metrics, key=layout.rank):
+        for name in metrics:
             by = [f"judge={judge}" if judge else UNKNOWN] if layout.judged(name) else []
             by_columns = "|".join([BY_FILE, *by, *([formula] if by_two_formulas(name) else [])])
             signature = signed.get(name) or by_columns

@@ -9,7 +9,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import distribution_chart, drawing
 from ragassay.reports.charts.drawing import INK, PALETTE, Spec
-from ragassay.reports.plots import marks
+from ragassay.reports.plots import sheet
 from ragassay.reports.plots.boxes import boxes, interval_words
 from ragassay.reports.plots.series import Series, bare, numbered
 from ragassay.reports.text import wording
@@ -70,20 +70,20 @@ def _histogram(one: Series, name: str) -> Spec:
         for at, count in enumerate(counts)
     ]
 
-    def x(field: str) -> marks.Channel:
-        return marks.along(field, low, high, axis={"tickCount": 5})
+    def x(field: str) -> sheet.Channel:
+        return sheet.along(field, low, high, axis={"tickCount": 5})
 
     share = {"field": "share", "type": "quantitative", "title": None}
     y = share | {"axis": {"format": ".0%", "tickCount": 3}}
-    places = {"x": x("from"), "x2": marks.to("to"), "y": y, "y2": marks.to("zero")}
+    places = {"x": x("from"), "x2": sheet.to("to"), "y": y, "y2": sheet.to("zero")}
     style = {"color": PALETTE[0], "opacity": 0.75, "stroke": "#ffffff", "strokeWidth": 1}
-    layers = [marks.mark("rect", bars, places, **style)]
+    layers = [sheet.mark("rect", bars, places, **style)]
     ends = {"mean": metric.mean, "low": metric.low, "high": metric.high}
     if metric.aggregate != "sum" and metric.low is not None:
-        band = {"x": x("low"), "x2": marks.to("high")}
-        layers.append(marks.mark("rect", [ends], band, color=INK, opacity=0.15))
+        band = {"x": x("low"), "x2": sheet.to("high")}
+        layers.append(sheet.mark("rect", [ends], band, color=INK, opacity=0.15))
     if metric.aggregate != "sum" and metric.mean is not None:
-        layers.append(marks.mark("rule", [ends], {"x": x("mean")}, color=INK, size=2))
+        layers.append(sheet.mark("rule", [ends], {"x": x("mean")}, color=INK, size=2))
     title = {
         "text": f"{wording.one_line(name)} {wording.arrow(metric.higher_is_better)}".strip(),
         "subtitle": f"{one.name}, {wording.coverage(metric)} scored",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +18,6 @@ MOST = 26
 
 _GENERIC = ("trecrag", "consistency")
 """Files that every run folder holds, so the folder's name says more."""
-
-_WORDS = re.compile(r".{3,}[-_.\s/·]", re.S)
-"""Whole words at the beginning of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +107,12 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def shortened(names: Sequence[str]) -> list[str]:
-    """The names, shortened where they are too long. Names that were different stay different.
-
-    What all names begin with is cut first, in whole words, then the middle.
-
-    Args:
-        names: of files.
-    """
-    if all(len(name) <= MOST for name in names):
-        return list(names)
-    prefix = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071 not a path
-    words = _WORDS.match(prefix)
-    ends = [name[words.end() :] if words else "" for name in names]
-    short = [
-        _middle(f"…{end}" if end else name, MOST) for name, end in zip(names, ends, strict=True)
-    ]
+    """The names, cut in the middle where they are too long. Names that were different stay
+    different."""
+    short = [_middle(name, MOST) for name in names]
     return [
-        one if short.count(one) == 1 else f"{at}: {_middle(one, MOST - 4)}"
-        for at, one in enumerate(short, start=1)
+        one if short.count(one) == 1 else f"{at}: {_middle(name, MOST - 4)}"
+        for at, (one, name) in enumerate(zip(short, names, strict=True), start=1)
     ]
 
 

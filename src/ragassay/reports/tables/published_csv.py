@@ -20,7 +20,7 @@ from ragassay.metrics.consistency.runs_alike import RunsRouge1, RunsRouge2, Runs
 from ragassay.metrics.consistency.runs_spread import SCORES
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, cell, demand, texts
+from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, SpecValues, cell, demand, texts
 from ragassay.reports.tables.rows_by_sample import by_query, consistency_of, gaps, run_numbers
 from ragassay.reports.tables.tables import write_lines
 from ragassay.reports.views.consistency_view import SIMILARITIES
@@ -41,11 +41,7 @@ STATS: Mapping[str, str] = {
 PUBLISHED: Mapping[str, str] = {
     "runs_bertscore.f": "consistency_bert_score",
     "runs_rougeL.f": "consistency_rouge_score",
-    "umbrela": "consistency_mean_umbrela_score",
-    "nuggets.all": "consistency_mean_nugget_assignment_score",
-    "nuggets.vital": "consistency_vital_nuggetizer_score",
-    "hhem": "consistency_hallucination_score",
-    "citation.f1": "consistency_citation_f1_score",
+    **{name: f"consistency_{column.split('_score_', 1)[1]}" for name, column in NUMBERS.items()},
 }
 """Open RAG Eval's columns by metric; others are ``consistency_METRIC``."""
 

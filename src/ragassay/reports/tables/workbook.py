@@ -45,6 +45,10 @@ _CHARTS_OF_A_PAGE, _CHART_SCALE = 2, 70
 """How many charts are printed on a page, at how many percent of their size."""
 
 
+_Row = tuple[Sequence[Any], Any]
+"""The cells of a row, and their form: ``None`` for that of each cell's type."""
+
+
 def write_workbook(result: Result, path: Path) -> None:
     """Writes a run as an Excel workbook.
 
@@ -75,19 +79,24 @@ class _Workbook:
     def __init__(self, book: xlsxwriter.Workbook, result: Result) -> None:
         self._book, self._result = book, result
         self._prompts: dict[str, str] = {}
-        self._head = book.add_format(
-            {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}
-        )
-        self._strong = book.add_format({"bold": True, "valign": "top"})
-        self._text = book.add_format({"text_wrap": True, "valign": "top"})
-        self._number = book.add_format({"num_format": "0.0000_)", "valign": "top"})
+        top = {"valign": "top"}
+        head = {"bold": True, "bottom": 1, "text_wrap": True}
+        self._head, self._strong = book.add_format(head | top), book.add_format({"bold": True})
+        number, text = {"num_format": "0.0000_)"}, {"text_wrap": True}
+        self._forms = {float: book.add_format(number | top), str: book.add_format(text | top)}
 
     def write(self) -> None:
         """Writes all sheets."""
-        self._summary()
-        self._records()
+        self._rows("Summary", (34, 10, 10, 10, 10, 10, 14, 14, 60), self._summary())
+        names = list(self._result.summary.metrics)
+        widths = (16, 12, 40, 50, 40, *([12, 40] * len(names)))
+        sheet = self._rows("Records", widths, self._records(names))
+        sheet.repeat_rows(0)
+        sheet.repeat_columns(0)
+        sheet.freeze_panes(1, 1)
+        sheet.autofilter(0, 0, len(self._result.columns), len(widths) - 1)
         self._distributions()
-        self._how()
+        self._rows("How it was computed", (30, 100), self._how())
 
     def _sheet(self, name: str, widths: Sequence[float]) -> Worksheet:
         sheet = self._book.add_worksheet(name)
@@ -98,62 +107,52 @@ class _Workbook:
         sheet.fit_to_pages(math.ceil(sum(widths) / _PAGE_WIDTH), 0)
         return sheet
 
-    def _summary(self) -> None:
+    def _rows(self, name: str, widths: Sequence[float], rows: Iterable[_Row]) -> Worksheet:
+        """A sheet of these rows. A row of one cell runs over the columns beside it."""
+        sheet = self._sheet(name, widths)
+        for at, (cells, form) in enumerate(rows):
+            for column, cell in enumerate(cells):
+                own = self._forms.get(type(cell)) if len(cells) > 1 else None
+                _put(sheet, at, column, cell, form or own)
+            if len(cells) > 1:
+                sheet.set_row(at, _height(cells, widths))
+        return sheet
+
+    def _summary(self) -> Iterator[_Row]:
         summary = self._result.summary
-        widths = (34, 10, 10, 10, 10, 10, 14, 14, 60)
-        sheet = self._sheet("Summary", widths)
-        _put(sheet, 0, 0, f"{summary.suite}: {summary.title}", self._strong)
-        _put(sheet, 1, 0, f"Means over {summary.averaged_over}.")
-        row = 3
+        yield [f"{summary.suite}: {summary.title}"], self._strong
+        yield [f"Means over {summary.averaged_over}."], None
+        yield [], None
         heads = ["metric", "mean", "low", "high", "scored", "of"]
         heads += ["for missing parts", "mean without them", "unscored"]
         groups = grouped((one.group, one) for one in summary.metrics.values())
         for group, metrics in groups.items():
             if group:
-                _put(sheet, row, 0, group, self._strong)
-                row += 1
-            _put_row(sheet, row, heads, self._head)
-            sheet.set_row(row, _height(heads, widths))
-            for metric in metrics:
-                row += 1
-                _put(sheet, row, 0, metric.name)
-                mean = _or_nothing(metric.mean) if metric.n_assumed else metric.mean
-                _put_row(sheet, row, (mean, metric.low, metric.high), self._number, first=1)
-                _put_row(sheet, row, (metric.n_scored, metric.n_total), first=4)
-                if metric.n_assumed:
-                    _put(sheet, row, 6, metric.n_assumed)
-                    _put(sheet, row, 7, _or_nothing(metric.mean_measured), self._number)
-                _put(sheet, row, 8, wording.reasons(metric.unscored))
-            row += 2
-        for warning in summary.warnings:
-            _put(sheet, row, 0, warning)
-            row += 1
+                yield [group], self._strong
+            yield heads, self._head
+            for one in metrics:
+                mean = _or_nothing(one.mean) if one.n_assumed else one.mean
+                cells: list[Any] = [one.name, mean, one.low, one.high, one.n_scored, one.n_total]
+                beside = (one.n_assumed, _or_nothing(one.mean_measured))
+                cells += beside if one.n_assumed else (None, None)
+                yield [*cells, wording.reasons(one.unscored)], None
+            yield [], None
+        yield from (([warning], None) for warning in summary.warnings)
 
-    def _records(self) -> None:
-        names = list(self._result.summary.metrics)
-        widths = (16, 12, 40, 50, 40, *([12, 40] * len(names)))
-        sheet = self._sheet("Records", widths)
-        sheet.repeat_rows(0)
-        sheet.repeat_columns(0)
+    def _records(self, names: Sequence[str]) -> Iterator[_Row]:
         heads = ["id", "system", "query", "context", "answer"]
         for name in names:
             heads += [name, f"{name}: explanation"]
-        _put_row(sheet, 0, heads, self._head)
-        sheet.set_row(0, _height(heads, widths))
-        sheet.freeze_panes(1, 1)
+        yield heads, self._head
         examples: dict[str, ScoreRow] = {}
-        for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
+        for identity, sample, scores in with_samples(self._result):
             cells: list[Any] = [identity[0], identity[1], *_texts(sample)]
             for name in names:
                 value, why = _value_and_reason(scores.get(name))
-                if value is not None and name not in examples:
-                    examples[name] = scores[name]
+                if value is not None:
+                    examples.setdefault(name, scores[name])
                 cells += [value, why]
-            for column, cell in enumerate(cells):
-                form = self._text if isinstance(cell, str) else self._number
-                _put(sheet, row, column, cell, form)
-            sheet.set_row(row, _height(cells, widths))
-        sheet.autofilter(0, 0, len(self._result.columns), len(heads) - 1)
+            yield cells, None
         for key in dict.fromkeys(key for score in examples.values() for key in score.evidence):
             for question, prompt in _prompts(self._result.judge_answers.get(key)):
                 self._prompts.setdefault(question, prompt)
@@ -166,9 +165,9 @@ class _Workbook:
             if not bars:
                 continue
             starts.append(row)
-            _put_row(sheet, row, (metric.name, "samples"), self._head)
-            for offset, bar in enumerate(bars, start=1):
-                _put_row(sheet, row + offset, bar)
+            for offset, cells in enumerate([(metric.name, "samples"), *bars]):
+                for column, cell in enumerate(cells):
+                    _put(sheet, row + offset, column, cell, None if offset else self._head)
             chart = self._book.add_chart({"type": "column"})
             first, last = row + 1, row + len(bars)
             chart.add_series(
@@ -186,15 +185,10 @@ class _Workbook:
         sheet.set_print_scale(_CHART_SCALE)  # Excel breaks no page of a sheet that is fitted
         sheet.set_h_pagebreaks(starts[_CHARTS_OF_A_PAGE::_CHARTS_OF_A_PAGE])
 
-    def _how(self) -> None:
-        result = self._result
-        widths = (30, 100)
-        sheet = self._sheet("How it was computed", widths)
+    def _how(self) -> Iterator[_Row]:
         prompts = ((f"{name}: a prompt", text) for name, text in self._prompts.items())
-        for row, (key, value) in enumerate((*_facts(result), *prompts)):
-            _put(sheet, row, 0, key, self._strong)
-            _put(sheet, row, 1, value, self._text)
-            sheet.set_row(row, _height((key, value), widths))
+        for key, value in (*_facts(self._result), *prompts):
+            yield [key, value], None
 
 
 def _height(cells: Iterable[Any], widths: Iterable[float]) -> float:
@@ -286,14 +280,6 @@ def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
     for number, count in enumerate(distribution_chart.histogram(values, low, high, _BINS)):
         start = low + number * width
         yield f"{start:.3g} to {start + width:.3g}", count
-
-
-def _put_row(
-    sheet: Worksheet, row: int, values: Iterable[Any], form: Any = None, first: int = 0
-) -> None:
-    """Writes cells beside each other."""
-    for column, value in enumerate(values, start=first):
-        _put(sheet, row, column, value, form)
 
 
 def _put(sheet: Worksheet, row: int, column: int, value: Any, form: Any = None) -> None:

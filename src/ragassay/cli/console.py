@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
 from ragassay.base import printable
-from ragassay.cli.output.global_options import GLOBAL_OPTIONS
+from ragassay.cli.global_options import GLOBAL_OPTIONS
 
 
 class HarmlessConsole(Console):

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from ragassay.cli.output import interrupt
-from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
+from ragassay.cli import interrupt
+from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,35 +39,29 @@ class ProgressBar:
         total: Callable[[], int | None] = lambda: None,
         doing: Callable[[], str] | None = None,
     ) -> None:
-        from ragassay.cli.output.console import console
+        from ragassay.cli.console import console
 
-        self._out, self._wanted = console(stderr=True), GLOBAL_OPTIONS.get().progress
-        self._live = self._out.is_terminal and self._wanted and not GLOBAL_OPTIONS.get().quiet
-        self._label, self._total, self._doing = label, total, doing
-        self._bar = _rich_bar(self._out, doing, disable=not self._live)
-        self._task = self._bar.add_task(label, total=None, rate=0.0, noun="samples")
+        options, self._out = GLOBAL_OPTIONS.get(), console(stderr=True)
+        shown, terminal = options.progress, self._out.is_terminal
+        self._live = terminal and shown and not options.quiet
+        self._says = not terminal and shown and doing is not None
+        self._label, self._total, self._doing, self._noun = label, total, doing, "samples"
+        self._bar: Progress | None = None
         self._begun = self._logged = time.monotonic()
         self._starting, self._ended = threading.Lock(), threading.Event()
-        self._timer = threading.Timer(PATIENCE_S, self._show)
-        self._timer.daemon = True
 
     def __enter__(self) -> Self:
         """Shows the bar at once or after a while: also before the first sample is done, which may
         take long."""
-        if self._live and self._doing is not None:
-            self._show()
-        elif self._live:
-            self._timer.start()
-        elif self._doing is not None and self._wanted and not self._out.is_terminal:
-            threading.Thread(target=self._say, args=(self._doing,), daemon=True).start()
+        if self._live or self._says:
+            threading.Thread(target=self._watch, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Removes the bar."""
-        self._timer.cancel()
         with self._starting:
             self._ended.set()
-        if self._bar.live.is_started:  # else rich before 14 prints an empty line
+        if self._bar is not None:
             self._bar.stop()
 
     def __call__(self, n: int) -> None:
@@ -81,34 +75,40 @@ class ProgressBar:
         elapsed = now - self._begun
         if now - self._logged > EVERY_S:
             self._logged = now
-            LOG.info("%s: %s %s", self._label, f"{n:,}", self._bar.tasks[0].fields["noun"])
-        if self._live and (elapsed > PATIENCE_S or self._bar.live.is_started):
+            LOG.info("%s: %s %s", self._label, f"{n:,}", self._noun)
+        if self._live and elapsed > PATIENCE_S:
             self._show()
-            self._bar.update(self._task, completed=n, rate=n / max(elapsed, 1e-3))
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=n, rate=n / max(elapsed, 1e-3))
 
     def compared(self, n: int, of: int) -> None:
         """Restarts the bar for the queries whose repeated runs are compared, and counts those."""
-        if self._bar.tasks[0].fields["noun"] != "queries":
+        if self._noun != "queries":
             self._begun, self._total = time.monotonic(), lambda: of
-            self._bar.reset(
-                self._task, description="comparing runs", total=of, noun="queries", rate=0.0
-            )
+            self._label, self._noun = "comparing runs", "queries"
+            if self._bar is not None:
+                task = self._bar.task_ids[0]
+                self._bar.reset(task, description=self._label, total=of, noun="queries", rate=0.0)
         self(n)
 
     def _show(self) -> None:
         with self._starting:
-            if not self._bar.live.is_started and not self._ended.is_set():
-                self._bar.update(self._task, total=self._total())
-                self._bar.start()
+            if self._bar is None and not self._ended.is_set():
+                bar = _rich_bar(self._out, self._doing)
+                bar.add_task(self._label, total=self._total(), rate=0.0, noun=self._noun)
+                bar.start()
+                self._bar = bar
 
-    def _say(self, doing: Callable[[], str]) -> None:
-        """Prints a line now and then, for a log that somebody watches."""
-        while not self._ended.wait(EVERY_S):
-            LOG.info("%s", doing())
-            self._out.print(f"note: {doing()}", markup=False)
+    def _watch(self) -> None:
+        """Shows the bar in time; prints a line now and then where there is no terminal."""
+        if self._live and not self._ended.wait(PATIENCE_S if self._doing is None else 0):
+            self._show()
+        while self._says and self._doing is not None and not self._ended.wait(EVERY_S):
+            LOG.info("%s", self._doing())
+            self._out.print(f"note: {self._doing()}", markup=False)
 
 
-def _rich_bar(out: Console, doing: Callable[[], str] | None, *, disable: bool) -> Progress:
+def _rich_bar(out: Console, doing: Callable[[], str] | None) -> Progress:
     from rich.progress import (
         BarColumn,
         Progress,
@@ -139,5 +139,4 @@ def _rich_bar(out: Console, doing: Callable[[], str] | None, *, disable: bool) -
         expand=doing is not None,
         console=out,
         transient=True,
-        disable=disable,
     )

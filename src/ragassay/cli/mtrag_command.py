@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from cyclopts import Parameter
-
 from ragassay.base.errors import UsageError
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
-from ragassay.cli.output.command_progress import ProgressBar
+from ragassay.cli.command_progress import ProgressBar
 
 SUITE = "mtrag"
 VLLM = "http://localhost:8001/v1"
 """Where the published scripts look for a vLLM server."""
-
-
-def Hidden(*names: str) -> Parameter:  # noqa: N802 - used like cyclopts' Parameter
-    """A published flag that is understood only to say what to write instead."""
-    return Parameter(name=list(names), negative=(), show=False)
 
 
 @command(
@@ -100,24 +93,19 @@ def judge_words(
     name none. A key on the command line and an address of Azure are refused."""
     if openai_key is not None:
         raise UsageError(
-            "A key on the command line stays in the shell's history and in the list of processes. "
-            "Put it into the environment (OPENAI_API_KEY), or name a file with --key-file, and "
-            "leave out --openai_key."
+            "A key on the command line stays in the shell's history. Put it into the environment "
+            "(OPENAI_API_KEY), or name a file with --key-file, and leave out --openai_key."
         )
     if azure_host is not None:
-        raise UsageError(
-            "--azure_host: name the endpoint and the deployment as --judge URL#DEPLOYMENT, where "
-            "URL is that of its OpenAI-compatible API."
-        )
+        raise UsageError("--azure_host: name endpoint and deployment as --judge URL#DEPLOYMENT.")
     if provider is None:
         if judge_model is not None:
             raise UsageError("--judge_model names the model of a --provider: give both.")
         return None
     if provider == "hf":
         raise UsageError(
-            "--provider hf loads a model into this process, which ragassay does not do. Serve it "
-            "(vllm serve MODEL --port 8001) and say --provider vllm --judge_model MODEL, or "
-            "--judge URL#MODEL for any OpenAI-compatible server."
+            "--provider hf would load a model into this process. Serve it (vllm serve MODEL --port "
+            "8001) and say --provider vllm --judge_model MODEL, or --judge URL#MODEL."
         )
     if provider == "vllm":
         if judge_model is None:

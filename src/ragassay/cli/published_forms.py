@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from ragassay.base.errors import UsageError
 
 MTRAG = "mtrag"
-_NOT_OF_A_STEP = ("--metrics", "-m", "--limit", "-n", "--columns")
-"""Options of a run that a step, which adds fields to every record, does not have."""
 
 
 def published_form(words: Sequence[str]) -> tuple[list[str], str] | None:
@@ -19,7 +17,9 @@ def published_form(words: Sequence[str]) -> tuple[list[str], str] | None:
     Raises:
         UsageError: the words lack something, or name what belongs elsewhere.
     """
-    if words[:1] in (["run"], [MTRAG]) and any(_flag(word) == "--step" for word in words[1:]):
+    if words[:1] in (["run"], [MTRAG]) and any(
+        f"{word}=".startswith("--step=") for word in words[1:]
+    ):
         ours = _step(words)
         sentence = f"'--step {ours[1]}' is MT-RAG's form of 'ragassay {ours[0]} {ours[1]}'."
         return ours, sentence
@@ -45,10 +45,6 @@ def _step(words: Sequence[str]) -> list[str]:
         raise UsageError("--step needs the name of a step: --step idk.")
     if suite not in (None, MTRAG):
         raise UsageError(f"--step belongs to the suite {MTRAG}, not to {suite}.")
-    if cut := [word for word in rest if _flag(word) in _NOT_OF_A_STEP]:
-        raise UsageError(
-            f"A step writes every record with its published fields: {cut[0]} does not go with it."
-        )
     return [MTRAG, step, *rest]
 
 
@@ -67,13 +63,8 @@ def _generate_queries(words: Sequence[str]) -> list[str]:
     config = _taken(rest, "--config")
     if any(_flag(word) == "--output" for word in rest):
         raise UsageError(
-            "--output: name the file of queries in the configuration (output: base_filename, "
-            "format). 'ragassay golden synthesize CONFIG -o DIR' names the folder of the golden "
-            "set that is made beside it."
-        )
-    if config is None and not {"--help", "-h"} & set(rest):
-        raise UsageError(
-            "generate-queries needs --config FILE; ours is 'ragassay golden synthesize FILE'."
+            "--output: name the file of queries in the configuration (output: base_filename). "
+            "'ragassay golden synthesize CONFIG -o DIR' names the folder of the golden set."
         )
     rest = [
         "--n" + word.removeprefix("--num-queries") if _flag(word) == "--num-queries" else word

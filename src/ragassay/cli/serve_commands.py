@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import OptionError, UsageError
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import show
 
 if TYPE_CHECKING:
     from ragassay.mcp.mcp_server import McpOptions

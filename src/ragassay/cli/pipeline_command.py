@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
+from ragassay.cli import interrupt, show
 from ragassay.cli.command import Given, command
-from ragassay.cli.output import interrupt, show
 from ragassay.reports.model import Column, Report, Table, table
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from ragassay.base import printable
 from ragassay.base.errors import UsageError, called
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import numbers
-from ragassay.cli.output import show
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +69,8 @@ def _refuse(given: Given) -> None:
         if number is not None and number < lowest:
             raise UsageError(f"{flag} must be at least {lowest}.")
     ultrarag = given.format == "ultrarag"
-    for path in (given.run, *given.more):
+    runs = [given.run, *given.more]
+    for path in runs:
         if path.name.startswith("-") and path != STANDARD_INPUT:
             raise UsageError(
                 f"There is no option {str(path)!r}. 'ragassay trec --help' lists them."
@@ -81,7 +81,7 @@ def _refuse(given: Given) -> None:
             "--format ultrarag takes one run or two, and neither -q nor --json.",
         ),
         (
-            [given.run, *given.more].count(STANDARD_INPUT) > 1,
+            runs.count(STANDARD_INPUT) > 1,
             "Only one run can be read from standard input ('-').",
         ),
         (

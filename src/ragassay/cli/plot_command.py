@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.plugins import added
-from ragassay.cli.command import Given, command
-from ragassay.cli.flags import listed
-from ragassay.cli.output import show
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, listed
 
 if TYPE_CHECKING:
     from ragassay.reports.charts.drawing import Spec

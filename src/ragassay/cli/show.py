@@ -6,19 +6,20 @@ import os
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base import printable
-from ragassay.cli.output.command_progress import ProgressBar
-from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
+from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ragassay.cli.command import Given
     from ragassay.engine.results import Result
     from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.summary import Summary
@@ -42,8 +43,8 @@ ended, so that it is never taken for a failed gate."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where to print; see `ragassay.cli.output.console`, which loads rich."""
-    from ragassay.cli.output.console import console as new_console
+    """Where to print; see `ragassay.cli.console`, which loads rich."""
+    from ragassay.cli.console import console as new_console
 
     return new_console(stderr=stderr)
 
@@ -189,12 +190,41 @@ def status(label: str) -> Iterator[None]:
         yield
 
 
-def github_of(shown: Result, *, as_json: bool) -> None:
-    """Tells GitHub's workflow what a run found."""
+def finished(
+    shown: Result,
+    files: Mapping[str, Path],
+    given: Given,
+    *,
+    every: bool = False,
+    slices: bool = False,
+) -> int:
+    """Prints a run with its files and gates, as text or as JSON, and also for GitHub's workflow
+    where that is asked for; gives the exit code. ``every`` and ``slices`` are those of `result`.
+    With ``--quiet``, standard error says why a run is incomplete.
+    """
+    from ragassay.engine.results.summary import missing_by_accident
     from ragassay.reports.views.summary_view import result_report
 
-    reports = [result_report(shown, gates=False, slices=True)]
-    github(reports, shown.gates, *summaries(shown), as_json=as_json)
+    if given.json:
+        json({**result_json(shown), "gates": [one.to_json() for one in shown.gates]})
+        warn(shown.summary.warnings)
+    else:
+        result(shown, every=every, slices=slices)
+        lines(*(f"{what}: {path}" for what, path in files.items()))
+        if not files:
+            text = "Add -o DIR to keep the scores and an HTML report."
+            console().print(text, style="dim")
+        gates(shown.gates)
+    if given.github:
+        reports = [result_report(shown, gates=False, slices=True)]
+        github(reports, shown.gates, *summaries(shown), as_json=given.json)
+    code = exit_code(shown.gates, *summaries(shown))
+    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
+        missing = missing_by_accident(*summaries(shown))
+        reasons = [f"{missing}: the run is incomplete."] if missing else []
+        for sentence in [*reasons, *shown.summary.warnings]:
+            sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")
+    return code
 
 
 def github(
@@ -231,17 +261,3 @@ def numbered(path: Path, at: int, of: int) -> Path:
 def summaries(shown: Result) -> list[Summary]:
     """The summary of a run and, where there is one, that of its consistency."""
     return [one.summary for one in (shown, shown.consistency) if one is not None]
-
-
-def exit_code_of(shown: Result) -> int:
-    """The exit code for a run and its gates. With ``--quiet``, standard error says why a run is
-    incomplete."""
-    from ragassay.engine.results.summary import missing_by_accident
-
-    code = exit_code(shown.gates, *summaries(shown))
-    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
-        missing = missing_by_accident(*summaries(shown))
-        reasons = [f"{missing}: the run is incomplete."] if missing else []
-        for sentence in [*reasons, *shown.summary.warnings]:
-            sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")
-    return code

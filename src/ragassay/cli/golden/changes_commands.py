@@ -1,0 +1,192 @@
+"""``ragassay golden anchor``, ``diff`` and ``isolate``: what changed, and what fails."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragassay.base.counts import either, few, plural
+from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
+from ragassay.cli import show
+from ragassay.cli.command import Given, command
+
+if TYPE_CHECKING:
+    from ragassay.base.note import Note
+    from ragassay.engine.results.summary import MetricSummary
+    from ragassay.golden.golden_folder import GoldenSet
+
+
+@command("golden anchor")
+def anchor(given: Given) -> int:
+    """Find the gold spans again after the documents were edited.
+
+    A span is found by its text and what stands around it; edited texts by their distance. What
+    could be at several places, or at one whose surroundings do not tell that it is the same
+    (unsure), or stands nowhere, is listed and stays as it is: exit code 3. A person marks such
+    places on the page of 'ragassay golden review', or rejects the items.
+    Documents that were added, or were left out and can be read now, are taken into documents.json
+    and named.
+
+    ```sh
+    ragassay golden anchor golden --dry-run
+    ragassay golden anchor golden
+    ```
+    """
+    from ragassay.golden import anchor as find
+    from ragassay.golden.alignment.anchoring import save_places
+    from ragassay.golden.golden_diff import differing, excerpt
+    from ragassay.golden.golden_folder import GoldenSet
+
+    golden = GoldenSet.open(given.folder)
+    documents = golden.documents()
+    listed = golden.known_documents()
+    added = [name for name in documents if listed and name not in listed]
+    spans = list(find(golden.items, documents))
+    if not given.dry_run:
+        save_places(golden, spans)
+        golden.save_manifest(documents)
+    if added:
+        become = "would be" if given.dry_run else either(len(added), "is", "are")
+        show.warn([str(Note("documents_taken_in", {"become": become}, tuple(added)))])
+    unplaced = [one for one in spans if one.new is None]
+    if given.json:
+        show.json([one.to_json() for one in spans if one.found != "unchanged"])
+    else:
+        counts = Counter(one.found for one in spans)
+        show.lines(
+            f"{given.folder}: {plural(len(spans), 'gold span')}: "
+            + ", ".join(f"{n} {name}" for name, n in counts.most_common())
+        )
+        for one in spans:
+            if one.found == "changed" and one.new is not None:
+                before, now = differing(one.old.text, one.new.text)
+                look = " (other numbers: look at its references)" if one.has_other_numbers else ""
+                show.wrapped(
+                    f"changed: {one.item}, distance {one.distance:.2f}: {before} is {now}{look}"
+                )
+            elif one.new is not None and one.new.document != one.old.document:
+                show.wrapped(f"moved: {one.item}: from {one.old.document} to {one.new.document}")
+        for one in unplaced:
+            where = few([f"{name}:{at}" for name, at in one.places])
+            if one.found == "unsure":
+                where = f"one place, {where}, whose surroundings do not tell that it is the same"
+            old = excerpt(one.old.text)
+            show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
+        if unplaced:
+            show.lines(
+                f"Mark the right places on the page of 'ragassay golden review {given.folder}', or "
+                "reject the items."
+            )
+    return show.INCOMPLETE if unplaced else show.OK
+
+
+@command("golden diff")
+def diff(given: Given) -> None:
+    """Say what changed from one golden set to another, and what that does to a run's scores.
+
+    ```sh
+    ragassay golden diff golden-2025 golden
+    ragassay golden diff golden-2025 golden --run runs/new
+    ```
+    """
+    from ragassay.golden.golden_diff import difference, differing
+    from ragassay.golden.golden_folder import GoldenSet
+
+    sets = GoldenSet.open(given.old), GoldenSet.open(given.new)
+    changes = list(difference(sets[0].items, sets[1].items))
+    effects = {} if given.run is None else _effects(given.run, given.old, given.new)
+    if given.run is not None:
+        show.warn(str(note) for one in sets for note in _misplaced(one))
+    if given.json:
+        listed = [
+            {"id": one.id, "kind": one.kind, "fields": one.fields}
+            | ({"gold": one.texts} if one.texts else {})
+            for one in changes
+        ]
+        means = {name: (before.mean, after.mean) for name, (before, after) in effects.items()}
+        scored = {name: [one.n_scored for one in both] for name, both in effects.items()}
+        show.json({"changes": listed, "means": means, "scored": scored})
+        return
+    counts = Counter(one.kind for one in changes)
+    show.lines(", ".join(f"{n} {name}" for name, n in counts.most_common()) or "nothing changed")
+    for one in changes:
+        fields = f" ({', '.join(one.fields)})" if one.fields else ""
+        texts = "; ".join(" is ".join(differing(*pair)) for pair in one.texts)
+        show.wrapped(f"{one.kind}: {one.id}{fields}" + (texts and f": {texts}"))
+    for name, (before, after) in effects.items():
+        show.lines(f"{name}: {_mean(before)} by {given.old}, {_mean(after)} by {given.new}")
+
+
+def _misplaced(golden: GoldenSet) -> Iterator[Note]:
+    """The warnings of `run` about spans whose text does not stand at their place."""
+    from ragassay.golden.golden_join import misplaced
+
+    items = golden.with_status("accepted", "draft")
+    if golden.documents_folder.is_dir() and any(item.gold for item in items):
+        yield from misplaced(golden, items, golden.documents())
+
+
+def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[MetricSummary, MetricSummary]]:
+    """By metric its scores of a run's answers with the old set and with the new one."""
+    from ragassay import evaluate, open_run
+
+    opened = open_run(run)
+    metrics = [name for name, one in opened.summary.metrics.items() if not one.judge]
+    if not metrics:
+        raise UsageError(
+            f"Each metric of {run} asks a judge. Score the answers anew with each set."
+        )
+    samples = list(opened.samples)
+    before, after = (
+        evaluate(samples, metrics=metrics, golden=one, golden_drafts=True).summary.metrics
+        for one in (old, new)
+    )
+    return {name: (before[name], after[name]) for name in metrics}
+
+
+def _mean(metric: MetricSummary) -> str:
+    mean = "not scored" if metric.mean is None else f"{metric.mean:.4f}"
+    return f"{mean} ({plural(metric.n_scored, 'sample')})"
+
+
+@command("golden isolate")
+def isolate(given: Given) -> None:
+    """Tell failures of retrieval from failures of generation: the full run, then the isolated one.
+
+    In the isolated run the generator was given the gold passages ('ragassay ask --gold-passages').
+    What is right with them only fails by its retrieval; what is wrong with them fails by its
+    generation. The difference of the two runs, with its test, is what retrieval costs. Runs that
+    are swapped, or of which none was given the gold passages, are refused; runs of different
+    systems are noted.
+
+    ```sh
+    ragassay golden isolate runs/full runs/isolated -m contains_answer
+    ```
+    """
+    from ragassay.engine.diagnosis.isolated_run import CLASSES, isolated
+    from ragassay.engine.results import open_run
+    from ragassay.reports.views.comparison_view import comparison_report
+
+    result = isolated(open_run(given.full), open_run(given.alone), given.metric, given.threshold)
+    if given.json:
+        keys = ("queries", "unscored", "unknown", "notes")
+        body = {key: getattr(result, key) for key in keys}
+        show.json({**body, "comparison": result.comparison.to_json()})
+        return
+    n = sum(map(len, result.queries.values()))
+    for kind, sentence in CLASSES.items():
+        names = result.queries[kind]
+        head = f"{len(names):>5} of {n}  "
+        listed = f"  ({few(names)})" if names else ""
+        show.wrapped(f"{head}{sentence}{listed}", " " * len(head))
+    if result.unscored:
+        show.lines(f"{result.unscored:>5}       unscored in one of the runs or in both")
+    if result.unknown:
+        head = f"{len(result.unknown):>5}       "
+        left_out = f"left out: the gold passages are not known  ({few(result.unknown)})"
+        show.wrapped(f"{head}{left_out}", " " * len(head))
+    show.warn(result.notes)
+    show.report(comparison_report(result.comparison))

@@ -1,0 +1,272 @@
+"""``ragassay golden import``, ``export``, ``sample`` and ``split``: sets from files, and parts."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragassay.base.counts import FEW, few, grouped, plural, share
+from ragassay.base.errors import InputError, UsageError
+from ragassay.base.note import Note
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, pairs
+
+if TYPE_CHECKING:
+    from ragassay.golden.exchange.golden_import import Placing
+    from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_item import GoldenItem, Status
+
+
+@command("golden import")
+def import_(given: Given) -> None:
+    """Make a golden set of the queries, references and gold spans of a file.
+
+    Several records of one id, as of several systems, are one item; where they ask or expect
+    different things, both are named and nothing is made. Fields of a golden set (status, tags,
+    kinds of wrong answers ...) are taken as what they are.
+
+    ```sh
+    ragassay golden import questions.jsonl --documents docs -o golden
+    ragassay golden import questions.csv --documents docs -o golden --columns references=answer
+    ```
+    """
+    from ragassay.golden.documents import readable_documents
+    from ragassay.golden.exchange.golden_import import imported
+    from ragassay.golden.golden_folder import GoldenSet, check_output, with_contexts
+
+    if given.documents is None:
+        command = shlex.join(["ragassay", "golden", "import", str(given.data), "--documents"])
+        raise UsageError(
+            "A golden set says where in your documents the evidence of each reference stands, so "
+            f"name their folder: {command} FOLDER -o {shlex.quote(str(given.output))}. To score "
+            "answers by the references of this file alone, no golden set is needed: ragassay run "
+            f"ANSWERS --references {shlex.quote(str(given.data))}."
+        )
+    renamed = pairs("--columns", given.columns, "FIELD=COLUMN", "references=answer", several=True)
+    if (given.output / "queries.jsonl").exists():
+        raise UsageError(
+            f"{given.output} is a golden set already. Choose another folder with -o. To add items, "
+            "export it with --drafts and import both files together, by a pattern: 'all/*.jsonl'."
+        )
+    check_output(given.output, given.data, given.documents)
+    loaded, left_out = readable_documents(given.documents, skip=given.skip_unreadable)
+    warn_of_left_out(left_out)
+    result = imported(
+        given.data, loaded, accept=given.accept, columns=renamed, encoding=given.encoding
+    )
+    items = result.items
+    with_contexts(items, loaded)
+    golden_set = GoldenSet(given.output, items, given.documents, left_out)
+    golden_set.write(loaded, f"imported from {given.data.name}.")
+    spans = sum(len(item.gold or ()) for item in items)
+    show.lines(
+        f"{given.output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
+        f"{plural(len(loaded), 'document')}"
+    )
+    statuses = Counter(item.status for item in items)
+    if statuses.keys() != {"accepted" if given.accept else "draft"}:
+        counts = ", ".join(f"{n} {name}" for name, n in statuses.most_common())
+        show.lines(f"Status: {counts}. What {given.data} accepts or rejects stays so.")
+    if len(items) < result.n_records:
+        records = plural(result.n_records, "record")
+        show.lines(f"{given.data} has {records}: those of one id are one item.")
+    show.lines(*_about_gold(result.gold, given.data))
+
+
+def _about_gold(gold: Sequence[Placing], data: Path) -> Iterator[str]:
+    """Lines about the gold passages of a file: how each was placed in the documents."""
+    if gold:
+        n = sum(one.gold is not None for one in gold)
+        yield f"{n:,} of {plural(len(gold), 'gold passage')} placed in the documents."
+    by_kind = grouped((kind, one) for one in gold for kind in one.kinds)
+    for kind in _KINDS:
+        if ones := by_kind.get(kind, ()):
+            ids = dict.fromkeys(one.item for one in ones)
+            yield str(Note(kind, {"n": len(ones), "data": str(data)}, tuple(ids)))
+            if kind in _LISTED:
+                yield from map(_line, ones[:_MOST_PASSAGES])
+                if len(ones) > _MOST_PASSAGES:
+                    yield f"  and {len(ones) - _MOST_PASSAGES:,} more"
+
+
+def _line(one: Placing) -> str:
+    from ragassay.golden.golden_diff import differing
+
+    if one.gold is None:
+        return f"  {one.where}: {one.reason}"
+    in_file, in_document = differing(one.said.text or "", one.gold.text or "")
+    return f"  {one.where}, distance {one.distance:.2f}: {in_file} is {in_document}"
+
+
+_LISTED = ("gold_nearly", "gold_left_out")
+_KINDS = ("gold_moved", "gold_filled", "gold_spaced", "gold_marked_up", *_LISTED)
+"""Kinds of notes, and those whose passages are listed below."""
+_MOST_PASSAGES = 20
+"""Gold passages that are named one by one."""
+
+
+def warn_of_left_out(left_out: Mapping[str, str]) -> None:
+    """Says on standard error which documents are left out."""
+    if left_out:
+        reasons = "; ".join(f"{name} {why}" for name, why in list(left_out.items())[:FEW])
+        more = f"; and {len(left_out) - FEW} more" if len(left_out) > FEW else ""
+        n = plural(len(left_out), "document")
+        show.warn([f"{n} left out, because they cannot be taken: {reasons}{more}."])
+
+
+@command("golden export")
+def export(given: Given) -> None:
+    """Write the accepted items as a file that 'ragassay run' and other tools read.
+
+    ```sh
+    ragassay golden export golden -o questions.jsonl
+    ragassay golden export golden -o questions.csv --where 'source=user log'
+    ragassay golden export golden -o beir --format beir
+    ragassay golden export golden -o qrels.txt --format qrels
+    ragassay golden export golden -o pairs.jsonl --pairs
+    ```
+    """
+    from ragassay.base.files import write_bytes
+    from ragassay.golden.exchange.golden_export import EXPORTS, export_format, exported, left_out
+    from ragassay.golden.golden_folder import GoldenSet, check_output
+
+    check_output(given.output, given.folder)
+    if given.pairs and given.format not in (None, "pairs"):
+        raise UsageError(f"--pairs and --format {given.format} exclude each other.")
+    kind = export_format(given.output, "pairs" if given.pairs else given.format)
+    golden = GoldenSet.open(given.folder)
+    statuses: tuple[Status, ...] = ("accepted", "draft") if given.drafts else ("accepted",)
+    items = golden.with_status(*statuses, where=given.where or ())
+    if not items:
+        raise InputError(
+            f"none of its {plural(len(golden.items), 'item')} is accepted",
+            path=given.folder,
+            hint="Accept some (ragassay golden review)"
+            + ("." if given.drafts else ", or take drafts too: --drafts."),
+        )
+    try:
+        exports = exported(items, kind, golden.documents)
+    except InputError as error:
+        raise error.at(path=given.folder) from None
+    if "" not in exports.files and given.output.exists() and any(given.output.iterdir()):
+        raise UsageError(f"{given.output} is no empty folder. Choose another one with -o.")
+    for name, content in exports.files.items():
+        write_bytes(given.output / name, content)
+    noun = EXPORTS[kind].noun
+    bare = grouped((why, item.id) for item in items if (why := EXPORTS[kind].lacking(item)))
+    n_with = len(items) - sum(map(len, bare.values()))
+    n_items = share(n_with, len(items), "item") if bare else plural(len(items), "item")
+    show.lines(f"{given.output}: {plural(exports.rows, noun)} of {n_items}")
+    for why, names in bare.items():
+        show.lines(f"No {noun} of {plural(len(names), 'item')} ({why}): {few(names)}")
+    if lacking := left_out(items, kind):
+        show.warn([f"The format {kind} has no place for {', '.join(lacking)}: left out."])
+
+
+@command("golden sample")
+def sample(given: Given) -> None:
+    """Draw a part of a golden set in which each kind of query has its share.
+
+    Rejected items are left out.
+
+    ```sh
+    ragassay golden sample golden 30 -o golden-30 --by type,complexity
+    ```
+    """
+    from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_parts import sampled
+
+    golden = GoldenSet.open(given.folder)
+    among = golden.with_status("accepted", "draft", where=given.where or ())
+    items = sampled(among, given.n, given.by.split(","), given.seed)
+    origin = f"{given.n} items of {given.folder.name}{_drawn(given)}."
+    _save_part(golden, items, given.output, origin)
+
+
+@command("golden split")
+def split(given: Given) -> None:
+    """Divide a golden set into disjoint parts, beside it, in which each kind has its share.
+
+    Queries that would give each other away stay in one part: those whose gold spans share a
+    sentence, those that ask nearly the same, and those of one conversation. So shares may differ a
+    little from what was asked for; how far is told. Rejected items are left out.
+
+    ```sh
+    ragassay golden split golden --into dev=0.3,test=0.7
+    ```
+    """
+    from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_parts import furthest, groups, split as divide
+
+    golden = GoldenSet.open(given.folder)
+    try:
+        shares = {
+            name: float(share) for name, share in (one.split("=") for one in given.into.split(","))
+        }
+    except ValueError as error:
+        raise UsageError(
+            f"--into {given.into!r}: write NAME=SHARE, as in dev=0.3,test=0.7."
+        ) from error
+    items = golden.with_status("accepted", "draft", where=given.where or ())
+    fields = given.by.split(",")
+    if not items:
+        raise UsageError(
+            f"{given.folder} has no items that are not rejected: there is nothing to divide."
+        )
+    group_of_item = groups(items, golden.documents())
+    parts = divide(items, shares, fields, given.seed, group_of_item)
+    sizes = Counter(group_of_item)
+    for name, of_part in parts.items():
+        if not of_part:
+            raise UsageError(
+                f"--into {given.into}: the part {name} would be empty, because the items fall into "
+                f"{plural(len(sizes), 'group')} that stay together. Ask for fewer parts."
+            )
+    show.lines(
+        f"{given.folder}: {plural(len(items), 'item')} in {plural(len(sizes), 'group')} by shared "
+        f"sentences, near-duplicates and conversations; the largest has {max(sizes.values())}"
+    )
+    for name, of_part in parts.items():
+        place = given.folder.with_name(f"{given.folder.name}-{name}")
+        share = f", {len(of_part) / len(items):.1%} for {shares[name]:.1%}"
+        _save_part(
+            golden,
+            of_part,
+            place,
+            f"the part {name}{_drawn(given, given.into)}.",
+            share,
+        )
+    name, kind, n, wanted = furthest(parts, shares, fields)
+    shown = repr(kind) if kind else "not said"
+    show.lines(
+        f"by {given.by}, furthest from its share: {shown} in {name}, {plural(n, 'item')} "
+        f"for {wanted:.1f}"
+    )
+
+
+def _drawn(given: Given, parts: str = "") -> str:
+    """How a part was drawn, for its card."""
+    where = f" where {' and '.join(given.where)}" if given.where else ""
+    how = f"by {given.by}, seed {given.seed}"
+    return f"{where} ({parts}, {how})" if parts else f"{where}, {how}"
+
+
+def _save_part(
+    golden: GoldenSet, items: list[GoldenItem], place: Path, origin: str, share: str = ""
+) -> None:
+    """Writes a part of a golden set: ``origin`` stands in its card, ``share`` in the printed line.
+
+    Raises:
+        UsageError: the folder is a golden set already.
+    """
+    from ragassay.golden.golden_folder import GoldenSet, check_output
+
+    if (place / "queries.jsonl").exists():
+        raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")
+    check_output(place, golden.folder, golden.documents_folder)
+    part = GoldenSet(place, items, golden.documents_folder, golden.left_out)
+    part.write(part.documents(), origin, golden.folder)
+    show.lines(f"{place}: {plural(len(items), 'item')}{share}")

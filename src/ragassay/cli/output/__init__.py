@@ -1,1 +1,0 @@
-"""What a command shows and how it ends: printed lines, tables and JSON, progress, signals, logs."""

@@ -1,0 +1,267 @@
+"""``ragassay report``, ``compare``, ``explain``, ``diagnose``, ``rescore``: of run folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import fields
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.base.counts import either, plural
+from ragassay.base.errors import UsageError
+from ragassay.cli import show
+from ragassay.cli.command import Given, command, listed
+
+if TYPE_CHECKING:
+    from ragassay.engine.results import Result
+
+
+@command("report")
+def report(given: Given) -> int:
+    """Show a run folder's summary and write its reports.
+
+    ```sh
+    ragassay report runs/new
+    ragassay report runs/new --format html,markdown,csv,long-csv,jsonl,parquet,png,svg -o out/
+    ragassay report runs/new --format junit,badge --metric em --fail-under 'em>=0.4'
+    ```
+    """
+    from dataclasses import replace
+
+    from ragassay.engine.comparison import gates
+    from ragassay.engine.results import open_run
+    from ragassay.reports.run_reports import write_reports
+
+    result = open_run(given.folder)
+    result = replace(
+        result, gates=gates.results_of(result, given.fail_under, trust_offline=given.trust_offline)
+    )
+    formats = listed("--format", given.format)
+    if given.metric is not None and "badge" not in (formats or ()):
+        raise UsageError("--metric is for a badge: add --format badge.")
+    with show.status("writing reports"):
+        written = write_reports(result, given.output or given.folder, formats, metric=given.metric)
+    code = show.finished(result, written, given, every=given.metrics == "all")
+    return code if given.fail_under else show.OK
+
+
+@command("explain")
+def explain(given: Given) -> None:
+    """Show why a sample has the scores it has: the verdicts, the prompts, the raw replies.
+
+    ```sh
+    ragassay explain runs/new q17
+    ragassay explain runs/new q17 citation.f1 --full
+    ```
+    """
+    from ragassay.engine.results import open_run
+    from ragassay.engine.run import rescoring
+    from ragassay.reports.views.evidence_view import evidence_report, labels_to_give
+
+    explanation = rescoring.explain(
+        open_run(given.folder), given.sample, given.metric, system=given.system, repeat=given.repeat
+    )
+    if given.json:
+        show.json(explanation.to_json())
+    else:
+        show.report(evidence_report(explanation, full=given.full))
+        if lines := labels_to_give(explanation):
+            show.lines("Lines to add to the file of labels, with an answer each:", "", *lines)
+
+
+@command("diagnose")
+def diagnose(given: Given) -> None:
+    """Tell apart why the samples of a run fail, or which faults a change moved.
+
+    Each failing sample is put into one class by the scores that the run holds: not retrieved,
+    retrieved too low, refused though answerable, contradicted, invented, cited wrongly, right but
+    incomplete, retrieved but ignored, answered though not answerable. No model is asked. With each
+    class come its count, its interval, what it costs in the headline metric, examples, and what to
+    try. A class that needs another metric says which. docs/diagnose.md has the rules.
+
+    With a second run, the old one, it says which classes the samples moved between.
+
+    ```sh
+    ragassay diagnose runs/new
+    ragassay diagnose runs/new runs/old
+    ragassay diagnose runs/new --headline token_f1.f --below 0.4
+    ```
+    """
+    from ragassay.engine.diagnosis.decision_table import Thresholds
+    from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
+    from ragassay.engine.diagnosis.moved_classes import moved
+    from ragassay.engine.results import open_run
+    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
+
+    if given.examples < 0:
+        raise UsageError(f"--examples is {given.examples}; give 0 or more.")
+    options: dict[str, Any] = {
+        **given.of("headline", "below", "headline_only"),
+        "thresholds": Thresholds(**given.of(*(one.name for one in fields(Thresholds)))),
+        "n_examples": given.examples,
+    }
+    new = open_run(given.run)
+    if given.old is not None:
+        change = moved(new, open_run(given.old), **options)
+        if given.json:
+            show.json(change.to_json())
+        else:
+            show.report(moved_report(change))
+        return
+    diagnosis = carry_out(new, **options)
+    if given.json:
+        show.json(diagnosis.to_json())
+        return
+    show.report(diagnosis_report(diagnosis))
+    if diagnosis.command:
+        show.lines("To look at them, too:", f"  {diagnosis.command}")
+
+
+SHOWN = 10
+
+
+@command("rescore")
+def rescore(given: Given) -> int:
+    """Compute every score of a run again from its stored verdicts, and compare. Asks nobody.
+
+    Exit code 0: all are equal; 3: some are not.
+
+    ```sh
+    ragassay rescore runs/new
+    ragassay rescore runs/new --ledger .ragassay/ledger.sqlite
+    ```
+    """
+    from ragassay.base.errors import InputError
+    from ragassay.engine.results import open_run
+    from ragassay.engine.run import rescoring
+    from ragassay.judges.ledger.ledger_store import Ledger
+
+    if given.ledger is not None and not given.ledger.is_file():
+        raise InputError("is not there", path=given.ledger, hint="Name the --ledger of the run.")
+    book = nullcontext() if given.ledger is None else Ledger(given.ledger)
+    with book as store, show.status("computing every score again"):
+        rescored = rescoring.rescore(open_run(given.folder), store)
+    if given.json:
+        show.json(rescored.to_json())
+    else:
+        out = show.console()
+        scores = plural(rescored.n_scores, "score")
+        verdicts = plural(rescored.n_verdicts, "verdict")
+        n_different = len(rescored.different)
+        same = (
+            either(rescored.n_scores, "it is equal", "all are equal")
+            if not n_different
+            else f"{n_different:,} {either(n_different, 'differs', 'differ')}"
+        )
+        out.print(f"{scores} computed again from {verdicts}: {same}.", markup=False)
+        if rescored.unmeasured:
+            out.print(
+                "Left as they are, because they rest on a model that is not here ('ragassay "
+                f"models'), or on vectors of an endpoint: {rescored.unmeasured:,}.",
+                markup=False,
+            )
+        for sentence in islice(rescoring.differing(rescored.different), SHOWN):
+            out.print(f"  {sentence}", markup=False)
+        if n_different > SHOWN:
+            out.print(f"... and {n_different - SHOWN:,} more (--json lists them).")
+    return show.INCOMPLETE if rescored.different else show.OK
+
+
+@command("compare")
+def compare(given: Given) -> int:
+    """Compare run folders, query by query: NEW first, OLD (the baseline) last.
+
+    Prints for each metric both means, their difference (from 96 columns on with its interval), and
+    a verdict, which is corrected for the number of metrics. --full adds p-values and the method.
+    With more than two runs, each is compared with the last. One folder that holds several systems
+    compares those systems.
+
+    A verdict is "only a hint" where the differences of few queries could have come out
+    otherwise (one sentence says why), or where the offline judge is not known to agree with people.
+
+    ```sh
+    ragassay compare runs/new runs/old
+    ragassay compare runs/new runs/old -o comparison.html --fail-if-worse
+    ragassay compare runs/three-systems --baseline reference
+    ragassay compare runs/new runs/old --primary em --fail-if-drop 'token_f1.f>0.02'
+    ragassay compare runs/new runs/old --fail-if-worse --junit junit.xml --badge badge.svg
+    ```
+    """
+    from ragassay.engine.comparison.compare_runs import compare as carry_out
+    from ragassay.engine.comparison.comparison_gates import with_not_worse
+    from ragassay.reports.ci import junit_xml
+    from ragassay.reports.ci.badge import write_badge_of_comparison
+    from ragassay.reports.run_reports import write_comparison
+    from ragassay.reports.views.comparison_view import comparison_report
+
+    pairs = _pairs(given.runs, given.baseline, given.where or ())
+    comparisons = [
+        carry_out(
+            new,
+            old,
+            fail_if_drop=given.fail_if_drop or (),
+            **given.of("metrics", "primary", "n_resamples", "seed", "level", "correction"),
+            **given.of("trust_offline", "unpaired", "force"),
+        )
+        for new, old in pairs
+    ]
+    if given.fail_if_worse:
+        comparisons = [*map(with_not_worse, comparisons)]
+    if given.json:
+        show.json({"comparisons": [comparison.to_json() for comparison in comparisons]})
+    else:
+        for comparison in comparisons:
+            show.report(comparison_report(comparison, full=given.full))
+    written: list[tuple[str, Path]] = []
+    for at, (one, (new, old)) in enumerate(zip(comparisons, pairs, strict=True), start=1):
+        if given.output is not None:
+            target = show.numbered(given.output, at, len(comparisons))
+            with show.status("writing the comparison"):
+                write_comparison(one, new, old, target)
+            written.append(("comparison", target))
+        if given.badge is not None:
+            target = show.numbered(given.badge, at, len(comparisons))
+            write_badge_of_comparison(one, target)
+            written.append(("badge", target))
+        if given.json:
+            show.warn(one.warnings)
+    if given.junit is not None:
+        junit_xml.write_junit_of_comparisons(comparisons, given.junit)
+        written.append(("junit", given.junit))
+    gates = [gate for one in comparisons for gate in one.gates]
+    if given.json:
+        show.warn([gate.sentence for gate in gates if not gate.passed])
+    else:
+        show.lines(*(f"{what}: {path}" for what, path in written))
+        show.gates(gates)
+    if given.github:
+        show.github(
+            [comparison_report(one, full=True) for one in comparisons], gates, as_json=given.json
+        )
+    return show.exit_code(gates, lacking=not all(one.decidable for one in comparisons))
+
+
+def _pairs(
+    runs: list[Path], baseline: str | None, conditions: Sequence[str]
+) -> list[tuple[Result, Result]]:
+    from ragassay.engine.comparison.derived_runs import by_system, subset_of
+    from ragassay.engine.results import open_run
+
+    results = [open_run(folder) for folder in runs]
+    if len(results) == 1:
+        results = by_system(results[0])
+        if len(results) < 2:
+            raise UsageError(
+                f"{runs[0]} holds one system only. Name two runs: ragassay compare NEW OLD."
+            )
+        names = [result.name for result in results]
+        if baseline is not None and baseline not in names:
+            raise UsageError(f"No system is called {baseline!r}. There are: {', '.join(names)}.")
+        if baseline is not None:
+            results.append(results.pop(names.index(baseline)))
+    elif baseline is not None:
+        raise UsageError("--baseline is for one folder with several systems; else name it last.")
+    results = [subset_of(result, conditions) for result in results]
+    return [(result, results[-1]) for result in results[:-1]]

@@ -1,1 +1,0 @@
-"""Commands that serve people, programs and agents: the service, its tokens, MCP."""
