@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from ragassay import InputError, formats
-from ragassay.formats import to_record
-from ragassay.formats.sources import workbooks
+from ragassay.formats import table_files, to_record
 from ragassay.review.sheet_files import _rows
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'excel'")
@@ -146,7 +145,7 @@ def test_whatever_a_library_raises_is_the_one_error(tmp_path: Path, error: Excep
         yield 1
         raise error
 
-    found = workbooks.guarded(rows(), tmp_path / "book.xlsx")
+    found = table_files.guarded_rows(rows(), tmp_path / "book.xlsx")
     assert next(found) == 1
     with pytest.raises(InputError, match=r"book\.xlsx: this is no readable XLSX file"):
         next(found)

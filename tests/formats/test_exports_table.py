@@ -13,7 +13,7 @@ import yaml
 from ragassay.formats import Notes, exports, load
 from ragassay.formats.format import SURE, all_formats, head
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.traces.trace_spans import Span
+from ragassay.formats.trace_spans import Span
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats.md"
 

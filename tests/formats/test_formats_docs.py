@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.formats import Notes, all_formats, detect, load, schema
-from ragassay.formats.records import aliases
+from ragassay.formats.records import field_names
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```(\w+) (\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -37,7 +37,7 @@ def test_the_table_of_names_is_the_one_in_force() -> None:
     table = PAGE.split("| field | other names |")[1].split("\n\n")[0]
     rows = re.findall(r"^\| `(\w+)` \|(.*)\|$", table, re.MULTILINE)
     assert {field: tuple(re.findall(r"`([^`]+)`", names)) for field, names in rows} == dict(
-        aliases.ALIASES
+        field_names.ALIASES
     )
 
 

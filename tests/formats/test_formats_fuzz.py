@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from ragassay.base.errors import InputError
 from ragassay.formats import Notes, all_formats, from_records, load, to_record
 from ragassay.formats.native import dump
-from ragassay.formats.records import aliases
+from ragassay.formats.records import field_names
 
-names = st.sampled_from([n for f, others in aliases.ALIASES.items() for n in (f, *others)])
+names = st.sampled_from([n for f, others in field_names.ALIASES.items() for n in (f, *others)])
 inner_names = st.sampled_from(
     [
         "text", "content", "id", "doc_id", "score", "start", "end", "document", "metadata", "grade",

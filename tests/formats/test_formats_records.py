@@ -19,7 +19,7 @@ from ragassay.base.sample import (
 )
 from ragassay.formats import Notes, from_records, load
 from ragassay.formats.native import write
-from ragassay.formats.records import aliases
+from ragassay.formats.records import field_names
 
 # The names of ../shared/reference/peers.md, section 6: field, names, a value, what comes of it.
 PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [
@@ -80,7 +80,9 @@ def test_every_published_name_is_understood(
 
 
 def test_no_alias_stands_for_two_fields() -> None:
-    names = [aliases.folded(n) for f, others in aliases.ALIASES.items() for n in (f, *others)]
+    names = [
+        field_names.folded(n) for f, others in field_names.ALIASES.items() for n in (f, *others)
+    ]
     assert len(names) == len(set(names))
 
 

@@ -267,7 +267,7 @@ def test_only_the_command_line_reads_standard_input(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ragassay.formats.sources.standard_input._files", [])
+    monkeypatch.setattr("ragassay.formats.sources.opening._files", [])
     assert "there is no such file" in error("-")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.engine.run.ranked_runs import read_judged
-from ragassay.formats.trec import qrels_and_runs, trec_run
+from ragassay.formats.trec import trec_files, trec_run
 
 RUN = "q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 1.5 tag\nq2 Q0 a 1 -3e-2 tag\n"
 ROWS = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
@@ -43,25 +43,25 @@ def write(folder: Path, content: str | bytes, name: str = "file") -> Path:
     ],
 )
 def test_a_run_is_read_however_it_is_laid_out(tmp_path: Path, content: str | bytes) -> None:
-    found = qrels_and_runs.read_run(write(tmp_path, content))
+    found = trec_files.read_run(write(tmp_path, content))
     assert found.frame.rows() == ROWS
     assert found.tag == "tag"
 
 
 def test_the_tag_is_that_of_the_last_line(tmp_path: Path) -> None:
-    assert qrels_and_runs.read_run(write(tmp_path, RUN + "q3 Q0 a 1 1 other\n")).tag == "other"
+    assert trec_files.read_run(write(tmp_path, RUN + "q3 Q0 a 1 1 other\n")).tag == "other"
 
 
 def test_quotes_hashes_and_brackets_are_characters_like_any_other(tmp_path: Path) -> None:
     line = 'q"1 Q0 u#1,2 1 1 t\n'
-    assert qrels_and_runs.read_run(write(tmp_path, line, "run[1]*.txt")).frame.rows() == [
+    assert trec_files.read_run(write(tmp_path, line, "run[1]*.txt")).frame.rows() == [
         ('q"1', "u#1,2", 1)
     ]
 
 
 def test_graded_and_negative_grades_are_kept(tmp_path: Path) -> None:
     path = write(tmp_path, QRELS + "q2 0 d 3\n")
-    assert qrels_and_runs.read_qrels_by_query(path) == {
+    assert trec_files.read_qrels_by_query(path) == {
         "q1": {"a": 1, "c": 0},
         "q2": {"b": -1, "d": 3},
     }
@@ -76,7 +76,7 @@ def test_beir_qrels_are_known_by_their_header(tmp_path: Path, order: str) -> Non
         for query, document, grade in rows
     ]
     text = "\n".join([order, *("\t".join(row[name] for name in names) for row in fields)])
-    found = qrels_and_runs.read_qrels_by_query(write(tmp_path, text + "\r\n"))
+    found = trec_files.read_qrels_by_query(write(tmp_path, text + "\r\n"))
     assert found == {"q 1": {"d 1": 2, "#d": 0}}
 
 
@@ -84,13 +84,13 @@ def test_a_beir_folder_gives_its_test_qrels(tmp_path: Path) -> None:
     (tmp_path / "qrels").mkdir()
     header = "query-id\tcorpus-id\tscore\n"
     write(tmp_path / "qrels", header + "q\td\t1\n", "dev.tsv")
-    assert qrels_and_runs.read_qrels_by_query(tmp_path) == {"q": {"d": 1}}
+    assert trec_files.read_qrels_by_query(tmp_path) == {"q": {"d": 1}}
     write(tmp_path / "qrels", header + "q\te\t1\n", "train.tsv")
     with pytest.raises(InputError, match=r"several qrels: dev\.tsv, train\.tsv"):
-        qrels_and_runs.read_qrels(tmp_path)
+        trec_files.read_qrels(tmp_path)
     write(tmp_path / "qrels", header + "q\tf\t1\n", "test.tsv")
     with pytest.warns(RagassayWarning, match=r"test\.tsv was read, not dev\.tsv, train\.tsv"):
-        assert qrels_and_runs.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
+        assert trec_files.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
 
 
 LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
@@ -123,7 +123,7 @@ def test_a_faulty_run_is_an_error_that_says_where(
 ) -> None:
     path = write(tmp_path, content)
     with pytest.raises(InputError, match=said) as caught:
-        qrels_and_runs.read_run(path)
+        trec_files.read_run(path)
     assert caught.value.path == path
     assert caught.value.line == line
 
@@ -143,7 +143,7 @@ def test_faulty_qrels_are_an_error_that_says_where(
     tmp_path: Path, content: str, line: int | None, said: str
 ) -> None:
     with pytest.raises(InputError, match=said) as caught:
-        qrels_and_runs.read_qrels(write(tmp_path, content))
+        trec_files.read_qrels(write(tmp_path, content))
     assert caught.value.line == line
 
 
@@ -164,7 +164,7 @@ def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path)
     run = write(tmp_path, RUN, "run")
     for read in (
         lambda: read_judged(qrels, run),
-        lambda: qrels_and_runs.read_qrels_by_query(qrels),
+        lambda: trec_files.read_qrels_by_query(qrels),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time") as caught:
             read()
@@ -224,7 +224,7 @@ def test_what_was_written_is_read_to_the_last_bit(
     ).encode()
     path = tmp_path_factory.getbasetemp() / "round-trip"
     path.write_bytes(gzip.compress(text) if packed else text)
-    found = qrels_and_runs.read_run(path).frame.rows()
+    found = trec_files.read_run(path).frame.rows()
     assert found == rows
     assert [math.copysign(1, row[2]) for row in found] == [math.copysign(1, r[2]) for r in rows]
 
@@ -248,7 +248,7 @@ def test_a_rank_column_that_contradicts_the_scores_is_noted(
     path = write(tmp_path, "".join(lines) + other)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = qrels_and_runs.read_run(path)
+        found = trec_files.read_run(path)
     assert found.frame.columns == ["query", "document", "score"]
     said = [str(one.message) for one in caught]
     assert len(said) == n

@@ -13,7 +13,7 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import InputError, RagassayWarning
-from ragassay.formats.trec import qrels_and_runs
+from ragassay.formats.trec import trec_files
 
 RUN = {"q 1": {"depot guide 2021": 3.5, "faq": 1.0}, "q2": {"faq": -2.0}}
 QRELS = {"q 1": {"depot guide 2021": 1, "faq": 0}, "q2": {"faq": 2}}
@@ -48,27 +48,27 @@ TABBED = {
 
 @pytest.mark.parametrize("change", TABBED.values(), ids=TABBED)
 def test_where_tabs_separate_the_columns_ids_may_hold_spaces(tmp_path: Path, change) -> None:
-    run = qrels_and_runs.read_run(write(tmp_path / "run", change(tabbed(True))))
+    run = trec_files.read_run(write(tmp_path / "run", change(tabbed(True))))
     assert run.frame.rows() == triples(RUN) and run.tag == "my system"
-    qrels = qrels_and_runs.read_qrels(write(tmp_path / "qrels", change(tabbed(False))))
+    qrels = trec_files.read_qrels(write(tmp_path / "qrels", change(tabbed(False))))
     assert qrels.rows() == triples(QRELS)
 
 
 @pytest.mark.parametrize(
     ("line", "n", "read"),
     [
-        ("q1 0 manual 2021 1", 5, qrels_and_runs.read_qrels),
-        ("q1 0\tmanual 2021 1", 5, qrels_and_runs.read_qrels),
-        ("q1\t0\tmanual\t1\tmore", 5, qrels_and_runs.read_qrels),
-        ("q1 Q0 d 1 2.5 my system", 7, qrels_and_runs.read_run),
-        ("q1\tQ0\td\t1\t2.5\ttag\tmore", 7, qrels_and_runs.read_run),
+        ("q1 0 manual 2021 1", 5, trec_files.read_qrels),
+        ("q1 0\tmanual 2021 1", 5, trec_files.read_qrels),
+        ("q1\t0\tmanual\t1\tmore", 5, trec_files.read_qrels),
+        ("q1 Q0 d 1 2.5 my system", 7, trec_files.read_run),
+        ("q1\tQ0\td\t1\t2.5\ttag\tmore", 7, trec_files.read_run),
     ],
 )
 @pytest.mark.parametrize("at", [1, 3])
 def test_a_line_with_more_columns_is_an_error_with_its_number(
     tmp_path: Path, line: str, n: int, read, at: int
 ) -> None:
-    good = "q1 0 a 1" if read is qrels_and_runs.read_qrels else "q1 Q0 a 1 2.5 tag"
+    good = "q1 0 a 1" if read is trec_files.read_qrels else "q1 Q0 a 1 2.5 tag"
     lines = [good, good.replace("q1", "q2"), good.replace("q1", "q3")]
     lines[at - 1] = line
     with pytest.raises(InputError, match=f"{n} columns stand where") as caught:
@@ -78,10 +78,10 @@ def test_a_line_with_more_columns_is_an_error_with_its_number(
 
 def test_whole_grades_written_as_decimals_are_grades_and_others_are_not(tmp_path: Path) -> None:
     path = write(tmp_path / "q", "q1 0 a 1.0\nq1 0 b 2.\nq2 0 c -1\n")
-    assert qrels_and_runs.read_qrels(path)["grade"].to_list() == [1, 2, -1]
+    assert trec_files.read_qrels(path)["grade"].to_list() == [1, 2, -1]
     for content in ("q1 0 a 0.5\n", json.dumps({"q1": {"a": 0.5}})):
         with pytest.raises(InputError, match=r"'0\.5' is not a whole number") as caught:
-            qrels_and_runs.read_qrels(write(tmp_path / "q", content))
+            trec_files.read_qrels(write(tmp_path / "q", content))
         assert "multiply" in str(caught.value)
 
 
@@ -108,8 +108,8 @@ OTHERS = {
 @pytest.mark.parametrize("save", OTHERS.values(), ids=OTHERS)
 def test_runs_and_qrels_are_read_from_json_and_parquet(tmp_path: Path, save) -> None:
     run, qrels = save(RUN, tmp_path / "run"), save(QRELS, tmp_path / "qrels")
-    assert qrels_and_runs.read_run(run).frame.rows() == triples(RUN)
-    assert qrels_and_runs.read_qrels(qrels).rows() == triples(QRELS)
+    assert trec_files.read_run(run).frame.rows() == triples(RUN)
+    assert trec_files.read_qrels(qrels).rows() == triples(QRELS)
     if "Lines" not in str(save):
         result = ragassay.evaluate(run, ["RR"], qrels=qrels)
         assert result.summary.metrics["RR"].mean == 1.0
@@ -118,9 +118,9 @@ def test_runs_and_qrels_are_read_from_json_and_parquet(tmp_path: Path, save) -> 
 def test_json_that_is_neither_says_what_is_read(tmp_path: Path) -> None:
     for content in ('{"mteb": {"test": {"q": {"d": 1}}}}', '{"q": "d"}', "[1]"):
         with pytest.raises(InputError, match=r"\{query: \{document: score\}\}"):
-            qrels_and_runs.read_run(write(tmp_path / "run.json", content))
+            trec_files.read_run(write(tmp_path / "run.json", content))
     with pytest.raises(InputError, match="twice"):
-        qrels_and_runs.read_run(write(tmp_path / "r.json", '{"q": {"d": 1}, "q": {"e": 1}}'))
+        trec_files.read_run(write(tmp_path / "r.json", '{"q": {"d": 1}, "q": {"e": 1}}'))
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,13 @@ def test_qrels_given_as_data_are_told_for_what_they_are(tmp_path: Path, content:
 def test_a_run_of_equal_scores_keeps_trec_evals_values_and_is_told(tmp_path: Path) -> None:
     run = write(tmp_path / "run", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\nq2 Q0 b 2 1 t\n")
     with pytest.warns(RagassayWarning, match="in 1 of 2 queries all documents have one") as told:
-        read = qrels_and_runs.read_run(run)
+        read = trec_files.read_run(run)
     text = str(told[0].message)
     assert "(2 of 4 documents). The order among ties is decided by id, descending" in text
     assert "say nothing" not in text
     all_tied = write(tmp_path / "all", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\n")
     with pytest.warns(RagassayWarning, match="the values say nothing about the system"):
-        qrels_and_runs.read_run(all_tied)
+        trec_files.read_run(all_tied)
     assert len(read.frame) == 4
     qrels = write(tmp_path / "qrels", "q1 0 b 1\n")
     with pytest.warns(RagassayWarning):
@@ -163,7 +163,7 @@ def test_a_run_of_equal_scores_keeps_trec_evals_values_and_is_told(tmp_path: Pat
     [('"0.5"', "the text '0.5'"), ("NaN", "nothing"), ("true", "the flag true"),
      ("null", "nothing")],
 )  # fmt: skip
-@pytest.mark.parametrize("read", [qrels_and_runs.read_run, qrels_and_runs.read_qrels])
+@pytest.mark.parametrize("read", [trec_files.read_run, trec_files.read_qrels])
 def test_a_value_that_is_no_number_is_named_with_query_and_document(
     tmp_path: Path, read: Any, value: str, said: str
 ) -> None:

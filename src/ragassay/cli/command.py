@@ -302,7 +302,7 @@ def configured(
     from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine.config.run_config import make_config
     from ragassay.engine.run.config_reading import checked
-    from ragassay.formats.sources import standard_input
+    from ragassay.formats.sources import opening
     from ragassay.metrics.core import naming
     from ragassay.metrics.core.function_metrics import own_names
 
@@ -313,8 +313,8 @@ def configured(
             )
         data, config = None, data
     names = [str(name) for name in (data, *more) if name is not None]
-    if standard_input.NAME in names:
-        standard_input.keep(sys.stdin)
+    if opening.STANDARD_INPUT in names:
+        opening.keep_standard_input(sys.stdin)
     keys = {**flags, "data": names if len(names) > 1 else names[0]} if names else dict(flags)
     if keys.get("metrics"):
         keys["metrics"] = own_names(naming.split(keys["metrics"]))

@@ -105,7 +105,7 @@ def call(argv: list[str]) -> int:
 
 def _call(words: list[str], *, debug: bool) -> int:
     """Runs a command without the global options among its words."""
-    from ragassay.formats.sources import standard_input
+    from ragassay.formats.sources import opening
 
     by_flags = formats.BY_FLAGS.set(True)
     try:
@@ -117,7 +117,7 @@ def _call(words: list[str], *, debug: bool) -> int:
                 warn_user(note)
             if words[:1] != ["trec"]:  # reads standard input by itself, as trec_eval does
                 words = [  # a lone "-" that is no flag's value
-                    standard_input.NAME if word == "-" and not last.startswith("-") else word
+                    opening.STANDARD_INPUT if word == "-" and not last.startswith("-") else word
                     for last, word in zip(["", *words], words, strict=False)
                 ]
             everything = HELP_ALL in words

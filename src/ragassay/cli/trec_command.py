@@ -99,12 +99,12 @@ def _refuse(given: Given) -> None:
 
 def _runs(given: Given) -> list[Path]:
     """The runs, with the name of standard input for ``-``."""
-    from ragassay.formats.sources import standard_input
+    from ragassay.formats.sources import opening
 
     runs = [given.run, *given.more]
     if STANDARD_INPUT in runs:
-        standard_input.keep(sys.stdin)
-        runs[runs.index(STANDARD_INPUT)] = Path(standard_input.NAME)
+        opening.keep_standard_input(sys.stdin)
+        runs[runs.index(STANDARD_INPUT)] = Path(opening.STANDARD_INPUT)
     return runs
 
 
@@ -137,7 +137,7 @@ def _score(
 ) -> TrecScores:
     from ragassay.compat.trec_eval import trec_evaluation
     from ragassay.engine.run import ranked_runs
-    from ragassay.formats.trec.trec_preferences import read_scales
+    from ragassay.formats.trec.trec_files import read_scales
 
     with show.console(stderr=True).status(f"evaluating {_name(run)}"):
         scales = None if given.z_scores is None else read_scales(given.z_scores)

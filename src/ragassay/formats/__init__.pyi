@@ -29,13 +29,13 @@ from .reading import (
     load as load,
     read as read,
 )
-from .records.aliases import folded as folded
-from .records.chosen_columns import Columns as Columns
-from .records.sample_records import Mapper as Mapper, MapperOptions as MapperOptions
-from .records.values import (
-    answer_values as answer_values,
+from .records import (
+    answers_and_turns as answers_and_turns,
     field_values as field_values,
     passages as passages,
 )
-from .records.values.retrieved import LISTS as LISTS, are_names as are_names
-from .sources import encodings as encodings, opening as opening
+from .records.chosen_columns import Columns as Columns
+from .records.field_names import folded as folded
+from .records.sample_records import Mapper as Mapper, MapperOptions as MapperOptions
+from .records.step_contents import LISTS as LISTS, are_names as are_names
+from .sources import opening as opening

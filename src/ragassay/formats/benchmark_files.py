@@ -11,12 +11,12 @@ from typing import Any
 
 from ragassay.formats.evaluations import Items, Made
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records import field_values
+from ragassay.formats.records.field_names import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.records.values import field_values
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.sources.delimited import Row
-from ragassay.formats.sources.json_values import whole_object
+from ragassay.formats.sources.json_files import whole_object
 
 # InspectorRAGet's JSON: tasks, documents, models and evaluations in one object. Each evaluation is
 # a sample: one model's response to one task. Values computed by an algorithm become given metrics;

@@ -15,11 +15,17 @@ from ragassay.base.sample import Sample
 from ragassay.formats import reading
 from ragassay.formats.format import get
 from ragassay.formats.format_words import Notes
-from ragassay.formats.records.aliases import ALIKE, folded, keys_by_field, likeness, names_of
 from ragassay.formats.records.chosen_columns import LIST_FIELDS, ChosenColumns, Columns
-from ragassay.formats.records.column_plans import FieldKeys
+from ragassay.formats.records.field_names import (
+    ALIKE,
+    FieldKeys,
+    folded,
+    keys_by_field,
+    likeness,
+    names_of,
+)
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
-from ragassay.formats.records.texts_within import all_texts, text_paths, unread
+from ragassay.formats.sources.json_files import all_texts, text_paths, unread
 
 _LOOKED_AT = 100
 """Records that are looked at."""

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.formats.format_words import OptionWords, wrong
-from ragassay.formats.records.aliases import FIELD_OF, folded
-from ragassay.formats.records.column_plans import plan
+from ragassay.formats.records import step_contents
+from ragassay.formats.records.field_names import FIELD_OF, folded, plan
+from ragassay.formats.records.field_values import opened, unpacked
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.records.values import retrieved
-from ragassay.formats.records.values.cells import opened, unpacked
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.formats.sources.json_values import parse_json
-from ragassay.formats.traces import request_costs
+from ragassay.formats.sources.json_files import parse_json
 
 Row = Mapping[str, Any]
 Items = Iterator[tuple[int, Any]]
@@ -162,9 +160,9 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
     if not error and not answer and isinstance(limit, dict):
         most = str(limit.get("limit")).removesuffix(".0")
         error = f"stopped at its limit of {limit.get('type')}: {most}"
-    texts = {name: metadata.get(name) for name in retrieved.LISTS}
+    texts = {name: metadata.get(name) for name in step_contents.LISTS}
     named = (k for k, one in texts.items() if isinstance(one, str) and len(one.split()) >= _WORDS)
-    found = retrieved.name_of_list(metadata) or next(named, None)
+    found = step_contents.name_of_list(metadata) or next(named, None)
     scores = one.get("scores") or {}
     record = {
         "id": one.get("id"),
@@ -174,7 +172,7 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
         "references": one.get("target") or None,
         "answer": None if error else answer,
         "failure": error.get("message") if isinstance(error, dict) else error,
-        "passages": None if found is None else retrieved.documents(metadata[found]),
+        "passages": None if found is None else step_contents.documents(metadata[found]),
         "metadata": {
             **{key: value for key, value in metadata.items() if key != found},
             **{f"score.{name}": score.get("value") for name, score in scores.items()},
@@ -293,13 +291,13 @@ def provider_record(
         "references": fields.get("references") or _expected(case.get("assert")),
         "metadata": {name: value for name, value in metadata.items() if value is not None},
     }
-    context = retrieved.within(response.get("metadata") or one.get("metadata") or {})
+    context = step_contents.within(response.get("metadata") or one.get("metadata") or {})
     if context is not None:
         record["passages"] = context
     if isinstance(output, dict):
         record["answer"] = next((output[k] for k in _OUTPUTS if k in output), output)
         if record.get("passages") is None:  # else it lists what was cited of the context
-            record["passages"] = retrieved.within(output)
+            record["passages"] = step_contents.within(output)
     record = mapper.unchosen(record)
     key = (str(record.get("id")), str(record.get("system")))
     record["repeat"] = seen[key] = seen.get(key, -1) + 1
@@ -313,7 +311,7 @@ def _served(one: Row, response: Row) -> dict[str, float]:
     used = response.get("tokenUsage") or {}
     if not (used.get("prompt") or used.get("completion")):  # zeros where nothing was counted
         used = {}
-    return request_costs.measured(
+    return step_contents.measured(
         latency_ms=one.get("latencyMs") or None,
         input_tokens=used.get("prompt"),
         output_tokens=used.get("completion"),

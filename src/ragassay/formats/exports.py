@@ -18,17 +18,17 @@ from typing import Any
 from ragassay.base import package_files
 from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.base.sample import Sample
-from ragassay.formats import benchmark_files, evaluations, native
+from ragassay.formats import benchmark_files, evaluations, native, prepared_records
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.aliases import folded
+from ragassay.formats.records import step_contents
+from ragassay.formats.records.answers_and_turns import with_earlier_turns
+from ragassay.formats.records.field_names import folded
+from ragassay.formats.records.field_values import opened, opened_print, unpacked
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.records.sessions import with_earlier_turns
-from ragassay.formats.records.values.cells import opened, opened_print, unpacked
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.table_files import parquet_rows
-from ragassay.formats.traces import prepared_records, request_costs, step_contents
-from ragassay.formats.traces.trace_spans import (
+from ragassay.formats.trace_spans import (
     OTHER,
     RETRIEVAL,
     Span,
@@ -263,7 +263,7 @@ class _Reader:
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", _NOTHING)
         at, ended = found.get("end", _NOTHING)
-        moment = request_costs.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
+        moment = step_contents.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
         used = {name: values[name] for name in _USED if name in values}
         place, written = found.get("expected", _NOTHING)
         expected = step_contents.answer(written)
@@ -300,9 +300,9 @@ class _Reader:
             clock=clock or "timestamp",
             metadata={**metadata, **_scores(values.get("scores"))},
             own=self._own(record, found, places),
-            served=request_costs.measured(
+            served=step_contents.measured(
                 start=moment,
-                end=request_costs.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
+                end=step_contents.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
                 **used,
             ),
             beside=values.get("beside") or ({place: written} if place else {}),

@@ -19,10 +19,10 @@ from ragassay.base import package_files, plugins
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records.field_names import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.sources import delimited, json_files, opening, standard_input
-from ragassay.formats.sources.json_values import parse_json
+from ragassay.formats.sources import delimited, json_files, opening
+from ragassay.formats.sources.json_files import parse_json
 
 NO, CONTAINER, SURE = 0, 1, 2
 """How well a file fits a format: not at all; its container does (any JSON, any CSV); its fields
@@ -160,5 +160,5 @@ def _columns(path: Path) -> tuple[str, ...]:
     import polars as pl
 
     with suppress(pl.exceptions.PolarsError, OSError):
-        return tuple(pl.read_parquet_schema(standard_input.on_disk(path)))
+        return tuple(pl.read_parquet_schema(opening.on_disk(path)))
     return ()

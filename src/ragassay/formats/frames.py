@@ -17,7 +17,7 @@ from uuid import UUID
 
 from ragassay.base.sample import Sample
 from ragassay.formats.format_words import kind, wrong
-from ragassay.formats.sources.json_values import cleaned, exact
+from ragassay.formats.sources.json_files import cleaned, exact
 from ragassay.formats.sources.opening import placed
 
 _SLICE = 2048

@@ -22,9 +22,9 @@ from ragassay.base.files import atomic
 from ragassay.base.score import Reason, Unscored
 from ragassay.base.strict_json import dumps
 from ragassay.formats.format_words import unexpected, wrong
-from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.values import field_values
-from ragassay.formats.records.values.field_values import folded_text
+from ragassay.formats.records import field_values
+from ragassay.formats.records.field_names import pick
+from ragassay.formats.records.field_values import folded_text
 from ragassay.formats.sources import json_files, opening
 
 Importance = Literal["vital", "okay"]

@@ -14,9 +14,9 @@ from ragassay.base.sample import Sample
 from ragassay.formats.format import Format
 from ragassay.formats.format_words import Notes, wrong
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
+from ragassay.formats.records.field_values import folded_text
 from ragassay.formats.records.record_parts import has_made_id
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
-from ragassay.formats.records.values.field_values import folded_text
 
 _EXPECTED = (
     *("references", "reference_groups", "negative_references"),

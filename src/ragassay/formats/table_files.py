@@ -1,21 +1,29 @@
 """Tables with known column names: CSV and tab-separated text, Parquet in slices that fit in memory,
-and data sets that Hugging Face ``datasets`` saved with ``save_to_disk`` (folders of Arrow
-files)."""
+data sets that Hugging Face ``datasets`` saved with ``save_to_disk`` (folders of Arrow files), and
+Excel workbooks, read row by row (extra ``excel``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, time
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+from xml.etree import ElementTree
 
+from ragassay.base.errors import InputError, RagassayError, did_you_mean, extra_needed
 from ragassay.base.sample import Sample
 from ragassay.formats import frames
 from ragassay.formats.format import CONTAINER, NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.frames import plain
+from ragassay.formats.records.field_names import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.sources import delimited, opening, standard_input
-from ragassay.formats.sources.json_values import whole_object
+from ragassay.formats.sources import delimited, opening
+from ragassay.formats.sources.json_files import whole_object
+from ragassay.formats.sources.opening import placed
 
 _SLICE = 4096
 _STATE, _SPLITS = "state.json", "dataset_dict.json"
@@ -35,7 +43,7 @@ def parquet_rows(path: Path, mapper: Mapper | None = None) -> Rows:
     import polars as pl
 
     with opening.by_polars(path, "Parquet"):
-        scanned = pl.scan_parquet(standard_input.on_disk(path), glob=False)
+        scanned = pl.scan_parquet(opening.on_disk(path), glob=False)
         n_rows = int(scanned.select(pl.len()).collect().item())
         for start in range(0, n_rows, _SLICE):
             yield from cast(Rows, frames.rows(scanned.slice(start, _SLICE), start + 1))
@@ -107,9 +115,182 @@ _CSV = "CSV with a header (comma, semicolon or bar) and known column names"
 _TSV = "Tab-separated text with a header and known column names"
 _DATA_SET = "Hugging Face data set saved with save_to_disk (folder)"
 
+
+_MOST_OF_BOOK = 100
+_LARGE = 1 << 26
+"""Bytes that fit any memory."""
+_SHOWN = 120
+"""Characters of what the library says."""
+
+_READ = ("worksheet+xml", "styles+xml")
+"""Ends of the kinds of parts that openpyxl reads without, as if they were empty."""
+
+T = TypeVar("T")
+
+
+def load_workbook(path: Path, *, values: bool) -> Any:
+    """An openpyxl workbook, to be read row by row within `guarded_rows`.
+
+    Args:
+        path: the file.
+        values: whether a formula is read as the value that was saved with it, in place of its text.
+    """
+    with extra_needed("To read XLSX, install the extra 'excel'", "excel"):
+        import openpyxl
+    with opening.opened(path):
+        pass  # says at once what is wrong with the file as such
+    _check_parts(path)
+    with _damage(path):
+        file = opening.on_disk(path).open("rb")
+        book = openpyxl.load_workbook(file, read_only=True, data_only=values)
+        for sheet in book.worksheets:
+            # Some programs write a size that is too small, beyond which nothing would be read.
+            sheet.reset_dimensions()
+        return book
+
+
+def guarded_rows(rows: Iterator[T], path: Path) -> Iterator[T]:
+    """The rows of a workbook. What the library raises becomes one error about the file."""
+    while True:
+        with _damage(path):
+            row = next(rows, _END)
+        if row is _END:
+            return
+        yield row
+
+
+_END: Any = object()
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (RagassayError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        said = " ".join(str(error).split())
+        said = f": {said if len(said) <= _SHOWN else f'{said[:_SHOWN]}…'}" if said else ""
+        raise _unreadable(path, f"{type(error).__name__}{said}") from error
+
+
+def _unreadable(path: Path, why: str) -> InputError:
+    return wrong("damaged_workbook", path=path, why=why)
+
+
+def _check_parts(path: Path) -> None:
+    """Refuses an archive that lacks a sheet or the formats of cells, without which dates are read
+    as numbers; and one that unpacks to far more than it is: it may fill the memory."""
+    with _damage(path), zipfile.ZipFile(opening.on_disk(path)) as archive:
+        parts = archive.infolist()
+        size = sum(part.file_size for part in parts)
+        if size > max(_LARGE, _MOST_OF_BOOK * sum(part.compress_size for part in parts)):
+            raise wrong("large_workbook", path=path, most=_MOST_OF_BOOK)
+        there = {part.filename for part in parts}
+        for one in ElementTree.fromstring(archive.read("[Content_Types].xml")):
+            part = one.get("PartName", "").lstrip("/")
+            is_read = one.get("ContentType", "").endswith(_READ)
+            if is_read and part not in there:
+                raise _unreadable(path, f"its part {part} is missing")
+
+
+_MOST_COLUMNS = 16_384
+"""Of a sheet, by Excel's limit."""
+_TEXTS = {"query", "answer", "references", "negative_references", "passages", "gold"}
+"""Fields of texts, in which a number or a date was perhaps meant as the sheet shows it."""
+
+
+def _read_workbook(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of the first sheet with records, or of the one that is named, one a row. Rows are
+    read one after the other."""
+    mapper.cells = True
+    for line, row in guarded_rows(_sheet_rows(path, mapper), path):
+        yield mapper.sample(row, line)
+
+
+def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the values of each row of the chosen sheet."""
+    book = load_workbook(path, values=True)
+    # More than a header.
+    with_content = [one for one in book.worksheets if len(list(islice(_filled_rows(one), 2))) == 2]
+    if mapper.sheet is not None:
+        with_content = [sheet for sheet in with_content if sheet.title == mapper.sheet]
+        if not with_content:
+            names = [sheet.title for sheet in book.worksheets]
+            facts = {"near": did_you_mean(mapper.sheet, names), "sheets": ", ".join(names)}
+            raise wrong("no_such_sheet", path=path, sheet=mapper.sheet, **facts)
+    if not with_content:
+        raise wrong("no_sheet", path=path)
+    chosen, *others = with_content
+    for sheet in others:
+        mapper.tell("further_sheets", sheet=sheet.title, chosen=chosen.title)
+    formulas: Iterator[tuple[int, Any]] | None = None
+    header: list[str] | None = None
+    texts: set[str] = set()
+    first: dict[str, str] = {}
+    for line, row in enumerate(chosen.iter_rows(), 1):
+        cells = [cell.value for cell in row]
+        if not _filled(cells):
+            continue
+        if header is None:
+            header, at = _sheet_names(cells, path, line), line
+            texts = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
+            continue
+        values = dict.fromkeys(filter(None, header))
+        for name, cell in zip_longest(header, row):
+            value = None if cell is None else cell.value
+            if not name and value not in (None, ""):
+                sheet = chosen.title
+                raise wrong("unnamed_column", path=path, line=line, at=at, sheet=sheet)
+            if value in (None, ""):
+                continue
+            if isinstance(value, datetime) and value.time() == time():
+                value = value.date()
+            with placed(path, line):
+                values[name] = plain(value, name)
+            is_text = isinstance(value, str | bool) or cell.number_format == "General"
+            if name in texts and not is_text:
+                shown = first.setdefault(name, str(values[name]))
+                mapper.tell("no_text_cells", line, name=name, first=shown)
+        # The cell of a formula whose value was not saved looks empty; a cell that was never
+        # written has no format.
+        if any(cell.value is None and cell.number_format is not None for cell in row):
+            if formulas is None:
+                again = load_workbook(path, values=False)[chosen.title]
+                formulas = enumerate(again.iter_rows(), 1)
+            written = next((cells for number, cells in formulas if number == line), ())
+            for name, cell, formula in zip(header, row, written, strict=False):
+                if name and cell.value is None and formula.data_type == "f":
+                    mapper.tell("unsaved_formula", line, name=name)
+        yield line, values
+
+
+def _filled(cells: Iterable[Any]) -> list[Any]:
+    return [cell for cell in cells if cell not in (None, "")]
+
+
+def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
+    """The cells that hold something, of each row with any."""
+    return filter(None, map(_filled, sheet.iter_rows(values_only=True)))
+
+
+def _sheet_names(cells: list[Any], path: Path, line: int) -> list[str]:
+    names = ["" if cell is None else str(cell).strip() for cell in cells[:_MOST_COLUMNS]]
+    delimited.refuse_repeated([*filter(None, names)], path, line)
+    return names
+
+
+def _is_workbook(head: Head) -> int:
+    return SURE if head.container == "archive" and head.suffix != ".eval" else NO
+
+
+_XLSX = "Excel workbook with known column names in its first sheet (extra 'excel')"
 FORMATS = [
     Format("csv", _CSV, (".csv",), _is_table, _reader(_text_rows)),
     Format("hf_dataset", _DATA_SET, (), _is_data_set, _reader(_arrow_rows)),
     Format("parquet", _PARQUET, (".parquet", ".pq"), _is_parquet, _reader(parquet_rows)),
     Format("tsv", _TSV, (".tsv",), _is_tsv, _reader(_text_rows)),
+    Format("xlsx", _XLSX, (".xlsx", ".xlsm"), _is_workbook, _read_workbook),
 ]

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import atomic, write_bytes, write_text
 from ragassay.base.subsets import Subset
-from ragassay.formats.sources.json_values import parse_json, whole_object
+from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.golden.documents import Document, load_documents, text_at
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.texts.document_names import DocumentNames

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.files import write_bytes
 from ragassay.base.problem_words import validation_problem
-from ragassay.formats.sources.json_values import parse_json
+from ragassay.formats.sources.json_files import parse_json
 from ragassay.golden import QUERIES
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import MANIFEST, GoldenSet, alone

@@ -17,7 +17,8 @@ from typing import ClassVar
 from ragassay.base import files
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError, RagassayError, UsageError
-from ragassay.formats.sources import delimited, workbooks
+from ragassay.formats import table_files
+from ragassay.formats.sources import delimited
 from ragassay.golden.exchange.golden_export import workbook
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]|_x005F_")
@@ -148,7 +149,7 @@ class Sheet(ABC):
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    return _csv_rows(path) if _is_csv(path) else workbooks.guarded(_xlsx_rows(path), path)
+    return _csv_rows(path) if _is_csv(path) else table_files.guarded_rows(_xlsx_rows(path), path)
 
 
 def _is_csv(path: Path) -> bool:
@@ -179,7 +180,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    book = workbooks.load(path, values=False)
+    book = table_files.load_workbook(path, values=False)
     for number, row in enumerate(book.worksheets[0].iter_rows(), start=1):
         cells = []
         for cell in row:

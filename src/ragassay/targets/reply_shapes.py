@@ -202,7 +202,7 @@ def made_reply(
     scores: dict[str, _Unread] = {}
     if isinstance(passages, list | tuple):
         passages, scores = _without_bad_scores([_plain(one) for one in passages])
-    answer_read = _read("answer", formats.answer_values.answer, answer, how)
+    answer_read = _read("answer", formats.answers_and_turns.answer, answer, how)
     passages_read = _read("passages", formats.passages.passages, passages, how)
     if answer_read is None:
         raise foreign("it returned null for the answer. Return an empty text where it has none.")

@@ -19,7 +19,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.client.service_shapes import Ingested
 from ragassay.examples import path_of
-from ragassay.formats.records import aliases
+from ragassay.formats.records import field_names
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import (
@@ -299,7 +299,7 @@ def test_the_upload_page_offers_the_fields_of_a_record() -> None:
     script = (resources.files("ragassay.service.web") / "assets/upload.js").read_text()
     listed = script.split("fields = [")[1].split("]")[0]
     offered = re.findall(r'"(\w+)"', listed)
-    assert set(offered) <= set(aliases.ALIASES)
+    assert set(offered) <= set(field_names.ALIASES)
     assert {"id", "system", "repeat", "query_run", "passage_ids", "gold_ids", "failure"} <= {
         *offered
     }

@@ -50,7 +50,7 @@ def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
 
 def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) -> None:
     from ragassay.formats import folded
-    from ragassay.formats.records.aliases import FIELD_OF
+    from ragassay.formats.records.field_names import FIELD_OF
 
     roots = {name.partition(".")[0] for name in FIELD_OF} | {*map(folded, columns.values())}
     fields = {FIELD_OF.get(folded(str(key))) for key in record} | {*columns}

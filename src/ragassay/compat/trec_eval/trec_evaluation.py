@@ -13,7 +13,7 @@ from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
-from ragassay.formats.trec.trec_preferences import Moments
+from ragassay.formats.trec.trec_files import Moments
 from ragassay.metrics.retrieval.preferences import GroupedRankings, PreferenceMeasure, Preferences
 from ragassay.metrics.retrieval.ranking_metric import RelevanceString
 from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings

@@ -14,7 +14,7 @@ from ragassay.base.files import write_bytes
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
 from ragassay.formats import Placement
-from ragassay.formats.sources import standard_input
+from ragassay.formats.sources import opening
 from ragassay.models.weights.weight_files import is_path
 
 Change = Callable[[str], str]
@@ -39,7 +39,7 @@ def make_absolute(
     makes the path of what is read from that and a name."""
 
     def read(name: str) -> str:
-        return name if name == standard_input.NAME else str(find(base, name))
+        return name if name == opening.STANDARD_INPUT else str(find(base, name))
 
     _change(values, read, lambda name: Path(read(name)).is_dir(), lambda name: str(base / name))
 
@@ -48,7 +48,7 @@ def make_relative(values: dict[str, Any], folder: str | Path) -> None:
     """Makes the paths in a configuration relative to a folder, in place."""
 
     def change(name: str) -> str:
-        return name if name == standard_input.NAME else os.path.relpath(name, folder)
+        return name if name == opening.STANDARD_INPUT else os.path.relpath(name, folder)
 
     _change(values, change, lambda name: Path(name).is_dir())
 
@@ -106,7 +106,7 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
         raise UsageError(f"{path} is there already. Name another file, or remove it.")
     data = config.data or ""
     names = [data] if isinstance(data, str) else data
-    if standard_input.NAME in names:
+    if opening.STANDARD_INPUT in names:
         raise UsageError("A mapping names its data, and standard input has no name. Name a file.")
     given = config.model_dump(exclude_unset=True, exclude={"columns"})
     body = {key: value for key, value in given.items() if value}

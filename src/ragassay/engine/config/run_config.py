@@ -23,7 +23,7 @@ from ragassay.base.errors import InputError, OptionError, UsageError, did_you_me
 from ragassay.base.problem_words import mistakes
 from ragassay.base.subsets import Subset
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, ONE_OR_MANY, Names, Option
-from ragassay.formats.records.values.field_values import timestamp
+from ragassay.formats.records.field_values import timestamp
 from ragassay.models.device import check_device
 
 _DAY = 86_400.0

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ragassay.base.sample import Sample
 from ragassay.formats import folded
-from ragassay.formats.records.aliases import FIELD_OF
+from ragassay.formats.records.field_names import FIELD_OF
 from ragassay.texts.document_names import (
     CONVERSATION_KEYS,
     conversation_of_id,

@@ -34,7 +34,7 @@ from ragassay.engine.config.metric_selection import (
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, make_config
 from ragassay.engine.models.needed_models import check_folders, check_names, models_used
 from ragassay.formats.records.chosen_columns import canonical
-from ragassay.formats.sources import encodings
+from ragassay.formats.sources import opening
 from ragassay.user_code.object_loading import has_module
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
@@ -198,7 +198,7 @@ def _check(config: RunConfig) -> None:
         raise UsageError(f"a cut-off is at least 1, not {low[0]}")
     if config.format is not None:
         formats.get(config.format)
-    encodings.checked(config.encoding)
+    opening.checked_encoding(config.encoding)
     canonical(config.columns)
     for word in config.judge:
         _check_judge(word)

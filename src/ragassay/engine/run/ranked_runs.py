@@ -11,7 +11,7 @@ import numpy as np
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.engine.results.summarising import GEOMETRIC_FLOOR
-from ragassay.formats.trec import qrels_and_runs, trec_preferences
+from ragassay.formats.trec import trec_files
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.retrieval import preferences, ranking_sources
@@ -101,20 +101,20 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
             or a document that occurs twice for one query (with its line), or a run none of whose
             queries is judged.
     """
-    trec_run = qrels_and_runs.read_run(run)
+    trec_run = trec_files.read_run(run)
     try:
         if judgements == "qrels":
-            qrels = qrels_and_runs.read_qrels(path)
+            qrels = trec_files.read_qrels(path)
             return ranking_sources.from_frames(qrels, trec_run.frame), trec_run.tag
         if judgements == "qrels_jg":
-            grouped = trec_preferences.read_grouped_qrels(path)
+            grouped = trec_files.read_grouped_qrels(path)
             return preferences.grouped_from_frames(grouped, trec_run.frame), trec_run.tag
-        levels = trec_preferences.read_preferences(path, qrels=judgements == "qrels_prefs")
+        levels = trec_files.read_preferences(path, qrels=judgements == "qrels_prefs")
         return preferences.from_frames(levels, trec_run.frame), trec_run.tag
     except ranking_sources.RepeatedDocumentError as error:
         in_run = error.where == "run"
         place = run if in_run else path
-        raise qrels_and_runs.repeated(place, error.query, error.document, run=in_run) from None
+        raise trec_files.repeated(place, error.query, error.document, run=in_run) from None
     except InputError as error:
         raise error.at(path=run) from None
 

@@ -20,7 +20,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.formats.sources import opening, standard_input
+from ragassay.formats.sources import opening
 
 _KEY_FIELDS = frozenset({"id", "query", "history"})
 _EXPECTED_FIELDS = frozenset(
@@ -147,7 +147,7 @@ class Source:
         if not self.paths or self.format not in _ONE_A_LINE:
             return None
         n = 0
-        for path in map(standard_input.on_disk, self.paths):
+        for path in map(opening.on_disk, self.paths):
             if not path.is_file():
                 return None
             with path.open("rb") as stream:
@@ -162,7 +162,7 @@ class Source:
     def fingerprint(self) -> str:
         """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
         it must be asked for after the last of them)."""
-        for path in (*map(standard_input.on_disk, self.paths), *self.joined):
+        for path in (*map(opening.on_disk, self.paths), *self.joined):
             _hash_path(self._hash, path)
         return f"sha256:{self._hash.hexdigest()}"
 
@@ -290,7 +290,7 @@ def _opened(
         return _within(samples, config, paths[0]) if bounded else samples
 
     samples = islice(_first_runs(read(), read()) if first_runs else read(), limit)
-    title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
+    title = "standard input" if paths[0] == Path(opening.STANDARD_INPUT) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     return Source(samples, title + more, name, paths, joined)
 

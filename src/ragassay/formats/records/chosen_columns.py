@@ -12,10 +12,9 @@ from typing import Any
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.aliases import ALIASES, FIELD_OF, KEY_MAP, folded
-from ragassay.formats.records.texts_within import text_paths
-from ragassay.formats.records.values.cells import unpack
-from ragassay.formats.records.values.field_values import says_failure
+from ragassay.formats.records.field_names import ALIASES, FIELD_OF, KEY_MAP, folded
+from ragassay.formats.records.field_values import says_failure, unpack
+from ragassay.formats.sources.json_files import text_paths
 
 Columns = Mapping[str, str | Sequence[str]]
 """Field -> its column: a name, a path (``outputs.choices[0].message.content``), or several of them,

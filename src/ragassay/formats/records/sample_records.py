@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, Sample, Turn
 from ragassay.formats.format_words import Notes, OptionWords, wrong
-from ragassay.formats.records import aliases, record_parts
-from ragassay.formats.records.aliases import folded
+from ragassay.formats.records import (
+    answers_and_turns,
+    field_names,
+    field_values,
+    passages,
+    record_parts,
+    step_contents,
+)
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.column_plans import ColumnPlans, FieldKeys, Keys
-from ragassay.formats.records.texts_within import text_paths
-from ragassay.formats.records.values import answer_values, field_values, passages, retrieved
-from ragassay.formats.records.values.cells import refuse_printed
-from ragassay.formats.records.values.field_values import in_zone, lacks_zone
-from ragassay.formats.records.values.joined_chunks import ContextSplitter
+from ragassay.formats.records.field_names import ColumnPlans, FieldKeys, Keys, folded
+from ragassay.formats.records.field_values import in_zone, lacks_zone, refuse_printed
+from ragassay.formats.records.record_parts import ContextSplitter
+from ragassay.formats.sources.json_files import text_paths
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format
@@ -225,14 +229,14 @@ class Mapper:
         return {
             key: value
             for key, value in record.items()
-            if value is not None and aliases.FIELD_OF.get(key, key) not in self.columns
+            if value is not None and field_names.FIELD_OF.get(key, key) not in self.columns
         }
 
     def reaches_into(self, record: Record) -> bool:
         """Whether a record has a column that the user chose for a query, an answer, passages or the
         like."""
         return bool(self.columns) and not self.columns.fields_in(record).isdisjoint(
-            aliases.SUBSTANCE
+            field_names.SUBSTANCE
         )
 
     def finish(self, about: object) -> None:
@@ -254,7 +258,7 @@ class Mapper:
             chosen: the keys that the user chose.
 
         Raises:
-            InputError: see `column_plans.plan`; or a name means one field here and another one in
+            InputError: see `field_names.plan`; or a name means one field here and another one in
                 an earlier record of the file.
         """
         field_keys = self._plans.of(record, chosen)
@@ -308,7 +312,7 @@ class Mapper:
         if asked.steps and not self.from_tools:
             self.tell("tools", line)
         if asked.results and self.from_tools and parts.get("passages") is None:
-            documents = [one for result in asked.results for one in retrieved.documents(result)]
+            documents = [one for result in asked.results for one in step_contents.documents(result)]
             parts["passages"] = passages.passages(documents, asked.key)
         if asked.history:
             parts["history"] = asked.history
@@ -318,13 +322,15 @@ class Mapper:
             value = record[keys[name]]
             if isinstance(value, dict):
                 parts[name] = dict(value) if name == "given" else field_values.texts_of(value)
-        if not keys.keys().isdisjoint(aliases.EMBEDDINGS):
+        if not keys.keys().isdisjoint(field_names.EMBEDDINGS):
             record_parts.add_embeddings(parts, record, keys)
         if "runs" in keys and record_parts.are_runs(record[keys["runs"]]):
             parts["runs"] = tuple(self._map(run, line, beside) for run in record[keys["runs"]])
         label = asked.label
         for key in plan.labels:
-            label = record_parts.agreed(label, answer_values.answerability(record[key], key), key)
+            label = record_parts.agreed(
+                label, answers_and_turns.answerability(record[key], key), key
+            )
         if label is not None:
             parts["answerability"] = label
         answer = self._answer(record, keys, asked.answer, line)
@@ -377,9 +383,9 @@ class Mapper:
             if len(value) > 1:
                 self.tell("several_predictions", line)
             value = value[0] if value else None
-        own = answer_values.answer(value, key)
+        own = answers_and_turns.answer(value, key)
         if isinstance(value, dict | list):
-            for name in answer_values.unknown(value):
+            for name in answers_and_turns.unknown(value):
                 self.tell("part_of_answer", line, name=name)
         if own is None or answer_after is None or own.text == answer_after.text:
             return answer_after if own is None else own

@@ -1,22 +1,226 @@
-"""The records of JSON files: of lines, of lists, and of objects that hold them in a list under one
-of a few names, or as a table that was written column by column."""
+"""JSON values, strict where a reader would silently lose something and lenient where files are
+known to differ; and the records of JSON files: of lines, of lists, and of objects that hold them in
+a list under one of a few names, or as a table that was written column by column. Also the paths to
+the texts in values of several records, for ``columns``."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from ragassay.base.errors import InputError
+from ragassay.base.json_paths import EVERY, JsonPath
+from ragassay.base.problem_words import json_problem
 from ragassay.formats.format_words import unexpected, wrong
-from ragassay.formats.records.aliases import FIELD_OF, SUBSTANCE, folded
-from ragassay.formats.records.texts_within import all_texts
-from ragassay.formats.sources.json_values import parse_json
+from ragassay.formats.records.field_names import FIELD_OF, SUBSTANCE, folded
 from ragassay.formats.sources.opening import lines, opened, placed, read_all
+
+
+def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) -> Any:
+    """One JSON value.
+
+    Python and pandas write ``NaN`` for missing values, and programs that cut text in the middle of
+    a character write halves of surrogate pairs. Published files hold both. ``NaN`` becomes ``null``
+    (except where a score is expected, which `field_values` of records then refuses), half a pair
+    becomes U+FFFD.
+
+    Args:
+        raw: the bytes.
+        path, line: their place, for errors.
+
+    Raises:
+        InputError: it is not JSON, not UTF-8, names a key twice in one object, or holds an infinite
+            number.
+    """
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as strict:
+        try:
+            with placed(path, line):
+                return cleaned(json.loads(raw.decode(), object_pairs_hook=_unique))
+        except (ValueError, RecursionError):
+            raise wrong("no_json", path=path, line=line, why=json_problem(strict)) from None
+    with placed(path, line):
+        if _NINETEEN in raw.translate(_DIGITS):  # orjson makes floats of integers beyond 64 bits
+            value = cleaned(json.loads(raw, object_pairs_hook=_unique, parse_int=exact))
+        else:
+            refuse_repeats(raw, value)
+    return value
+
+
+_DIGITS = bytes(48 if chr(at).isdecimal() else 32 for at in range(256))
+_NINETEEN = b"0" * 19
+"""So many digits may need more than 64 bits."""
+
+
+def exact(written: str | int) -> int | str:
+    """An integer; as its digits where it needs more than 64 bits, which not every reader keeps."""
+    value = int(written)
+    return value if -(2**63) <= value < 2**63 else str(value)
+
+
+def whole_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
+    """The JSON object that a file holds."""
+    value = parse_json(read_all(path, encoding), path)
+    if not isinstance(value, dict):
+        raise wrong("no_object", path=path)
+    return value
+
+
+def refuse_repeats(raw: bytes, value: Any) -> None:
+    """Refuses an object that names a key twice; JSON readers silently keep the last value.
+
+    Each key has its colon, so an object with as many keys as the text has colons lost none.
+    Otherwise the value, written again, has as many colons as the text unless a key was lost (or a
+    colon was written as an escape). Only then is the text parsed again, slowly.
+
+    Args:
+        raw: the text, as bytes.
+        value: what was read from it.
+    """
+    colons = raw.count(b":")
+    if isinstance(value, dict) and len(value) == colons:
+        return
+    try:
+        if orjson.dumps(value).count(b":") == colons:
+            return
+    except TypeError:
+        pass  # nested too deeply to be written
+    with suppress(RecursionError):
+        json.loads(raw, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise wrong("key_twice", field=twice, key=twice)
+    return unique
+
+
+def cleaned(value: Any, key: str = "") -> Any:
+    """A JSON value without NaN and lone surrogates: ``NaN`` stays under a key of scores and becomes
+    ``None`` elsewhere. An infinite number is an error."""
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isinf(value):
+            raise wrong("infinite", field=key or None, value=value)
+        return value if key.casefold() in SCORES else None
+    if isinstance(value, str):
+        return value if value.isascii() else _without_lone_surrogates(value)
+    if isinstance(value, dict):
+        return {cleaned(name): cleaned(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [cleaned(item, key) for item in value]
+    return value
+
+
+SCORES = ("score", "relevance_score", "similarity")
+"""What the score of a passage is called."""
+
+
+def _without_lone_surrogates(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+_DEEPEST = 6
+"""Levels of objects and lists that are looked into."""
+
+_Steps = tuple[str | int, ...]
+
+
+def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> dict[str, list[Any]]:
+    """The paths to the texts and lists of texts in the values of a column.
+
+    Args:
+        values: what some records have in the column.
+        column: its name.
+        listed: whether they are for a field that is a list.
+
+    Returns:
+        Path -> what it leads to in those values that have it. The texts of a list of objects are a
+        list (``hits[*].text``), unless every such list has a single item (``choices[0].message``)
+        and the field is no list: in other records the list may be longer.
+    """
+    values_of: dict[str, list[Any]] = {}
+    for path, steps in dict(_paths_below(list(values), column, (), listed)).items():
+        way = JsonPath(path, steps, optional=True)
+        texts = [_texts_of(way.find(value)) for value in values]
+        if present := [one for one in texts if one is not None]:
+            values_of[path] = present
+    return values_of
+
+
+def is_list_of_texts(value: Any) -> bool:
+    """Whether a value is a list that holds texts alone, and any."""
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+
+
+def _texts_of(value: Any) -> Any:
+    """A text, or the texts of a list; ``None`` where there are none."""
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, str)] or None
+    return value if isinstance(value, str) else None
+
+
+def _paths_below(
+    values: list[Any], path: str, steps: _Steps, listed: bool
+) -> Iterator[tuple[str, _Steps]]:
+    """Paths into values that stand at one place in several records, with their steps."""
+    if any(isinstance(one, str) or is_list_of_texts(one) for one in values):
+        yield path, steps
+    if len(steps) >= _DEEPEST:
+        return
+    objects = [one for one in values if isinstance(one, dict)]
+    for key in dict.fromkeys(key for one in objects for key in one):
+        plain = str(key).replace("_", "").replace("-", "").isalnum()
+        step = f".{key}" if plain else f'["{key}"]'
+        inner_values = [one[key] for one in objects if key in one]
+        yield from _paths_below(inner_values, f"{path}{step}", (*steps, key), listed)
+    lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
+    if lists:
+        items = [item for one in lists for item in one if isinstance(item, dict)]
+        every = listed or any(len(one) > 1 for one in lists)
+        step, at = ("[*]", EVERY) if every else ("[0]", 0)
+        yield from _paths_below(items, f"{path}{step}", (*steps, at), listed)
+
+
+def unread(value: Any, texts: set[str]) -> Any:
+    """What is left of inputs or outputs without the texts that were read from them; ``None`` where
+    nothing is."""
+    if isinstance(value, str):
+        return None if value.strip() in texts or not value.strip() else value
+    if isinstance(value, dict):
+        entries = {key: unread(one, texts) for key, one in value.items() if key != "type"}
+        return {key: one for key, one in entries.items() if one is not None} or None
+    if isinstance(value, list):
+        items = [unread(one, texts) for one in value]
+        if all(one is None for one in items):
+            return None
+        return [one or {} for one in items] if isinstance(value[0], dict) else value
+    return None
+
+
+def all_texts(value: Any) -> Iterator[str]:
+    """Every text in a value."""
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from all_texts(one)
+
 
 _LISTS = (
     *("results", "input_data", "data", "samples", "records", "examples", "rows", "traces"),

@@ -1,4 +1,6 @@
-"""Bytes and lines from files, plain or gzip, with errors that say where.
+"""Bytes and lines from files, plain or gzip, in any encoding, with errors that say where; and
+standard input as data, which is kept in a file while the program runs, since data is read more than
+once.
 
 A few megabytes of gzip may hold ten gigabytes in one line, which would fill the memory: what is
 read in one piece is limited. A file of any size with short lines is read line by line.
@@ -8,19 +10,119 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import re
+import shutil
 import sys
+import tempfile
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TextIO, cast
 
-from ragassay.base.errors import InputError, did_you_mean, first_line
+from ragassay.base.errors import InputError, UsageError, did_you_mean, first_line
 from ragassay.base.problem_words import system_problem
 from ragassay.formats.format_words import wrong
-from ragassay.formats.sources import encodings, standard_input
+
+STANDARD_INPUT = "/dev/stdin"
+"""How standard input is called; a command line may also say ``-``."""
+
+_files: list[IO[bytes]] = []
+"""The file that holds it, once it is kept; the file goes when the program ends."""
+
+
+def keep_standard_input(text: TextIO | None) -> None:
+    """Takes what stands on standard input as the data called `STANDARD_INPUT`, up to its end. Only
+    the command line calls this. A terminal, and one that is closed (``None``), are errors."""
+    if text is None:
+        raise wrong("stdin_closed", path=STANDARD_INPUT)
+    stream = text.buffer
+    if stream.isatty():
+        raise wrong("stdin_terminal", path=STANDARD_INPUT)
+    file = tempfile.NamedTemporaryFile(prefix="ragassay-")  # noqa: SIM115  # deleted at the end
+    shutil.copyfileobj(stream, file)
+    file.flush()
+    _files[:] = [cast("IO[bytes]", file)]
+
+
+def on_disk(path: Path) -> Path:
+    """The file that holds the data of a path: the path itself, but for standard input."""
+    return Path(_files[0].name) if _files and str(path) == STANDARD_INPUT else path
+
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks; that of UTF-32 begins with that of UTF-16."""
+
+_COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp1251", "gbk", "shift_jis")
+_BLOCK = 1 << 16
+
+
+def by_mark(start: bytes) -> str | None:
+    """The encoding that a byte order mark names; ``None`` for UTF-8 and where there is none."""
+    return next((name for mark, name in _MARKS if start.startswith(mark)), None)
+
+
+def checked_encoding(encoding: str | None) -> str | None:
+    """The usual name of an encoding; ``None`` for UTF-8.
+
+    Raises:
+        UsageError: there is no such encoding of text.
+    """
+    if encoding is None:
+        return None
+    try:
+        codec = codecs.lookup(encoding)
+        "".encode(codec.name)  # a codec of bytes (hex, zip) refuses
+    except (LookupError, ValueError):
+        raise UsageError(
+            f"encoding: there is no encoding {encoding!r}. {did_you_mean(encoding, _COMMON)} "
+            f"Common ones are {', '.join(_COMMON)}."
+        ) from None
+    return None if codec.name in ("utf-8", "utf-8-sig") else codec.name
+
+
+def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
+    """A stream in another encoding as one in UTF-8, which cannot be read twice. Text that is not in
+    that encoding is an error while it is read."""
+    return io.BufferedReader(_Recoded(stream, encoding, path), _BLOCK)
+
+
+class _Recoded(io.RawIOBase):
+    def __init__(self, source: IO[bytes], encoding: str, path: Path) -> None:
+        self.source, self._encoding, self._path = source, encoding, path
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = b""
+        self._ended = False
+        self._mark = "\ufeff"
+
+    def readable(self) -> bool:
+        """That it can be read."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fills a buffer; see `io.RawIOBase`."""
+        while not self._ready and not self._ended:
+            block = self.source.read(_BLOCK)
+            self._ended = not block
+            try:
+                text = self._decoder.decode(block, self._ended)
+            except UnicodeError as error:
+                facts = {"encoding": self._encoding, "why": error}
+                raise wrong("other_encoding", path=self._path, **facts) from None
+            self._ready = text.removeprefix(self._mark).encode("utf-8", "surrogatepass")
+            self._mark = ""  # elsewhere the character is a part of the text
+        piece = self._ready[: len(buffer)]
+        buffer[: len(piece)] = piece
+        self._ready = self._ready[len(piece) :]
+        return len(piece)
+
 
 _BOM = b"\xef\xbb\xbf"
 BINARY = (b"PAR1", b"PK\x03\x04")
@@ -54,7 +156,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             bytes, or a gzip file that is damaged or ends too early.
     """
     try:
-        file = standard_input.on_disk(path)
+        file = on_disk(path)
         if file.is_fifo():  # opening one may wait for ever
             raise wrong("pipe", path=path)
         raw: IO[bytes] = file.open("rb")
@@ -76,14 +178,14 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             start = stream.read(_HEAD)
             if not start:
                 raise wrong("empty_gzip", path=path)
-            wanted = None if start.startswith(BINARY) else encodings.checked(encoding)
-            wanted = wanted or encodings.by_mark(start)
+            wanted = None if start.startswith(BINARY) else checked_encoding(encoding)
+            wanted = wanted or by_mark(start)
             is_wide = 0 in start[:2]
             if (is_wide if wanted is None else encoding is None) and not _is_utf16(start):
                 raise wrong("no_text_file", path=path)
             if wanted is not None:
                 stream.seek(0)
-                yield encodings.recoded(stream, wanted, path)
+                yield recoded(stream, wanted, path)
                 return
             if is_wide:
                 raise wrong("no_byte_order_mark", path=path)

@@ -1,4 +1,6 @@
-"""TREC runs among the data files, and relevance judgements joined to samples by query id."""
+"""TREC runs among the data files, relevance judgements joined to samples by query id, and BEIR
+folders with the runs of systems in them: ``corpus.jsonl``, ``queries.jsonl``, ``qrels/*.tsv`` and
+TREC runs, in the folder itself or in ``runs/``."""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError, warn_user
@@ -15,9 +19,10 @@ from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.sources.opening import opened
-from ragassay.formats.trec import qrels_and_runs
-from ragassay.formats.trec.json_and_parquet import chosen, is_mapping
+from ragassay.formats.sources import json_files
+from ragassay.formats.sources.opening import opened, placed
+from ragassay.formats.trec import trec_files, trec_run
+from ragassay.formats.trec.trec_files import chosen, is_mapping
 from ragassay.formats.trec.trec_tables import NUMBER
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -49,7 +54,7 @@ def with_gold(
         yield from _judged(samples, gold, None, mapper)
     else:
         path = Path(gold)
-        yield from _judged(samples, qrels_and_runs.read_qrels_by_query(path), path, mapper)
+        yield from _judged(samples, trec_files.read_qrels_by_query(path), path, mapper)
 
 
 def _judged(
@@ -109,12 +114,12 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
     left out, with a `RagassayWarning`. Passages are in trec_eval's order: score, then document id,
     both descending. A document that occurs twice for one query, or no query in common, is an error.
     """
-    judged = qrels_and_runs.read_qrels_by_query(qrels_path)
-    run = qrels_and_runs.read_run(run_path)
+    judged = trec_files.read_qrels_by_query(qrels_path)
+    run = trec_files.read_run(run_path)
     in_run = run.frame["query"].unique()
     common = in_run.is_in(list(judged))
     if not common.any():
-        raise qrels_and_runs.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+        raise trec_files.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
     if unjudged := in_run.len() - int(common.sum()):
         warn_user(
             f"{run_path}: {plural(unjudged, 'query')} of the run "
@@ -136,7 +141,7 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         names = documents[rows].to_list()
         if len(set(names)) < len(names):
             twice = next(name for name, n in Counter(names).items() if n > 1)
-            raise qrels_and_runs.repeated(run_path, query, twice, run=True)
+            raise trec_files.repeated(run_path, query, twice, run=True)
         passages = zip(names, scores[rows].to_list(), strict=True)
         yield Sample(
             id=query,
@@ -185,7 +190,7 @@ _QRELS_LINE = re.compile(rb"\S+[ \t]+\S+[ \t]+\S.*[ \t]+[+-]?\d{1,3}(\.0*)?\s*")
 
 def _read_qrels(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """Refuses the file, saying what it holds: judgements belong beside a run."""
-    frame = qrels_and_runs.read_qrels(path)
+    frame = trec_files.read_qrels(path)
     grades = ", ".join(map(str, sorted(frame["grade"].unique())[:8]))
     twice = int(frame.select("query", "document").is_duplicated().sum())
     held = [
@@ -216,4 +221,85 @@ RUN = Format(
     read=read,
 )
 _JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
-FORMATS = [Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels), RUN]
+
+
+P = TypeVar("P", Passage, GoldPassage)
+_OTHERS = frozenset({".jsonl", ".json", ".md", ".tsv", ".gz", ".yaml"})
+
+
+def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """A sample for each judged query and run, with the texts of queries and passages. The texts of
+    all passages that a run retrieved are held in memory. Where there is no run and queries alone
+    are wanted, a sample for each judged query."""
+    mapper.refuse_columns("beir")
+    runs = _runs(path)
+    if not runs and not mapper.queries_alone:
+        raise wrong("beir_without_run", path=path, folder=path)
+    samples = [one for run in runs for one in trec_run.judged_samples(run, path, mapper)]
+    if not runs:
+        judged = trec_files.read_qrels_by_query(path)
+        samples = [
+            Sample(id=name, gold=trec_run.judged_documents(each)) for name, each in judged.items()
+        ]
+    queries = _beir_texts(path, "queries", {sample.id for sample in samples})
+    wanted = {one.id for sample in samples for one in sample.passages or ()}
+    wanted |= {one.id for sample in samples for one in sample.gold or ()}
+    corpus = _beir_texts(path, "corpus", wanted)
+    for number, sample in enumerate(samples, 1):
+        if sample.id not in queries:
+            mapper.tell("query_without_text")
+        filled = replace(
+            sample,
+            query=queries.get(sample.id),
+            passages=None
+            if sample.passages is None
+            else tuple(_filled(one, corpus, mapper) for one in sample.passages),
+            gold=tuple(_filled(one, corpus, mapper) for one in sample.gold or ()),
+        )
+        with placed(path):
+            mapper.claim(filled, number)
+        yield filled
+
+
+def _filled(one: P, corpus: dict[str, str], mapper: Mapper) -> P:
+    text = corpus.get(one.id or "")
+    if text is None:
+        mapper.tell("not_in_corpus")
+        return one
+    return replace(one, text=text)
+
+
+def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, str]:
+    """The texts of a file of the folder by their ids; title and text where both are given."""
+    path = next((one for one in (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
+                 if one.is_file()), None)  # fmt: skip
+    if path is None:
+        return {}
+    texts: dict[str, str] = {}
+    for line, record in json_files.json_records(path):
+        key = record.get("_id", record.get("id"))
+        if not isinstance(key, str | int) or isinstance(key, bool):
+            raise wrong("id_missing", path=path, line=line, field="_id")
+        if str(key) in wanted:
+            parts = [record.get("title"), record.get("text")]
+            texts[str(key)] = "\n".join(part for part in parts if isinstance(part, str) and part)
+    return texts
+
+
+def _runs(folder: Path) -> list[Path]:
+    paths = [*folder.glob("*"), *folder.glob("runs/*")]
+    files = (one for one in sorted(paths) if one.is_file() and one.suffix not in _OTHERS)
+    return [one for one in files if trec_run.is_run(one)]
+
+
+def _is_beir(head: Head) -> int:
+    names = {name.removesuffix(".gz") for name in head.columns}
+    return SURE if head.container == "folder" and {"queries.jsonl", "qrels"} <= names else NO
+
+
+_FOLDER = "BEIR folder (corpus, queries, qrels) with TREC runs in it"
+FORMATS = [
+    Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels),
+    RUN,
+    Format("beir", _FOLDER, (), _is_beir, _read_beir),
+]

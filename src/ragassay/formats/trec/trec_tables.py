@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragassay.base.errors import InputError
 from ragassay.formats.format_words import wrong
-from ragassay.formats.sources import standard_input
+from ragassay.formats.sources import opening
 from ragassay.formats.sources.opening import opened, placed, raw_lines, read_all
-from ragassay.formats.trec.json_and_parquet import not_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +87,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
-    path = standard_input.on_disk(path)
+    path = opening.on_disk(path)
     plain = _plain(path, layout)
     source: str | bytes
     if plain is not None:
@@ -239,3 +239,8 @@ def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | 
         if len(fields) > max(values) and all(fields[at] == value for at, value in values.items())
     )
     return next(islice(lines, 1, None), None)
+
+
+def not_whole(shown: str) -> InputError:
+    """The error for a grade that is no whole number, as trec_eval's measures need them."""
+    return wrong("broken_grade", field="grade", shown=shown)

@@ -13,9 +13,9 @@ from ragassay import formats
 from ragassay.base.counts import few, grouped
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Answerability, GoldPassage, Identity, Sample
-from ragassay.formats import Columns, Mapper, field_values, folded
-from ragassay.formats.records.aliases import FIELD_OF
-from ragassay.formats.records.column_plans import FieldKeys
+from ragassay.formats import Columns, Mapper, folded
+from ragassay.formats.records import field_values
+from ragassay.formats.records.field_names import FIELD_OF, FieldKeys
 from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import Document, names_of, one_error, text_at
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, negatives_in, tags_in, wrong_record
@@ -107,7 +107,7 @@ def imported(
         accept: whether items count as accepted that the file neither accepts nor rejects.
         columns: field -> column of the file, for names that are not known.
     """
-    name = formats.encodings.checked(encoding)
+    name = formats.opening.checked_encoding(encoding)
     mapper = ItemMapper(path, columns, name)
     files = [(formats.detect(one, name), one) for one in formats.files_of(path)]
     samples = list(mapper.of_files(files))

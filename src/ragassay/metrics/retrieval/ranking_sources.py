@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.errors import InputError
-from ragassay.formats.trec import qrels_and_runs
+from ragassay.formats.trec import trec_files
 from ragassay.metrics.retrieval.rankings import Floats, Ints, Rankings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     judged, n_unjudged = code >= 0, 0
     if not judged.all():
         if not judged.any():
-            raise qrels_and_runs.no_overlap(str(run["query"][0]), str(queries[0]))
+            raise trec_files.no_overlap(str(run["query"][0]), str(queries[0]))
         judged_rows = np.repeat(judged, lengths)
         n_unjudged = run["query"].filter(~judged_rows).n_unique()
         run, code, lengths = run.filter(judged_rows), code[judged], lengths[judged]
@@ -98,7 +98,7 @@ def from_mappings(
     if not qrels or not run:
         raise InputError(f"the {'run' if qrels else 'qrels'}: there are no queries")
     if not any(query in qrels for query in run):
-        raise qrels_and_runs.no_overlap(str(next(iter(run))), str(next(iter(qrels))))
+        raise trec_files.no_overlap(str(next(iter(run))), str(next(iter(qrels))))
     queries = sorted(qrels)
     rankings = from_lists(queries, [qrels[q] for q in queries], [run.get(q) or {} for q in queries])
     rankings.n_unjudged_queries = len(run.keys() - qrels.keys())

@@ -22,7 +22,7 @@ from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.formats import kind
-from ragassay.formats.sources import delimited, json_values, opening
+from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.reports.plots.layouts import (
     BY_FILE,
     EVALUATORS,
@@ -221,7 +221,7 @@ class _Cell:
         if self.text is None or self.text.strip().casefold() in _EMPTY:
             return None
         try:
-            return json_values.parse_json(self.text.encode())
+            return json_files.parse_json(self.text.encode())
         except InputError as error:
             hint = "The cell should hold JSON: write the file again from its run."
             raise self.error(error.problem, hint) from None

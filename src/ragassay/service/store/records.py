@@ -23,7 +23,7 @@ from ragassay.base.sample import Identity, Sample
 from ragassay.client.service_shapes import Ingested
 from ragassay.formats import Notes, from_records, to_record
 from ragassay.formats.reading import map_records
-from ragassay.formats.records.sessions import with_earlier_turns
+from ragassay.formats.records.answers_and_turns import with_earlier_turns
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, get_task
 from ragassay.service.store.schema import records

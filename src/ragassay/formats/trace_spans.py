@@ -13,10 +13,9 @@ from typing import Any
 
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
+from ragassay.formats.records import step_contents
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.records.values import retrieved
 from ragassay.formats.sources.opening import shaped
-from ragassay.formats.traces import request_costs, step_contents
 
 RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
 
@@ -220,7 +219,7 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
             metadata[name] = value
     record["metadata"] = metadata
     record |= {key: value for key, value in root.fields.items() if value is not None}
-    record["timestamp"] = request_costs.of_any_unit(record.get("timestamp"))
+    record["timestamp"] = step_contents.of_any_unit(record.get("timestamp"))
     return mapper.unchosen(record)
 
 
@@ -251,7 +250,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
         return _documents_of(chosen, mapper) if chosen else None
     retrievals = [one for one in ordered if one.kind == RETRIEVAL]
     steps = [one for one in ordered if one.kind == OTHER and one.id != root.id]
-    with_documents = [one for one in steps if retrieved.are_documents(one.outputs)]
+    with_documents = [one for one in steps if step_contents.are_documents(one.outputs)]
     retrievals = retrievals or [one for one in with_documents if _retrieves(one)]
     retrieving = {one.id for one in retrievals}
     steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
@@ -294,8 +293,8 @@ def _outermost(steps: list[Span], ordered: list[Span]) -> list[Span]:
 def _lists_documents(one: Span) -> bool:
     """Whether the output of a step is a list of documents, also an empty one. Where it is one text
     of them all, a step within it may have the list."""
-    documents = retrieved.unwrapped(_documents(one))
-    return isinstance(documents, list) or retrieved.within(documents) is not None
+    documents = step_contents.unwrapped(_documents(one))
+    return isinstance(documents, list) or step_contents.within(documents) is not None
 
 
 def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
@@ -309,7 +308,7 @@ def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -
     documents: list[Any] = []
     for one in documented:
         before = list(documents)
-        documents += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
+        documents += (doc for doc in step_contents.documents(_documents(one)) if doc not in before)
     return documents if documented else None
 
 
@@ -334,11 +333,11 @@ def _says_retrieval(name: str) -> bool:
 
 def _retrieves(one: Span) -> bool:
     """Whether a step of no known kind retrieves, by its name and its output."""
-    return _says_retrieval(one.name) and retrieved.are_documents(one.outputs)
+    return _says_retrieval(one.name) and step_contents.are_documents(one.outputs)
 
 
 def _documents(one: Span) -> Any:
     """What a step retrieved; ``None`` where the trace does not hold it: tools may hide or drop
     outputs."""
-    documents = retrieved.unwrapped(one.outputs) if one.documents is None else one.documents
+    documents = step_contents.unwrapped(one.outputs) if one.documents is None else one.documents
     return None if documents in ("", {}) else documents

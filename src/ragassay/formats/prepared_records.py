@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from ragassay.base.sample import Passage, Sample
 from ragassay.formats.format import Head
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.aliases import FIELD_OF, folded
+from ragassay.formats.records import step_contents
+from ragassay.formats.records.field_names import FIELD_OF, folded
+from ragassay.formats.records.field_values import opened_print, unpacked
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.records.values.cells import opened_print, unpacked
 from ragassay.formats.sources.opening import placed
-from ragassay.formats.traces import request_costs, step_contents
 
 Row = Mapping[str, Any]
 
@@ -204,7 +204,7 @@ def experiment(record: Row, source: Source) -> Row:
     scores = {
         key.removeprefix("feedback."): number
         for key, value in row.items()
-        if key and key not in _NO_SCORES and (number := request_costs.number(value)) is not None
+        if key and key not in _NO_SCORES and (number := step_contents.number(value)) is not None
     }
     made = {**row, "scores": scores, "beside": {**record, **row}}
     made |= {"answered": row.get("outputs"), "outputs": None}

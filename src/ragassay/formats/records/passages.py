@@ -11,8 +11,8 @@ from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError
 from ragassay.base.sample import GoldPassage, Passage
 from ragassay.formats.format_words import OptionWords, kind, unexpected, wrong
-from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.values.field_values import (
+from ragassay.formats.records.field_names import pick
+from ragassay.formats.records.field_values import (
     identifier,
     is_number,
     needed_identifier,
@@ -22,7 +22,7 @@ from ragassay.formats.records.values.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.sources.json_values import SCORES as SCORES
+from ragassay.formats.sources.json_files import SCORES as SCORES
 
 P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]

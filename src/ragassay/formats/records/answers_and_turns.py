@@ -1,0 +1,372 @@
+"""Answers, references and labels from their shapes in files, and conversations: the turns of users
+and agents among messages of systems and tools. ``field`` is their name in the file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ragassay.base.errors import CountedFact, warn_user
+from ragassay.base.sample import Answer, Answerability, Sample, Statement, Turn
+from ragassay.formats.format_words import kind, unexpected, wrong
+from ragassay.formats.records.field_names import pick
+from ragassay.formats.records.field_values import (
+    is_number,
+    needed_identifier,
+    not_a_list,
+    opened,
+    refuse_object,
+    text,
+)
+
+_ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
+
+
+def answer(value: Any, field: str) -> Answer | None:
+    """An answer from a text, from statements with citations, or from an object with either.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The answer; ``None`` where there is none.
+
+    Raises:
+        InputError: the value has another shape.
+    """
+    if type(value) is str:
+        refuse_object(value, field)
+        return Answer(value)
+    if value is None:
+        return None
+    if is_number(value):
+        return Answer(text(value, field) or "")
+    if isinstance(value, dict):
+        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
+        if text_key is None and parts_key is None:
+            raise wrong("answer_without_text", field=field, names=", ".join(map(repr, value)))
+        words = text(value[text_key], field) if text_key else None
+        parts = value[parts_key] if parts_key else None
+        if words is None and parts is None:
+            return None
+        if parts is None and value.get("citations"):
+            parts = [{"text": words, "citations": value["citations"]}]
+        stated = _statements(parts, field)
+        return Answer(_joined(stated) if words is None else words, stated)
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        stated = _statements(value, field)
+        return Answer(_joined(stated), stated)
+    raise unexpected(value, "an answer", field)
+
+
+def with_statements(cell: str) -> Any:
+    """The answer with statements and citations, as our own records have it, that the text of a cell
+    holds; any other text, also JSON, unchanged: a system may have answered so."""
+    if not _STATED.match(cell):
+        return cell
+    parsed = opened(cell)
+    if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
+        return parsed
+    of_parts = isinstance(parsed, list) and all(
+        isinstance(one, dict) and one.keys() == {"text", "citations"} for one in parsed
+    )
+    return parsed if of_parts else cell
+
+
+_STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"']\s*:")
+
+
+def unknown(value: Any) -> list[str]:
+    """The keys of an answer and its statements that `answer` does not read."""
+    keys: set[str] = set()
+    parts: Any = value
+    if isinstance(value, dict):
+        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
+        keys |= value.keys() - {text_key, parts_key, "citations", "speaker"}
+        parts = value[parts_key] if parts_key else None
+    return sorted(keys.union(*(item.keys() - {"text", "citations"} for item in parts or ())))
+
+
+def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Reference answers and, where they came as a list of lists, their groups. A single text is one
+    reference."""
+    if value is None:
+        return (), ()
+    if isinstance(value, str):
+        refuse_object(value, field)
+        return (value,), ()
+    if isinstance(value, dict) or is_number(value):
+        value = [value]
+    if not isinstance(value, list):
+        raise not_a_list(value, field)
+    if list not in map(type, value):
+        return tuple([_reference(item, field) for item in value]), ()
+    if {*map(type, value)} != {list}:
+        raise wrong("mixed_references", field=field)
+    groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
+    return tuple(one for group in groups for one in group), groups
+
+
+def answerability(value: Any, field: str) -> Answerability | None:
+    """A label from its name in any case, alone or in a list of one, or from a flag; ``None`` where
+    there is none."""
+    if isinstance(value, list):
+        labels = {answerability(item, field) for item in value} - {None}
+        if len(labels) > 1:
+            raise wrong("several_labels", field=field, labels=", ".join(map(str, value)))
+        return next(iter(labels), None)
+    if value is None or value == "" or value != value:
+        return None
+    label = _LABELS.get(str(value).strip().casefold().replace(" ", "_"))
+    if label is None:
+        labels_known = ", ".join(item.name for item in Answerability)
+        raise wrong("no_label", field=field, value=kind(value), labels=labels_known)
+    return label
+
+
+_LABELS: Mapping[str, Answerability] = {
+    **{str(label): label for label in Answerability},
+    "partially_answerable": Answerability.PARTIAL,
+    "true": Answerability.ANSWERABLE,
+    "false": Answerability.UNANSWERABLE,
+}
+
+
+def _statements(value: Any, field: str) -> tuple[Statement, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise not_a_list(value, field, "statements")
+    statements = []
+    for item in value:
+        words = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
+        if words is None:
+            raise wrong("statement_without_text", field=field)
+        cited = item.get("citations") or []
+        if not isinstance(cited, list):
+            raise not_a_list(cited, f"{field}.citations", "passage ids")
+        statements.append(Statement(words, tuple(needed_identifier(one, field) for one in cited)))
+    return tuple(statements)
+
+
+def _joined(statements: Sequence[Statement]) -> str:
+    return " ".join(statement.text for statement in statements)
+
+
+def _reference(item: Any, field: str) -> str:
+    if isinstance(item, dict):
+        (key,) = pick(tuple(item), (("text", "content", "answer"),))
+        item = item[key] if key else item
+    words = text(item, field)
+    if words is None:
+        raise wrong("null_reference", field=field)
+    return words
+
+
+_TURN_PARTS = (
+    ("text", "content", "parts", "output"),
+    ("speaker", "role", "from", "type"),
+    ("tool_calls", "function_call"),
+)
+_SPEAKERS: Mapping[str, str] = {
+    "user": "user", "human": "user", "humanmessage": "user",
+    "agent": "agent", "assistant": "agent", "ai": "agent", "bot": "agent", "model": "agent",
+    "aimessage": "agent", "aimessagechunk": "agent",
+    "system": "system", "developer": "system", "systemmessage": "system",
+    "tool": "tool", "function": "tool", "toolmessage": "tool", "function_call_output": "tool",
+    "function_call": "step", "reasoning": "step", "tool_call": "step",
+}  # fmt: skip
+_PICTURES = frozenset({"image", "image_url", "input_image", "image_file"})
+_FILES = frozenset({"input_audio", "audio", "video", "file", "input_file", "blob", "uri"})
+_RESULTS = frozenset({"tool_result", "tool_call_response"})
+_STEPS = frozenset({"tool_use", "tool_call", "thinking", "redacted_thinking", "reasoning"})
+
+
+class Conversation(NamedTuple):
+    """What a list of messages holds.
+
+    Attributes:
+        turns: of users and agents, oldest first; messages that only call tools are none.
+        rules: texts of system messages.
+        results: the results of tools after the last user turn.
+        steps: how many messages of tools, or that call tools, there are.
+    """
+
+    turns: list[Turn]
+    rules: list[str]
+    results: list[Any]
+    steps: int
+
+
+def conversation(value: Any, field: str) -> Conversation:
+    """The turns of a conversation, and what stands between them. An image or another file in it is
+    an error."""
+    if not isinstance(value, list):
+        raise unexpected(value, "a list of turns", field)
+    turns: list[Turn] = []
+    rules: list[str] = []
+    results: list[Any] = []
+    steps = 0
+    for item in _turns_of(value) if are_pairs(value) else value:
+        if not isinstance(item, dict):
+            raise unexpected(item, "a turn", field)
+        message = _unwrapped(item)
+        text_key, speaker_key, calls_key = pick(tuple(message), _TURN_PARTS)
+        name = message[speaker_key] if speaker_key else None
+        speaker = _SPEAKERS.get(str(name).casefold())
+        if speaker is None:
+            raise wrong("speaker", field=field, name=name)
+        content = message[text_key] if text_key else None
+        if speaker == "tool":
+            results.append(content)
+            steps += 1
+            continue
+        words, tool_results, calls = _parts(content, f"{field}.{text_key or 'content'}")
+        calls = calls or bool(message[calls_key] if calls_key else None)
+        results += tool_results
+        if speaker == "step" or (speaker == "agent" and calls) or (words is None and tool_results):
+            steps += 1
+        elif words is None:
+            raise wrong("turn_without_text", field=field)
+        elif speaker == "system":
+            rules.append(words)
+        else:
+            if speaker == "user":
+                results = []
+            turns.append(Turn(speaker, words))
+    if steps and not (turns or rules):
+        raise wrong("no_turn", field=field)
+    return Conversation(turns, rules, results, steps)
+
+
+def are_pairs(value: list[Any]) -> bool:
+    """Whether a list holds pairs of texts, as LangChain writes a history: a question and its
+    answer, or a speaker and what it said."""
+    return bool(value) and all(
+        isinstance(one, list | tuple)
+        and len(one) == 2
+        and all(isinstance(text, str) for text in one)
+        for one in value
+    )
+
+
+def _turns_of(pairs: list[Any]) -> list[dict[str, str]]:
+    """The turns in pairs of texts."""
+    if all(str(first).casefold() in _SPEAKERS for first, _ in pairs):
+        return [{"speaker": speaker, "text": words} for speaker, words in pairs]
+    turns = [zip(("user", "agent"), pair, strict=True) for pair in pairs]
+    return [{"speaker": speaker, "text": words} for turn in turns for speaker, words in turn]
+
+
+def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message that LangChain wrote, as one with a role."""
+    inner = item.get("kwargs") if "lc" in item else item.get("data")
+    if not isinstance(inner, dict) or "content" not in inner:
+        return item
+    name = item["id"][-1] if isinstance(item.get("id"), list) and item["id"] else item.get("type")
+    return {**inner, "role": name}
+
+
+def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
+    """The text of a message, the results of tools in it, and whether it calls one."""
+    if not isinstance(content, list):
+        return text(content, field), [], False
+    words: list[str] = []
+    results: list[Any] = []
+    calls = False
+    for part in content:
+        if not isinstance(part, dict):
+            words += filter(None, [text(part, field)])
+            continue
+        kind = str(part.get("type") or "text")
+        if kind in _PICTURES or kind in _FILES or part.get("image_url") is not None:
+            called = "an image" if kind not in _FILES else f"a part of the type {kind!r}"
+            raise wrong("no_text_message", field=field, called=called)
+        if kind in _RESULTS:
+            results.append(part.get("content", part.get("response")))
+        elif kind in _STEPS:
+            calls = calls or kind in ("tool_use", "tool_call")
+        else:
+            content = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")
+            words += filter(None, [text(content, field)])
+    return "\n".join(words) if words or not (results or calls) else None, results, calls
+
+
+def split_at_query(
+    turns: Sequence[Turn], query: str | None, field: str, *, may_hold_query: bool
+) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
+    """The query, the turns before it and the answer after it.
+
+    Without ``query``, the last user turn of the conversation is the query. With ``query``, the
+    conversation is what came before it; where it ends with the query itself, that turn is left out.
+    Where it goes on after the query and may hold that, it is split there, too.
+
+    Args:
+        turns: oldest first.
+        query: the record's own query.
+        field: the name of the conversation, for errors.
+        may_hold_query: whether it may hold the query and its answer, also where ``query`` is given.
+    """
+    last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
+    if last is None:
+        return query, tuple(turns), None
+    if query is not None and (
+        turns[last].text != query or not (may_hold_query or last == len(turns) - 1)
+    ):
+        return query, tuple(turns), None
+    after = turns[last + 1 :]
+    if len(after) > 1:
+        raise wrong("turns_after_query", field=field, n=len(after))
+    return turns[last].text, tuple(turns[:last]), Answer(after[0].text) if after else None
+
+
+def enrichments(value: Any) -> Mapping[str, Any]:
+    """MT-RAG's labels of the query, which are in its turn; empty where there are none."""
+    for item in reversed(value):
+        if isinstance(item, dict) and item.get("speaker") == "user":
+            enrichments = item.get("enrichments")
+            return enrichments if isinstance(enrichments, dict) else {}
+    return {}
+
+
+_UNSORTED = (
+    "Histories are incomplete: {n} {turn stands|turns stand} behind a later one of the same "
+    "session_id. Sort the records by time."
+)
+
+
+def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Samples with what was said before in their session as history, where they have none, and
+    their session as conversation. Those whose metadata has no ``session_id`` stay unchanged.
+
+    A turn that is earlier than one before it in its session gets no history; a `CountedFact` says
+    how many do not.
+
+    Args:
+        samples: in order of time. The turns of several systems are several sessions.
+    """
+    n_late = 0
+    said: dict[tuple[str, str], tuple[Turn, ...]] = {}
+    times: dict[tuple[str, str], float] = {}
+    for sample in samples:
+        (key,) = pick(tuple(sample.metadata), (("session_id",),))
+        session = sample.metadata.get(key or "")
+        if session in (None, ""):
+            yield sample
+            continue
+        of = (sample.system, str(session))
+        last = times.get(of, -math.inf)
+        time = last if sample.timestamp is None else sample.timestamp
+        times[of] = max(time, last)
+        n_late += time < last
+        before = said.get(of, ()) if time >= last else ()
+        turns = (("user", sample.query), ("agent", sample.answer and sample.answer.text))
+        said[of] = (*said.get(of, ()), *(Turn(who, text) for who, text in turns if text))
+        metadata = {**sample.metadata, "conversation_id": str(session)}
+        yield replace(sample, history=sample.history or before, metadata=metadata)
+    if n_late:
+        warn_user(CountedFact(_UNSORTED, n_late))

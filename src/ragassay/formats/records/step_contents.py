@@ -1,0 +1,392 @@
+"""What steps of a request hold: question and answer, documents in the shapes of traces, and what
+the request took (time, tokens, cost), by the names in ``metadata["asked"]`` that the metrics of the
+suite ``serving`` read."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import orjson
+
+from ragassay.base.errors import InputError
+from ragassay.formats.records import answers_and_turns, field_values
+from ragassay.formats.records.field_values import EXACT, LAST_TIME, timestamp, unpacked
+
+LISTS = (
+    *("documents", "source_documents", "retrieved_documents", "retrieved_contexts", "contexts"),
+    *("context", "passages", "chunks", "docs", "nodes", "source_nodes", "matches", "hits"),
+    *("results", "retrieval_context", "sources"),
+)
+"""Under which names an output holds its documents."""
+
+_TEXTS = ("text", "content", "page_content", "pageContent", "passage", "chunk", "snippet")
+
+
+def unwrapped(value: Any) -> Any:
+    """The output of a step, without the object ``{"output": ...}`` that LangSmith puts around an
+    output that is no object."""
+    value = unpacked(value)
+    while isinstance(value, Mapping) and [*value] == ["output"]:
+        value = unpacked(value["output"])
+    return value
+
+
+def documents(value: Any) -> list[Any]:
+    """The documents in an output, each as a text or an object that `passages` reads: of a list, an
+    object that holds one, JSON of either, or a text, which is one document."""
+    value = unwrapped(value)
+    if value is None or value == "":
+        return []
+    if isinstance(value, list):
+        return _listed(value)
+    if isinstance(value, dict):
+        listed = within(value)
+        return [_document(value)] if listed is None else listed
+    return [str(value)]
+
+
+def are_documents(value: Any) -> bool:
+    """Whether an output has the shape of documents: a list of texts or of objects with a text, or
+    an object with such a list. Messages have none."""
+    value = unwrapped(value)
+    if isinstance(value, Mapping):
+        listed = [unpacked(value.get(name)) for name in LISTS]
+        return any(isinstance(one, list) and are_documents(one) for one in listed)
+    return isinstance(value, list) and bool(value) and all(map(_is_document, value))
+
+
+_SPEAKERS = ("human", "ai", "system", "tool")
+
+
+def _is_document(item: Any) -> bool:
+    item = unpacked(item)
+    if isinstance(item, dict) and ("role" in item or item.get("type") in _SPEAKERS):
+        return False
+    # Of an object without a known text a document is its JSON.
+    return isinstance(item, str) or isinstance(_document(item), dict)
+
+
+def within(value: Any) -> list[Any] | None:
+    """The documents that an object holds in a list; ``None`` where it holds no such list."""
+    value = unwrapped(value)
+    name = name_of_list(value)
+    return None if name is None else _listed(unpacked(value[name]), name)
+
+
+def name_of_list(value: Any) -> str | None:
+    """Under which name an object holds documents in a list; ``None`` where it holds no such
+    list."""
+    if not isinstance(value, Mapping):
+        return None
+    return next((name for name in LISTS if isinstance(unpacked(value.get(name)), list)), None)
+
+
+_NAME = re.compile(r"https?://\S+|[^\n,;:!?]{1,80}\.[A-Za-z]{2,4}\d?|[!-~]*[\d_/#-][!-~]*")
+"""An address, the name of a file, or an id: no text that could support an answer."""
+
+
+_WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])")
+"""A few words that are no sentence, in a script that parts words by blanks."""
+
+
+def are_names(items: list[Any], under: str = "") -> bool:
+    """Whether a list names documents in place of holding their texts: file names, addresses, ids;
+    as ``sources`` also a few words that are no sentence.
+
+    Args:
+        items: that an output holds.
+        under: the name of the list; may be empty.
+    """
+    return bool(items) and all(
+        isinstance(one, str)
+        and (_NAME.fullmatch(one) or (under == "sources" and _WORDS.fullmatch(one)))
+        for one in items
+    )
+
+
+def _listed(items: list[Any], under: str = "") -> list[Any]:
+    if are_names(items, under):
+        return [{"id": one} for one in items]
+    return [_document(item) for item in items]
+
+
+def _document(item: Any) -> Any:
+    item = unpacked(item)
+    if isinstance(item, list) and item:  # a document with its score
+        score = item[1] if len(item) == 2 and isinstance(item[1], int | float) else None
+        made = _document(item[0])
+        return made if score is None or not isinstance(made, dict) else {**made, "score": score}
+    if not isinstance(item, dict):
+        return item if item is None else str(item)
+    if "lc" in item and isinstance(item.get("kwargs"), dict):  # LangChain's own JSON
+        return _document(item["kwargs"])
+    for name in ("document", "node"):
+        if isinstance(item.get(name), dict):
+            others = {key: item[key] for key in ("score", "id") if item.get(key) is not None}
+            return {**_document(item[name]), **others}
+    made = {key: value for key, value in item.items() if key not in ("type", "embedding")}
+    made["metadata"] = unpacked(item.get("metadata"))
+    for name in ("pageContent", "snippet"):
+        if name in made:
+            made.setdefault("text", made.pop(name))
+    if "id_" in made:
+        made.setdefault("id", made.pop("id_"))
+    if not any(isinstance(item.get(name), str) for name in _TEXTS) and not made.get("id"):
+        # Nothing in it is known as its text: all of it is.
+        return orjson.dumps(item, default=str).decode()
+    return {key: value for key, value in made.items() if value is not None}
+
+
+_QUESTION = (
+    *("question", "query", "user_input", "input", "user_query", "user_message", "message"),
+    *("prompt", "text", "q", "content", "inputs", "kwargs", "input_value", "value"),
+)
+_ANSWER = (
+    *("answer", "output", "response", "result", "generation", "output_text", "text", "completion"),
+    *("content", "message", "outputs", "final_answer", "output_value", "value", "return_value"),
+)
+_HISTORY = ("chat_history", "history", "conversation_history", "messages")
+_AGENTS = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "agent", "model"})
+
+
+def asked(value: Any) -> dict[str, Any]:
+    """What a system was asked, as fields of a record: the ``messages`` of a conversation, or the
+    ``query`` and, where they stand beside it, the turns before it (``chat_history``).
+
+    Args:
+        value: its inputs, also as JSON in a text.
+    """
+    content = _content(value, _QUESTION, _messages)
+    if isinstance(content, list):
+        # The conversation ends with the question; what a model answered stands in the outputs.
+        return {"messages": content}
+    parsed = unpacked(value)
+    fields_of_value = parsed if isinstance(parsed, Mapping) and content is not None else {}
+    turns = (_turns(unpacked(fields_of_value.get(name))) for name in _HISTORY)
+    # It may end with the query.
+    fields = {"query": content, "chat_history": next(filter(None, turns), None)}
+    return {name: one for name, one in fields.items() if one is not None}
+
+
+def _turns(value: Any) -> list[Any] | None:
+    if not isinstance(value, list):
+        return None
+    return value if answers_and_turns.are_pairs(value) else _messages(value)
+
+
+def answer(value: Any) -> str | None:
+    """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
+    is neither.
+
+    Args:
+        value: its outputs, also as JSON in a text.
+    """
+    content = _content(value, _ANSWER, _last_agent)
+    if content is None:
+        parsed = unpacked(value)
+        values: list[Any] = [parsed]
+        if isinstance(parsed, Mapping):
+            values = [parsed.get(name) for name in _ANSWER]
+        numbers = (one for one in values if field_values.is_number(one) and abs(one) < EXACT)
+        content = next((field_values.text(one, "") for one in numbers), None)
+    return content if isinstance(content, str) else None
+
+
+def passages(*values: Any) -> list[Any] | None:
+    """The documents that the first of some inputs or outputs holds in a list under a known name.
+
+    Args:
+        values: in the order in which they are looked at.
+    """
+    lists = (within(value) for value in values)
+    return next((listed for listed in lists if listed is not None), None)
+
+
+def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
+    """What a value says: the text under the first of these names that holds one, also within
+    others; of messages what ``of_messages`` makes of them. ``None`` where there is nothing."""
+    value = unpacked(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        content = of_messages(value)
+        if content is None and len(value) == 1:
+            return _content(value[0], names, of_messages)
+        return content
+    if not isinstance(value, Mapping):
+        return None
+    for name in ("messages", "choices", "generations", "chat_history"):
+        listed = unpacked(value.get(name))
+        if name == "chat_history" and any(key in value for key in names):
+            continue
+        if isinstance(listed, list) and listed:
+            content = of_messages(listed)
+            if content is None and name != "messages":
+                content = _content(listed[0], names, of_messages)
+            if content is not None:
+                return content
+    for name in names:
+        if (content := _content(value.get(name), names, of_messages)) is not None:
+            return content
+    arguments = value.get("args")
+    if isinstance(arguments, list):  # of a function that Langfuse observes
+        content = [one for one in arguments if isinstance(one, str)]
+        return content[0] if len(content) == 1 else _content(arguments, names, of_messages)
+    if "lc" in value:
+        return _content(value.get("kwargs"), names, of_messages)
+    if isinstance(value.get("parts"), list):
+        return _content([value], names, of_messages)
+    texts = [one for one in value.values() if isinstance(one, str)]
+    return texts[0] if len(value) == 1 and texts else None
+
+
+def _messages(listed: list[Any]) -> list[Any] | None:
+    """The list, where it is one of messages."""
+    if listed and all(isinstance(one, list) for one in listed):
+        return _messages(listed[0])
+    listed = [_bare(one) for one in listed]
+    return listed if listed and all(_role(one) is not None for one in listed) else None
+
+
+def _last_agent(listed: list[Any]) -> str | None:
+    """The text of the last message of the agent."""
+    turns = _messages(listed)
+    for one in reversed(turns or ()):
+        if str(_role(one)).casefold() not in _AGENTS:
+            continue
+        inner = one.get("kwargs", one.get("data", one))
+        content = inner.get("content", inner.get("parts")) if isinstance(inner, dict) else None
+        if isinstance(content, list):
+            texts = [
+                part if isinstance(part, str) else part.get("text") or part.get("content")
+                for part in content
+                if isinstance(part, str) or part.get("type", "text") in ("text", "output_text")
+            ]
+            content = "\n".join(text for text in texts if isinstance(text, str)) or None
+        if isinstance(content, str) and content:
+            return content
+    return None
+
+
+def _bare(one: Any) -> Any:
+    """A message without the object that OpenInference puts around it."""
+    return one["message"] if isinstance(one, dict) and isinstance(one.get("message"), dict) else one
+
+
+def _role(one: Any) -> str | None:
+    if not isinstance(one, dict):
+        return None
+    if "lc" in one and isinstance(one.get("id"), list) and one["id"]:
+        return str(one["id"][-1])
+    has_text = any(key in one for key in ("content", "parts", "text", "tool_calls", "data"))
+    role = one.get("role", one.get("type"))
+    return role if has_text and isinstance(role, str) else None
+
+
+def failure(error: Any) -> tuple[Any, str]:
+    """Why a step failed, in one line, and the whole text where that says more.
+
+    Of a text with a traceback the line is the exception at its end; of one that was cut before its
+    end, what stands before the traceback.
+
+    Args:
+        error: what the trace says; what is no text stays as it is.
+    """
+    if not isinstance(error, str):
+        return error, ""
+    before, *traces = error.split(_TRACEBACK)
+    line = error
+    if traces:
+        # Frames are indented; the exception comes after them, and its message may have more lines.
+        ends = [one for one in traces[-1].splitlines() if one.strip() and not one[0].isspace()]
+        line = ends[0] if ends else before
+    line = " ".join((line if line.strip() else error).split())
+    return line, "" if line == error.strip() else error
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+def number(value: Any) -> float | None:
+    """A finite number, also as its text; ``None`` where it is none.
+
+    Args:
+        value: what a record holds.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    with suppress(ValueError):
+        parsed = float(value)
+        return parsed if math.isfinite(parsed) else None
+    return None
+
+
+def measured(
+    *, start: Any = None, end: Any = None, first_token: Any = None, **numbers: Any
+) -> dict[str, float]:
+    """What a step took.
+
+    Args:
+        start, end, first_token: times, in any unit since 1970 (`of_any_unit`) or in ISO 8601.
+        numbers: ``latency`` (seconds, also as ``2.50s``), ``latency_ms``, ``input_tokens``,
+            ``output_tokens``, ``total_tokens``, ``cost`` (US dollars).
+
+    Returns:
+        Those that are known, and the seconds between the times. A number below 0 is not known.
+        ``total_tokens`` only where one of the two kinds is not.
+    """
+    began, ended, answered = map(_seconds, (start, end, first_token))
+    values = {name: _measure(value) for name, value in numbers.items()}
+    milliseconds = values.pop("latency_ms", None)
+    if milliseconds is not None and values.get("latency") is None:
+        values["latency"] = milliseconds / 1000
+    if began is not None:
+        for name, moment in (("latency", ended), ("first_token", answered)):
+            if moment is not None and values.get(name) is None:
+                values[name] = round(moment - began, 6)
+    known = {name: value for name, value in values.items() if value is not None and value >= 0}
+    if {"input_tokens", "output_tokens"} <= known.keys():
+        known.pop("total_tokens", None)
+    return known
+
+
+def _measure(value: Any) -> float | None:
+    shown = _SHOWN.fullmatch(value) if isinstance(value, str) else None
+    return number(value if shown is None else shown[1])
+
+
+_SHOWN = re.compile(r"\s*([\d.]+)\s*s\s*")
+"""A time as pages show it: ``2.50s``."""
+
+
+def _seconds(value: Any) -> float | None:
+    with suppress(InputError):
+        return timestamp(of_any_unit(value), "")
+    return None
+
+
+def of_nanoseconds(value: Any) -> float | None:
+    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none.
+
+    Args:
+        value: what a record holds.
+    """
+    count = number(value)
+    return None if count is None else count / 1e9
+
+
+def of_any_unit(value: Any) -> Any:
+    """A time that counts seconds, milliseconds, microseconds or nanoseconds since 1970, in seconds:
+    the first of them by which it lies in the years to 9999. What is no number stays as it is.
+
+    Args:
+        value: what a record holds.
+    """
+    count = number(value)
+    while count is not None and count > LAST_TIME:
+        count /= 1000
+    return value if count is None else count

@@ -1,0 +1,359 @@
+"""TREC qrels and runs, and BEIR qrels.
+
+A run has six columns (query, ``Q0``, document, rank, score, tag), qrels have four (query,
+iteration, document, grade). A line with tabs between all of them is split at the tabs, any other
+one at blanks; one with more or fewer columns is an error, as in trec_eval. Blank lines, lines that
+begin with ``#`` and such a comment at the end of a line are left out. Ranks follow from the scores;
+a rank column that contradicts them causes a warning. BEIR qrels are tab-separated with the header
+``query-id``, ``corpus-id``, ``score``. All may be gzip.
+
+Runs and qrels may also be JSON ``{query: {document: number}}`` (ranx, pytrec_eval, mteb), JSON
+Lines and Parquet with a row for each query and document. trec_eval reads further files beside
+qrels: judgements of several groups, preferences (five columns: query, group, sub-group, document,
+level; or qrels, whose iteration column then names the group) and z-scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from ragassay.base.counts import share
+from ragassay.base.errors import InputError, called, warn_user
+from ragassay.formats.format_words import unexpected, wrong
+from ragassay.formats.sources import json_files, opening
+from ragassay.formats.sources.json_files import parse_json, whole_object
+from ragassay.formats.sources.opening import lines, opened, placed
+from ragassay.formats.trec.trec_tables import (
+    NUMBER,
+    Layout,
+    fields_of,
+    not_whole,
+    read_table,
+    second_line,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+_NAMES = {
+    "query": ("query", "query_id", "query-id", "qid", "q_id"),
+    "document": ("document", "document_id", "doc_id", "corpus-id", "corpus_id", "docno", "docid"),
+    "score": ("score",),
+    "grade": ("grade", "relevance", "rel", "label", "score"),
+}
+"""What columns are called."""
+
+
+def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
+    """The columns of query, document and number (``score`` or ``grade``) among these names;
+    ``None`` where one is missing."""
+    known = {name.casefold(): name for name in names}
+    found = {
+        part: next((known[name] for name in _NAMES[part] if name in known), "")
+        for part in ("query", "document", number)
+    }
+    return found if all(found.values()) else None
+
+
+def is_mapping(value: Any) -> bool:
+    """Whether a JSON value begins like ``{query: {document: number}}``; what is no number is an
+    error for who reads it."""
+    if not isinstance(value, Mapping):
+        return False
+    inner = list(islice(value.values(), 20))
+    if not all(isinstance(one, Mapping) for one in inner):
+        return False
+    values = [value for one in inner for value in islice(one.values(), 20)]
+    return any(map(_is_number, values)) and not any(
+        isinstance(value, Mapping | list) for value in values
+    )
+
+
+def read_other(path: Path, number: str) -> pl.DataFrame | None:
+    """A frame of ``query``, ``document`` and the number, in the order of the file; ``None`` where
+    the file is text with columns. The number is a ``score``, or a ``grade``, which is whole."""
+    with opened(path) as stream:
+        start = stream.read(64).lstrip()
+    if start[:4] == b"PAR1":
+        return _of_parquet(path, number)
+    first = json_files.first_record(path) if start[:1] in (b"{", b"[") else {}
+    if not first and ".json" not in "".join(path.suffixes):
+        return None  # columns, of which the first may begin so
+    if chosen(first, number):
+        query, document, value = (chosen(first, number) or {}).values()
+        rows: Iterable[tuple[int, Any, Any, Any]] = (
+            (line, record.get(query), record.get(document), record.get(value))
+            for line, record in json_files.json_records(path)
+        )
+    elif is_mapping(first):
+        rows = _of_mapping(whole_object(path), path)
+    else:
+        parse_json(opening.read_all(path), path)
+        raise wrong("no_trec_json", path=path, number=number)
+    return _frame(rows, number, path)
+
+
+def _of_mapping(value: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str, str, Any]]:
+    for query, documents in value.items():
+        if not isinstance(documents, Mapping):
+            raise wrong("no_documents", path=path, field=query)
+        for document, number in documents.items():
+            yield 0, query, document, number
+
+
+def _of_parquet(path: Path, number: str) -> pl.DataFrame:
+    import polars as pl
+
+    with opening.by_polars(path, "Parquet"):
+        frame = pl.read_parquet(opening.on_disk(path), glob=False)
+    names = chosen(frame.columns, number)
+    if names is None:
+        columns = ", ".join(frame.columns)
+        raise wrong("no_trec_columns", path=path, columns=columns, number=number)
+    rows = frame.select(names.values()).iter_rows()
+    return _frame(((at, *row) for at, row in enumerate(rows, 1)), number, path)
+
+
+def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    kept: list[tuple[str, str, float]] = []
+    for at, query, document, value in rows:
+        place: dict[str, Any] = {"path": path, "line": at or None}
+        for name, one in (("query", query), ("document", document)):
+            if not isinstance(one, str | int) or isinstance(one, bool) or one == "":
+                raise wrong("no_id", field=name, id=one, **place)
+        if (fault := _fault(value, number)) is not None:
+            where = f"query {query!r}, document {document!r}"
+            raise fault.but(problem=f"{where}: {fault.problem}", **place)
+        kept.append((str(query), str(document), value))
+    if not kept:
+        raise wrong("no_query", path=path)
+    kind = pl.Int64() if number == "grade" else pl.Float64()
+    columns = cast("Any", {"query": pl.String(), "document": pl.String(), number: pl.Float64()})
+    return pl.DataFrame(kept, schema=columns, orient="row", strict=False).cast({number: kind})
+
+
+def _fault(value: Any, number: str) -> InputError | None:
+    if not _is_number(value):
+        return unexpected(value, "a finite number", number)
+    is_broken = number == "grade" and value != int(value)
+    return not_whole(str(value)) if is_broken else None
+
+
+def _is_number(value: Any) -> bool:
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    return good and abs(value) < float("inf")
+
+
+class TrecRun(NamedTuple):
+    """A run file: its tag (of the last line) and a frame of ``query``, ``document``, ``score``."""
+
+    tag: str
+    frame: pl.DataFrame
+
+
+_RUN = Layout(
+    "run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False, aside="_rank"
+)
+_QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
+_BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
+
+
+def read_run(path: Path) -> TrecRun:
+    """A TREC run in the order of its lines. Repeated documents are not checked for. Where the rank
+    column contradicts the scores, a `RagassayWarning` says so."""
+    tag = path.stem
+    if (frame := read_other(path, "score")) is None:
+        frame = read_table(path, _RUN)
+        tag = str(frame["tag"][-1])
+        frame = frame.drop("tag")
+    _tell_equal_scores(frame, path)
+    if "_rank" in frame.columns:
+        if n := _n_contradicted(frame):
+            warn_user(
+                f"{called(path)}: in {share(n, frame['query'].n_unique(), 'query')} the rank "
+                "column contradicts the scores. Ranks follow from the scores, as in trec_eval."
+            )
+        frame = frame.drop("_rank")
+    return TrecRun(tag, frame)
+
+
+def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
+    """Warns where the run holds queries whose documents all have one score."""
+    import polars as pl
+
+    block = run.select(query=pl.col("query").rle_id(), score=pl.col("score"))
+    queries = block.group_by("query").agg(
+        equal=(pl.col("score").min() == pl.col("score").max()), n=pl.len()
+    )
+    several = queries.filter(pl.col("n") > 1)
+    tied = several.filter("equal")
+    if not tied.is_empty():
+        nothing = (
+            ": the values say nothing about the system" if tied.height == several.height else ""
+        )
+        warn_user(
+            f"{called(path)}: in {share(tied.height, queries.height, 'query')} all documents have "
+            f"one score ({share(int(tied['n'].sum()), run.height, 'document')}). The order among "
+            f"ties is decided by id, descending, as in trec_eval{nothing}."
+        )
+
+
+def _n_contradicted(run: pl.DataFrame) -> int:
+    """In how many queries a document with a higher score also has a higher rank number."""
+    import polars as pl
+
+    ranked = run.select(pl.col("query").rle_id(), "score", "_rank")
+    block, score, rank = (ranked[name].to_numpy() for name in ("query", "score", "_rank"))
+    in_order = (score[1:] <= score[:-1]) & (rank[1:] >= rank[:-1])
+    if (in_order | (block[1:] != block[:-1])).all():
+        return 0  # the usual case needs no sorting
+    ordered = run.sort("query", "score", "_rank", descending=[False, True, False])
+    same = pl.col("query") == pl.col("query").shift()
+    return ordered.filter(same & (pl.col("_rank") < pl.col("_rank").shift()))["query"].n_unique()
+
+
+def read_qrels(path: Path) -> pl.DataFrame:
+    """TREC or BEIR qrels: a frame of ``query``, ``document``, ``grade`` in the order of the lines.
+
+    ``path`` may be a BEIR folder: its ``qrels/test.tsv``, or its only file in ``qrels``, is read;
+    where ``test.tsv`` is one of several, a `RagassayWarning` says so.
+    """
+    if path.is_dir():
+        path = _beir_file(path)
+        others = sorted(other.name for other in path.parent.glob("*.tsv") if other != path)
+        if others:
+            warn_user(f"{path.parent}: {path.name} was read, not {', '.join(others)}.")
+    if (other := read_other(path, "grade")) is not None:
+        return other
+    layout = _beir_layout(path) or _QRELS
+    _, fields = next(fields_of(path, layout), (0, []))
+    if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and NUMBER.fullmatch(fields[4]):
+        raise wrong("run_for_qrels", path=path)
+    return read_table(path, layout).select("query", "document", "grade")
+
+
+def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
+    """The grade of each document, by query, in the order of the file. A document that is judged
+    twice for one query is an error."""
+    by_query: dict[str, dict[str, int]] = {}
+    frame = read_qrels(path)
+    for query, document, grade in frame.iter_rows():
+        grades = by_query.setdefault(query, {})
+        if document in grades:
+            raise repeated(path, query, document, run=False)
+        grades[document] = grade
+    return by_query
+
+
+def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
+    """The error for a document that occurs twice for one query in a run or else in qrels, with the
+    line of the second occurrence."""
+    if not run and path.is_dir():
+        path = _beir_file(path)
+    layout = _RUN if run else _beir_layout(path) or _QRELS
+    key = {"query": query, "document": document}
+    return wrong("document_twice", path=path, line=second_line(path, layout, key), **key)
+
+
+def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputError:
+    """The error for a run none of whose queries is judged, with the id of a query of each."""
+    return wrong("none_judged", path=path, in_run=in_run, in_qrels=in_qrels)
+
+
+def _beir_layout(path: Path) -> Layout | None:
+    """The layout of a file whose first line is BEIR's header; ``None`` for any other file."""
+    with opened(path) as stream:
+        first = stream.readline(4096).rstrip(b"\r\n").split(b"\t")
+    names = [name.strip().decode(errors="replace").casefold() for name in first]
+    if not set(_BEIR_NAMES) <= set(names):
+        return None
+    columns = tuple(_BEIR_NAMES.get(name, f"_{name}") for name in names)
+    return Layout("BEIR qrels file", columns, "grade", True, b"\t", True)
+
+
+def _beir_file(folder: Path) -> Path:
+    for place in (folder / "qrels", folder):
+        files = sorted(place.glob("*.tsv"))
+        test = [file for file in files if file.name == "test.tsv"]
+        if len(test or files) == 1:
+            return (test or files)[0]
+        if files:
+            names = ", ".join(file.name for file in files)
+            raise wrong("several_qrels", path=place, names=names)
+    raise wrong("no_qrels", path=folder)
+
+
+_GROUPED = Layout("qrels file", ("query", "group", "document", "grade"), "grade", True)
+_LEVELS = Layout("qrels file", ("query", "group", "document", "level"), "level", False)
+_PREFERENCES = Layout(
+    "preferences file", ("query", "group", "subgroup", "document", "level"), "level", False
+)
+
+
+def read_grouped_qrels(path: Path) -> pl.DataFrame:
+    """Qrels of several groups: a frame of ``query``, ``group``, ``document`` and ``grade``. A
+    document that a group judged twice for one query is an error."""
+    return _distinct(path, _GROUPED)
+
+
+def read_preferences(path: Path, *, qrels: bool = False) -> pl.DataFrame:
+    """Preferences: a frame of ``query``, ``group``, ``subgroup``, ``document`` and ``level``. Of a
+    qrels file each group has one sub-group. A document to which a sub-group gives two levels is an
+    error."""
+    import polars as pl
+
+    if not qrels:
+        return _distinct(path, _PREFERENCES)
+    return _distinct(path, _LEVELS).with_columns(subgroup=pl.lit("0"))
+
+
+def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
+    """The file's columns, after a check that no key has two rows."""
+    frame = read_table(path, layout)
+    key = [name for name in layout.columns if name != layout.number]
+    keys = frame.select(key)
+    repeated = keys.filter(keys.is_duplicated())
+    if len(repeated):
+        row = repeated.row(0, named=True)
+        once = f"{', '.join(key[:-1])} and {key[-1]}"
+        line = second_line(path, layout, row)
+        raise wrong("document_twice_in_group", path=path, line=line, once=once, **row)
+    return frame
+
+
+class Moments(NamedTuple):
+    """Mean and standard deviation of a measure's values for a query."""
+
+    mean: float
+    deviation: float
+
+
+def read_scales(path: Path) -> Mapping[tuple[str, str], Moments]:
+    """A z-score file, as `Moments` by query and measure. A line has a query, a measure, a mean and
+    a standard deviation."""
+    scales: dict[tuple[str, str], Moments] = {}
+    for number, raw in lines(path):
+        fields = raw.decode(errors="replace").split()
+        if not fields or fields[0].startswith("#"):
+            continue
+        with placed(path, number):
+            if len(fields) != 4:
+                raise wrong("z_score_columns", n=len(fields))
+            query, measure, *numbers = fields
+            try:
+                scale = Moments(*map(float, numbers))
+            except ValueError:
+                scale = Moments(np.nan, np.nan)
+            if not np.isfinite(scale).all() or scale.deviation < 0:
+                raise wrong("no_moments", shown=" ".join(numbers))
+            if (query, measure) in scales:
+                raise wrong("measure_twice", measure=measure, query=query)
+            scales[query, measure] = scale
+    return scales
