@@ -316,10 +316,7 @@ def _flipped(
 ) -> SignFlips:
     """All rows under the same sign patterns; a missing pair has difference and size 0."""
     magnitude = np.abs(first) + np.abs(second)
-    sums, total, sizes = (
-        _cluster_sums(rows, codes) for rows in (differences, magnitude, scored.astype(np.float64))
-    )
-    sums = np.where(np.abs(sums) <= ROUNDING * total, 0.0, sums)
+    sums, sizes = (_cluster_sums(rows, codes) for rows in (differences, scored.astype(np.float64)))
     # Scores such as n/3 are rounded, and so is their sum: equal means equal up to that error.
     slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * first.shape[1]) * magnitude.sum(axis=1)
     binary = [

@@ -7,6 +7,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.comparison.pairs import MatchedRuns
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
@@ -205,3 +206,15 @@ def test_pairs_under_a_percentile_are_counted_as_greater_smaller_and_equal() -> 
         slow([3.0, 3.0, 3.0, 1.0, 2.0]), slow([1.0, 1.0, 1.0, 2.0, 2.0])
     ).differences
     assert (found.wins, found.losses, found.ties, found.n) == (3, 1, 1, 5)
+
+
+def test_of_two_runs_in_different_clusters_the_larger_ones_count_under_their_name() -> None:
+    data = [
+        {"id": str(n), "query": "?", "answer": "a", "references": ["a"],
+         "topic": f"t{n % 2}", "user": f"u{n % 5}"}
+        for n in range(10)
+    ]  # fmt: skip
+    few, many = (ragassay.evaluate(data, "em", cluster_by=name) for name in ("topic", "user"))
+    for a, b in ((few, many), (many, few)):
+        codes, column = MatchedRuns.of(a, b).clusters
+        assert codes is not None and len(set(codes)) == 2 and column == "topic"

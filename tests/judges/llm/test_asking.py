@@ -67,6 +67,17 @@ def test_what_has_no_price_costs_nothing_and_is_counted() -> None:
     assert (usage.calls, usage.input_tokens, usage.cost, usage.unpriced) == (6, 15, 0.25, 4)
 
 
+def test_of_failures_alike_the_first_is_told_and_of_unsupported_questions_each_kind() -> None:
+    usage = asking.Usage()
+    question = RelevanceGrade("q", "p")
+    for detail in ("no JSON", "no grade", "no JSON"):
+        usage.add(Failure(question, Reason.UNPARSABLE, detail))
+    for detail in ("it cannot tell A", "it cannot tell B", "it cannot tell A"):
+        usage.add(Failure(question, Reason.UNSUPPORTED, detail))
+    assert usage.details["unparsable"] == "no JSON"
+    assert usage.details["unsupported"] == "it cannot tell A; it cannot tell B"
+
+
 def test_an_asker_whose_judge_does_not_open_may_begin_again() -> None:
     class Shut(Scripted):
         shut = True

@@ -248,6 +248,46 @@ def test_what_the_budget_does_not_pay_for_waits_for_no_place() -> None:
     virtually(work)
 
 
+def test_a_pause_that_the_server_names_is_waited_for_and_no_longer() -> None:
+    class Busy(Slow):
+        async def send(self, body: bytes) -> Completion:
+            self.sent += 1
+            if self.sent == 1:
+                busy = EndpointError(Reason.RATE_LIMITED, "busy", again=True)
+                busy.retry_after, busy.overloaded = 1.0, True
+                raise busy
+            return Completion("yes")
+
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(4, clock=loop.time)
+        sender = Sender(Busy(), limiter, Breaker(), timeout=120.0, backoff=4.0)
+        begin = loop.time()
+        assert await sent(sender, Tally()) == "yes"
+        assert loop.time() - begin == pytest.approx(1.0, abs=0.01)
+
+    virtually(work)
+
+
+def test_what_is_stopped_while_it_waits_for_money_costs_none() -> None:
+    class Late(Account):
+        async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Any:
+            claimed = await super().claim(body, input_tokens, output_tokens)
+            sender.stop(Reason.CONNECTION, "interrupted")
+            return claimed
+
+    budget = Budget(calls=5)
+    endpoint = Slow((1.0, "yes"))
+    sender = Sender(endpoint, Limiter(2), Breaker(), Late(budget, None))
+
+    async def work(loop: VirtualLoop) -> None:
+        with pytest.raises(Stopped, match="interrupted"):
+            await sent(sender, Tally())
+
+    virtually(work)
+    assert (endpoint.sent, budget.spent_calls, budget.spent_tokens) == (0, 0, 0)
+    assert budget.reserve(None, 1) is not None and not budget.estimated
+
+
 def test_the_repair_turn_has_only_what_the_first_turn_left_of_the_time(bench: Bench) -> None:
     async def work(loop: VirtualLoop) -> None:
         endpoint = Slow((80.0, "no answer"), (80.0, '{"match": 1, "trust": 1, "grade": 1}'))
