@@ -31,6 +31,12 @@ from stored_records import asking
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
 
 
+def test_a_form_waits_for_its_script(page: Any) -> None:
+    page.route("**/forms.js*", lambda route: route.abort())
+    page.goto("/")
+    assert page.is_disabled("text=Make the project")
+
+
 def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
     page.goto("/")
     page.fill("[name=name]", "Town")

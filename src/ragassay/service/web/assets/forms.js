@@ -87,7 +87,15 @@ async function submitted(event) {
   }
 }
 
-for (const form of document.querySelectorAll("form[data-call], form[data-file]")) form.addEventListener("submit", submitted);
+// A form is sent by its script alone: its button waits for that.
+function ready(form) {
+  for (const button of form.querySelectorAll("button[disabled]")) button.disabled = false;
+}
+
+for (const form of document.querySelectorAll("form[data-call], form[data-file]")) {
+  form.addEventListener("submit", submitted);
+  ready(form);
+}
 
 // Whose token this browser has; where none is needed nobody signs out.
 async function showWho() {

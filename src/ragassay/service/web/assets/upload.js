@@ -100,4 +100,5 @@
       button.disabled = false;
     }
   });
+  ready(sending);
 })();
