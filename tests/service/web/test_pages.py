@@ -32,7 +32,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
 
 
 def test_a_form_waits_for_its_script(page: Any) -> None:
-    page.route("**/forms.js*", lambda route: route.abort())
+    script = {"body": "", "content_type": "text/javascript"}
+    page.route("**/forms.js*", lambda route: route.fulfill(**script))
     page.goto("/")
     assert page.is_disabled("text=Make the project")
 
