@@ -192,7 +192,7 @@ def split(given: Given) -> None:
 
     Queries that would give each other away stay in one part: those whose gold spans share a
     sentence, those that ask nearly the same, and those of one conversation. So shares may differ a
-    little from what was asked for; how far is told. Rejected items are left out.
+    little from what was asked for; each share is printed. Rejected items are left out.
 
     ```sh
     ragassay golden split golden --into dev=0.3,test=0.7
