@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from ragassay import examples, load
+from ragassay import examples
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import Judging
 from ragassay.golden.documents import load_documents
@@ -23,7 +23,6 @@ from ragassay.synthesis.draft import Wish
 from ragassay.synthesis.filters import Checks, Filters
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
-from ragassay.synthesis.scorecard import told_apart
 from ragassay.synthesis.sections import Corpus
 from ragassay.synthesis.synthesizing import Synthesis
 
@@ -180,24 +179,16 @@ def test_what_people_and_other_tools_did_stays_and_what_was_rejected_is_replaced
     assert other in card.read_text()
 
 
-def test_rejections_are_kept_with_their_reason(tmp_path: Path, corpus: Corpus) -> None:
+def test_rejections_are_kept_with_their_reason(tmp_path: Path) -> None:
     folder = tmp_path / "golden"
     synthesized(folder, "--n", "10")
     records = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
-    assert records and {one["why"] for one in records} == {"duplicate", "not-chosen"}
-    items = {item.id for item in GoldenSet.open(folder).items}
-    passed = {one["id"] for one in records if one["why"] == "not-chosen"}
-    assert items.isdisjoint(passed)
-    synthesized(folder, "--n", "20")
-    items = {item.id for item in GoldenSet.open(folder).items}
-    lines = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
-    later = [one["id"] for one in lines if one["why"] == "not-chosen"]
-    assert items & passed and items.isdisjoint(later) and len(later) == len(set(later))
+    assert records and {one["why"] for one in records} == {"duplicate"}
     assert all(one["detail"] and one["query"] and one["provenance"] for one in records)
-    assert "reviewed it" not in (folder / "card.md").read_text(), "people may, later on"
     card = (folder / "scorecard.md").read_text()
-    assert f"| duplicate | {len(records)} |" in card or "| duplicate |" in card
-    assert "## offline-rules/" in card and "| library |" in card
+    assert "| duplicate | " in card and "## offline-rules/" in card
+    synthesized(folder, "--n", "20")
+    assert [*map(orjson.loads, (folder / "rejected.jsonl").open("rb"))][: len(records)] == records
 
 
 def draft_of(corpus: Corpus, **changes: object) -> object:
@@ -232,16 +223,6 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
     kinds = Counter(dict(one)["type"] for one in mix.kinds(10, 0))
     assert kinds == {"factual": 7, "yes-no": 3}
     assert mix.kinds(10, 0) == mix.kinds(10, 0) != mix.kinds(10, 1)
-
-
-def test_a_classifier_tells_unlike_queries_apart_and_not_alike_ones() -> None:
-    ours = [f"is it true that the {word} costs 4 euros" for word in "abcdefghij"]
-    real = [f"how do i renew my {word} card please" for word in "abcdefghij"]
-    assert told_apart(ours, real) == 1.0
-    town = [one.query_text for one in load(TOWN / "queries.jsonl")]
-    alike = told_apart(town[::2], town[1::2])
-    assert alike is not None and 0.3 < alike < 0.7
-    assert told_apart(ours[:4], real) is None
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def _about_documents(synthesis: Synthesis) -> Iterator[Note]:
 
 
 def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
-    usage, reasons, frequent = outcome.usage, outcome.reasons(), outcome.frequent(_REASONS)
+    usage, reasons = outcome.usage, outcome.reasons()
     target = len(wish.given) if wish.given else wish.target
     if as_json:
         show.json(
@@ -135,10 +135,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
                 "wanted": target,
                 "drafts": outcome.n_drafts,
                 "rejected": len(outcome.rejections),
-                "rejected_for": reasons,
-                "reasons": [
-                    {"why": one.why, "detail": one.detail, "drafts": n} for one, n in frequent
-                ],
+                "rejected_for": {ones[0].why: len(ones) for ones in reasons},
                 "not_asked": len(outcome.unasked),
                 "not_chosen": outcome.n_not_chosen,
                 "calls": usage.calls,
@@ -147,13 +144,11 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             }
         )
     else:
-        lines = plural(outcome.n_lines, "line")
-        file = f" (rejected.jsonl: {lines}, equal ones once)" if outcome.n_lines else ""
         not_asked = f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
         show.lines(
             f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
             f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
-            f"{not_asked}{outcome.n_not_chosen:,} not chosen{file}"
+            f"{not_asked}{outcome.n_not_chosen:,} not chosen"
         )
         if usage.calls or usage.cached:
             sent = f"{plural(usage.calls, 'call')} sent, {usage.cached} from the ledger"
@@ -163,10 +158,13 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         show.warn([str(_not_finished(outcome))])
     if outcome.total < target:
         notes = [
-            Note("rejected_for", {"n": n, "why": one.why, "detail": one.detail.rstrip(".")})
-            for one, n in frequent
+            Note(
+                "rejected_for",
+                {"n": len(ones), "why": ones[0].why, "detail": ones[0].detail.rstrip(".")},
+            )
+            for ones in reasons[:_REASONS]
         ]
-        counts = ", ".join(f"{why} {n}" for why, n in reasons.items())
+        counts = ", ".join(f"{ones[0].why} {len(ones)}" for ones in reasons)
         rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
         told: dict[str, float | str] = {
             "wanted": target,
@@ -174,7 +172,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             "n": outcome.n_drafts,
         }
         short = [Note("fewer_than_wanted", told | {"rejected": rejected})]
-        short += [] if outcome.stopped else [_advice(frequent, wish)]
+        short += [] if outcome.stopped else [_advice(reasons, wish)]
         show.warn([*map(str, notes), " ".join(map(str, short))])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
 
@@ -192,9 +190,9 @@ def _not_finished(outcome: Outcome) -> Note:
     return Note(kind, {"reason": reason.rstrip(".")})
 
 
-def _advice(frequent: Sequence[tuple[Rejection, int]], wish: Wish) -> Note:
+def _advice(reasons: Sequence[Sequence[Rejection]], wish: Wish) -> Note:
     """What a user can do where there are fewer items than were wanted."""
-    worst = frequent[0][0] if frequent else None
+    worst = reasons[0][0] if reasons else None
     if worst is not None and worst.why == "not-written" and "declined" in worst.detail:
         return Note("generator_declines")
     if worst is not None and worst.failure is not None:
