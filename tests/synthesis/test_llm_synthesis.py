@@ -371,7 +371,7 @@ def test_a_model_s_near_miss_names_the_passage_that_it_was_written_from(desk: De
     assert [f"{one.document}:{one.start}-{one.end}" for one in nearly(item)] == [passage]
 
 
-WRITER = '''
+WRITER = """
 import json
 asked = 0
 
@@ -386,7 +386,7 @@ def write(prompt):
 
 def broken(prompt):
     raise RuntimeError("the model is on holiday")
-'''
+"""
 
 
 def test_a_function_writes_and_rules_check(

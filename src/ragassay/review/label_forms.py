@@ -9,8 +9,8 @@ from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.errors import InputError
-from ragassay.judges import Failure, OfflineJudge, Question, Reply
-from ragassay.judges.questions import ExtractClaims, RubricGrade
+from ragassay.judges import Question, Reply
+from ragassay.judges.questions import RubricGrade
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import CANNOT_TELL
 
@@ -34,8 +34,7 @@ def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
 
     Returns:
         ``kind``, ``title``, ``ask`` (the question in words), ``texts`` and ``beside`` (what is
-        judged, and what it is held against: a title and texts each), ``fields`` of the answer, and
-        ``suggested``: an answer by rules to begin with, or ``None``.
+        judged, and what it is held against: a title and texts each), and ``fields`` of the answer.
     """
     guide = guides().get(question.kind, {})
     items = getattr(type(question), "items", "")
@@ -53,7 +52,6 @@ def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
         "texts": [_part(*one) for one in parts if one[0] not in _BESIDE],
         "beside": [_part(*one) for one in parts if one[0] in _BESIDE],
         "fields": answer_fields(question),
-        "suggested": _suggested(question),
     }
 
 
@@ -221,14 +219,6 @@ def _parts(question: Question[Any]) -> list[tuple[str, list[str]]]:
 def _part(name: str, texts: list[str]) -> dict[str, Any]:
     title = _TITLES.get(name, name.replace("_", " "))
     return {"title": title.removesuffix("s") if len(texts) > 1 else title, "texts": texts}
-
-
-def _suggested(question: Question[Any]) -> Any:
-    """The claims that rules find: a person corrects them sooner than writing all."""
-    if not isinstance(question, ExtractClaims):
-        return None
-    verdict = OfflineJudge().known(question)
-    return None if isinstance(verdict, Failure) else {"claims": list(verdict.answer.claims)}
 
 
 @cache

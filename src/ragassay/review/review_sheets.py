@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import orjson
 
-from ragassay.base.errors import InputError, RagassayError
+from ragassay.base.errors import InputError
 from ragassay.base.sample import Answerability
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
 from ragassay.judges import Question
@@ -24,7 +24,7 @@ from ragassay.review.label_forms import (
     word_of,
 )
 from ragassay.review.review_store import Review, ReviewStore, version_of
-from ragassay.review.sheet_files import Choices, Row, Sheet
+from ragassay.review.sheet_files import Row, Sheet
 
 NONE = "(none)"
 _DECIDE = "Write accept or reject."
@@ -169,13 +169,9 @@ class ItemSheet(Sheet):
     def __init__(self, store: ReviewStore) -> None:
         self._store = store
 
-    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[list[str]]:
         for item in self._store.golden().with_status("draft", where=where):
-            yield [one.cell(item) for one in _COLUMNS.values()], ("accept", "reject")
-
-    def _is_taken(self, row: Row) -> bool:
-        entries = self._store.current().of.get(row["id"], {}).values()
-        return row["decision"].strip().casefold() in {_decided(one) for one in entries}
+            yield [one.cell(item) for one in _COLUMNS.values()]
 
     def _take(self, row: Row, reviewer: str) -> bool:
         store = self._store
@@ -244,37 +240,25 @@ class LabelSheet(Sheet):
     def __init__(self, labels: AnswerLabels) -> None:
         self._labels = labels
 
-    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
+    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[list[str]]:
         labels, standing = self._labels, self._labels.current()
         for thing in labels.things():
             if thing.state(reviewer, standing) not in ("todo", "disagreement"):
                 continue
-            question, query, sample, _ = labels.question(thing.key)
+            question, query, sample = labels.question(thing.key)
             shown = shown_question(question, query)
             needed = needed_fields(question)
             said = [
                 f"{who}: {label_text(question, one)}".replace("\n", ", ")
                 for who, one in labels.others(thing.key).items()
             ]
-            row = [
+            yield [
                 *(thing.key, sample, shown["ask"]),
                 "\n".join(_values(field, len(needed) > 1) for field in needed),
                 *("", "", "\n".join(said)),
                 _texts(shown["texts"]),
                 _texts(shown["beside"]),
             ]
-            is_choice = len(needed) == 1 and needed[0]["form"] == "choice"
-            values = list(map(word_of, needed[0]["values"])) if is_choice else []
-            yield row, (*values, CANNOT_TELL) if values else ()
-
-    def _is_taken(self, row: Row) -> bool:
-        try:
-            question = self._labels.question(row["key"]).question
-            answer = _answer(question, row)
-        except RagassayError:
-            return False
-        entries = self._labels.current().all_of(row["key"])
-        return any(_same(question, one.answer, answer) for one in entries)
 
     def _take(self, row: Row, reviewer: str) -> bool:
         """Takes a label. A row that shows what others said settles its question; see

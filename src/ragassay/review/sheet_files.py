@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from ragassay.base import files
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.formats import table_files
 from ragassay.formats.sources import delimited
@@ -28,7 +27,6 @@ _IS_FORMULA = "\0formula"
 """Begins a cell of a workbook that holds a formula; no text does."""
 
 Row = dict[str, str]
-Choices = tuple[str, ...]
 
 
 class Sheet(ABC):
@@ -48,37 +46,13 @@ class Sheet(ABC):
     hint: ClassVar[str]
 
     @abstractmethod
-    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        """What is written: a text for each column, and what may be written into the column that is
-        filled in (empty: any text)."""
-
-    @abstractmethod
-    def _is_taken(self, row: Row) -> bool:
-        """Whether a row that is filled in was taken before, so that nothing is lost."""
+    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[list[str]]:
+        """What is written: a text for each column."""
 
     @abstractmethod
     def _take(self, row: Row, reviewer: str) -> bool:
         """Takes a row; says whether there was anything to take, so that reading a sheet again takes
         nothing twice."""
-
-    def _refuse_filled(self, path: Path) -> None:
-        """Refuses to write over a file that somebody has filled in, or that is no such sheet."""
-        if not path.is_file():
-            return
-        hint = "Choose another name, or write over it with --overwrite."
-        try:
-            rows = [row for _, row in self._read_rows(path)]
-            n = sum(bool(one[self.filled].strip()) and not self._is_taken(one) for one in rows)
-        except InputError as error:
-            problem = f"{path} is there, and it cannot be read as a sheet of this kind"
-            raise UsageError(f"{problem}. {hint}") from error
-        if n:
-            raise UsageError(
-                f"{path} is there, and {plural(n, 'row')} of it {either(n, 'has', 'have')} a value "
-                f"in the column {self.filled!r} that was not taken. Take them first: --read {path} "
-                "--reviewer NAME. "
-                "Then choose another name, or write over it with --overwrite."
-            )
 
     def write(
         self,
@@ -88,11 +62,11 @@ class Sheet(ABC):
         overwrite: bool = False,
         where: Sequence[str] = (),
     ) -> int:
-        """Writes what waits for a decision; gives the number of rows."""
-        if not overwrite:
-            self._refuse_filled(path)
-        written = list(self._rows(reviewer, where))
-        rows, choices = [row for row, _ in written], [allowed for _, allowed in written]
+        """Writes what waits for a decision; gives the number of rows. A file that is there may hold
+        what somebody filled in."""
+        if path.exists() and not overwrite:
+            raise UsageError(f"{path} is there. Choose another name, or replace it: --overwrite.")
+        rows = list(self._rows(reviewer, where))
         if _is_csv(path):
             text = io.StringIO()
             writer = csv.writer(text)
@@ -101,7 +75,7 @@ class Sheet(ABC):
             # Excel takes a file without the mark for one in the encoding of its country.
             files.write_bytes(path, text.getvalue().encode("utf-8-sig"))
         else:
-            files.write_bytes(path, self._workbook(rows, choices))
+            files.write_bytes(path, self._workbook(rows))
         return len(rows)
 
     def read(self, path: Path, reviewer: str) -> tuple[int, list[str]]:
@@ -137,7 +111,7 @@ class Sheet(ABC):
             if any(cells):
                 yield number, dict(zip(head, cells, strict=False))
 
-    def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[Choices]) -> bytes:
+    def _workbook(self, rows: Sequence[Sequence[str]]) -> bytes:
         names = list(self.columns)
         for row in rows:
             for name, cell in zip(names, row, strict=True):
@@ -145,7 +119,7 @@ class Sheet(ABC):
                     problem = f"{row[0]!r} holds characters that no workbook holds"
                     raise InputError(problem, field=name, hint="Write a CSV file.")
         widths, filled = list(self.columns.values()), names.index(self.filled)
-        return workbook(names, rows, self.title, widths, filled, choices)
+        return workbook(names, rows, self.title, widths, filled)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:

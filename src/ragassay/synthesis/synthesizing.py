@@ -273,7 +273,9 @@ class Synthesis:
         )
         path = self.wish.output / REJECTED
         earlier = path.read_bytes().splitlines() if path.exists() else []
-        lines = dict.fromkeys([*earlier, *(orjson.dumps(one.to_record(made)) for one in rejections)])
+        lines = dict.fromkeys(
+            [*earlier, *(orjson.dumps(one.to_record(made)) for one in rejections)]
+        )
         write_bytes(path, b"".join(line + b"\n" for line in lines))
 
 

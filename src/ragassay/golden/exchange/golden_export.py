@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import groupby, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,9 @@ def workbook(
     title: str = "queries",
     widths: Sequence[int] = (),
     filled: int = 0,
-    choices: Sequence[Sequence[str]] = (),
 ) -> bytes:
     """An Excel workbook of texts. With ``widths`` of the columns, in characters, texts are wrapped;
-    ``filled`` is the column that people fill in, and ``choices`` what each row of it may hold."""
+    ``filled`` is the column that people fill in."""
     with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter
     stream = io.BytesIO()
@@ -107,13 +106,6 @@ def workbook(
                     )
                 # As text, also where it looks like a formula or an address.
                 sheet.write_string(place, column, cell, text if place else head)
-        number = 1
-        for values, group in groupby(choices):
-            last = number + sum(1 for _ in group) - 1
-            if values:
-                allowed = {"validate": "list", "source": list(values)}
-                sheet.data_validation(number, filled, last, filled, allowed)
-            number = last + 1
     return stream.getvalue()
 
 
