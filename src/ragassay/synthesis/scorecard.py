@@ -1,9 +1,9 @@
-"""What a generator is worth: how much was accepted, why the rest was not, and which groups of people
-and opinions it favours.
+"""What a generator is worth: how much was accepted, why the rest was not, and which groups of
+people and opinions it favours.
 
 A sentence of queries and first references that mentions something counts once, as does a sentence
-of the documents; rates are by the words of either side, language by language. p-values are corrected
-together (Holm).
+of the documents; rates are by the words of either side, language by language. p-values are
+corrected together (Holm).
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def scorecard(
         "",
         f"Checker: {made['checker']}. Seed: {made['seed']}. Figures of the last run.",
         "",
-        f"{n} drafts: {n_passed} passed ({_share(n_passed, n)}), of which {len(items)} were chosen.",
+        f"{n} drafts: {n_passed} passed ({_share(n_passed, n)}), {len(items)} of them were chosen.",
         "",
         *_table(rows),
     ]
