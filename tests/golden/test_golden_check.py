@@ -45,8 +45,6 @@ def test_a_sound_set_has_no_errors(golden: GoldenSet) -> None:
     assert "bike-hour-with-pass" in dict(told(found, "support"))
     assert "library-dvd" not in dict(told(found, "support"))
     assert found.coverage["document"]["library"] == 11
-    assert found.coverage["section"]["library: Borrowing"] > 0
-    assert found.coverage["section"].keys() > {"museum: Tickets", "garden: Animals"}
     assert sum(found.coverage["type"].values()) == 72
 
 
@@ -143,7 +141,6 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
     )  # fmt: skip
     golden.items.append(GoldenItem(**one.model_dump()))
     sentences = dict(told(check(golden), "answered"))
-    assert "misses short answers (--judge" in check(golden).skipped["answered"]
     sentence = sentences["planted"]
     assert "twelve items on loan" in sentence
     where, _, quoted = sentence.removeprefix("it is unanswerable, and ").partition(
@@ -177,27 +174,6 @@ def test_a_wrong_reference_beside_a_right_one_is_told(golden: GoldenSet) -> None
     assert [sentence[:8] for _, sentence in told(check(golden), "support")] == ["'7 days'"]
     one.references = [right, "seven days"]
     assert not told(check(golden), "support")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "what"),
-    [
-        ("120 euros", "90 euros", "a number"),
-        ("They are admitted.", "They are not admitted.", "a negation"),
-        ("1,000 euros", "1000 euros", ""),
-        ("9:00", "at 9", ""),
-        ("120 euros", "90 euros for members", ""),
-        ("no", "No.", ""),
-    ],
-)
-def test_references_that_differ_in_a_number_or_a_negation_alone_are_told(
-    golden: GoldenSet, one: str, other: str, what: str
-) -> None:
-    golden.items = [item(golden, "library-dvd")]
-    golden.items[0].references = [one, other]
-    found = [one.note for one in check(golden).findings if one.check == "contradiction"]
-    wanted = {"one": one, "other": other, "what": what}
-    assert [(one.kind, one.counts) for one in found] == [("differ_alone", wanted)] * bool(what)
 
 
 def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
@@ -256,33 +232,9 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
         ("contains_answer", "inaccurate"): (0, 1),
         ("exact_match", "inaccurate"): (1, 1),
     }
-    assert found.to_json()["blindness_by_gold"] == 1
-    assert found.to_json()["blindness_by_gold_items"] == ["a"]
-    assert [one["items"] for one in found.to_json()["blindness"]] == [[], ["a"]]
+    assert [one["blind"] for one in found.to_json()["blindness"]] == [0, 1]
     assert found.skipped["blindness"].startswith("3 items with wrong answers have one reference")
     assert "; 1 item with wrong answers has no reference" in found.skipped["blindness"]
-
-
-def test_the_sentence_of_the_gold_is_no_second_wording(
-    golden: GoldenSet, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = item(golden, "library-dvd").gold or []
-    wrong = [NegativeReference(text="nine weeks", kind="inaccurate")]
-    golden.items = [
-        item(golden, "library-dvd").model_copy(
-            update={"id": name, "references": references, "negative_references": wrong}
-        )
-        for name, references in (
-            ("quoted", ["one week", text[0].text]),
-            ("worded", ["one week", "seven days"]),
-        )
-    ]
-    golden.save()
-    assert check(golden).blindness.by_gold == ["quoted"]
-    assert call(["golden", "check", "golden"]) == 0
-    told_there = " ".join(capsys.readouterr().out.split())
-    assert "1 item has no second wording of the reference" in told_there
-    assert "give little (quoted)." in told_there and "Blind by " in told_there
 
 
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
@@ -403,12 +355,6 @@ def test_documents_that_are_edited_in_place_are_told_by_check_and_run(
     assert call(["golden", "anchor", str(folder)]) == 0 and told() == []
     assert call([*run, "-o", str(tmp_path / "again")]) == 0
     assert "does not stand" not in " ".join(capsys.readouterr().out.split())
-
-    other = tmp_path / "elsewhere"
-    other.mkdir()
-    GoldenSet(folder, opened.items, other).save_manifest({})
-    (other / "pool.md").write_text("The pool opens at nine.", encoding="utf-8")
-    assert any("is not used" in one for one in told())
 
 
 def test_gold_that_is_lost_is_not_scored_at_the_text_that_stands_there_now(tmp_path: Path) -> None:

@@ -382,7 +382,8 @@ def write(prompt):
     sentence = sentence.split(".")[0] + "."
     if '"quotes"' not in prompt:
         return json.dumps({"query": f"What follows on {sentence[:30]}?"})
-    return json.dumps({"answer": sentence, "quotes": [sentence], "inaccurate": "", "incomplete": ""})
+    wrong = {"inaccurate": "", "incomplete": ""}
+    return json.dumps({"answer": sentence, "quotes": [sentence], **wrong})
 
 def broken(prompt):
     raise RuntimeError("the model is on holiday")

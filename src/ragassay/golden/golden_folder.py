@@ -89,12 +89,10 @@ class GoldenSet:
         return self.documents_in or self.folder / DOCUMENTS
 
     def documents(self) -> dict[str, Document]:
-        """The documents by id, without those that were left out when the set was made and still
-        cannot be taken. Gold that names them otherwise (`DocumentNames`) has their ids afterwards,
-        as it has after `open` where ``documents.json`` lists them."""
+        """The documents by id, without those that were left out when the set was made. Gold that
+        names them otherwise (`DocumentNames`) has their ids afterwards, as it has after `open`
+        where ``documents.json`` lists them."""
         documents = load_documents(self.documents_folder, self.left_out)
-        taken = {one.path for one in documents.values()}
-        self.left_out = {name: why for name, why in self.left_out.items() if name not in taken}
         self._name_by_id({name: one.path for name, one in documents.items()})
         return documents
 

@@ -62,9 +62,10 @@ def import_(given: Given) -> None:
     golden_set = GoldenSet(given.output, items, given.documents, left_out)
     golden_set.write(loaded, f"imported from {given.data.name}.")
     spans = sum(len(item.gold or ()) for item in items)
+    references = sum(len(item.references) for item in items)
     show.lines(
-        f"{given.output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
-        f"{plural(len(loaded), 'document')}"
+        f"{given.output}: {plural(len(items), 'item')}, {plural(references, 'reference')}, "
+        f"{plural(spans, 'gold span')} in {plural(len(loaded), 'document')}"
     )
     statuses = Counter(item.status for item in items)
     if statuses.keys() != {"accepted" if given.accept else "draft"}:
@@ -199,7 +200,7 @@ def split(given: Given) -> None:
     ```
     """
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_parts import furthest, groups, split as divide
+    from ragassay.golden.golden_parts import groups, split as divide
 
     golden = GoldenSet.open(given.folder)
     try:
@@ -239,12 +240,6 @@ def split(given: Given) -> None:
             f"the part {name}{_drawn(given, given.into)}.",
             share,
         )
-    name, kind, n, wanted = furthest(parts, shares, fields)
-    shown = repr(kind) if kind else "not said"
-    show.lines(
-        f"by {given.by}, furthest from its share: {shown} in {name}, {plural(n, 'item')} "
-        f"for {wanted:.1f}"
-    )
 
 
 def _drawn(given: Given, parts: str = "") -> str:

@@ -231,8 +231,8 @@ def _regions(text: str, span: GoldSpan) -> Iterator[tuple[int, int]]:
     if len(text) < len(span.text):
         yield 0, len(text)
     margin = round(len(span.text) * MOST_CHANGED)
-    for part in alike_parts(span.text, text, len(span.text), _LOCATED * 100, _RIVALS):
-        yield max(0, part.start - margin), min(len(text), part.end + margin)
+    for start, end in alike_parts(span.text, text, len(span.text), _LOCATED * 100, _RIVALS):
+        yield max(0, start - margin), min(len(text), end + margin)
 
 
 def _ends(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:

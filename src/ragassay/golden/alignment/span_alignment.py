@@ -65,7 +65,7 @@ def aligned(
         while place > least and not _is_start(text[: theirs[place].start]):
             place -= 1
         # A span that began within a sentence still does, where what stood before it is not known.
-        begin = place if place == least and known or _is_start(before) else begin
+        begin = place if (place == least and known) or _is_start(before) else begin
     if last < spans[-1]:
         known = [theirs_at for at, theirs_at in pairs if at > spans[-1]]
         most = known[0] - 1 if known else len(theirs) - 1
@@ -73,23 +73,13 @@ def aligned(
         while place < most and not _is_end(text[theirs[place].start : theirs[place + 1].start]):
             place += 1
         ended = _is_end(f"{ours[-1].word}{after[: len(after) - len(after.lstrip())] or ' '}")
-        stop = place if place == most and known or ended or not tail else stop
+        stop = place if (place == most and known) or ended or not tail else stop
     return _with_spaces(old, text, theirs[begin].start, theirs[stop].end)
-
-
-class AlikePart(NamedTuple):
-    """A part of a text that is like another text, and the text around it, ``begin`` to ``stop``, in
-    which it is the part that is most alike."""
-
-    start: int
-    end: int
-    begin: int
-    stop: int
 
 
 def alike_parts(
     wanted: str, text: str, least: float, cutoff: float, most: int
-) -> Iterator[AlikePart]:
+) -> Iterator[tuple[int, int]]:
     """Parts of a text that are like another text: the best one, then the best on either side. At
     most ``most`` sides of ``least`` characters or more are looked at; ``cutoff``: how alike, 0 to
     100."""
@@ -103,7 +93,7 @@ def alike_parts(
         best = fuzz.partial_ratio_alignment(wanted, text[begin:stop], score_cutoff=cutoff)
         if best is not None:
             start, end = begin + best.dest_start, begin + best.dest_end
-            yield AlikePart(start, end, begin, stop)
+            yield start, end
             sides += [(begin, start), (end, stop)]
 
 

@@ -282,7 +282,7 @@ def _like(wanted: str, text: str) -> Iterator[tuple[int, int]]:
     """Parts of a text that may be like another text, best first in each part that is left."""
     margin = PIECE + round(len(wanted) * MOST_DISTANT)
     least = len(wanted) * (1 - MOST_DISTANT)
-    for part in alike_parts(wanted, text, least, LEAST_ALIKE, MOST_SIGHTED):
-        start, end = max(part.begin, part.start - margin), min(part.stop, part.end + margin)
-        if (ends := aligned(wanted, "", "", text, start, end)) is not None:
+    for start, end in alike_parts(wanted, text, least, LEAST_ALIKE, MOST_SIGHTED):
+        around = max(0, start - margin), min(len(text), end + margin)
+        if (ends := aligned(wanted, "", "", text, *around)) is not None:
             yield ends

@@ -19,7 +19,7 @@ from ragassay.golden import anchor
 from ragassay.golden.alignment.text_finding import Forms
 from ragassay.golden.documents import COPY, Document, text_at
 from ragassay.golden.golden_diff import differing, excerpt
-from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
+from ragassay.golden.golden_folder import MANIFEST, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import near_duplicates, plain
 from ragassay.judges.offline.words import content, spaced
@@ -39,8 +39,6 @@ _POLAR = {
     "是的": ("否", "不是", "不是的"), "对": ("不对",), "對": ("不對",),
 }  # fmt: skip
 """Words of yes, each with its words of no."""
-_NEGATIONS = frozenset({"not", "never", "nicht", "nie", "niemals", "pas", "jamais", "no", "nunca"})
-"""Words that negate a sentence, which is one without them, too."""
 _DIGITS = re.compile(r"\d+")
 _ZONES = timedelta(days=1)
 """By how much the day of a person is ahead of that of UTC."""
@@ -167,9 +165,6 @@ def changed_documents(look: Look) -> Findings:
         yield _look("unreadable", names=unreadable)
     if documents and not recorded:
         yield _look("documents_not_listed", manifest=MANIFEST)
-    own, elsewhere = golden.folder / DOCUMENTS, golden.documents_in
-    if own.is_dir() and elsewhere is not None and own.resolve() != elsewhere.resolve():
-        yield _look("folder_not_used", own=str(own), manifest=MANIFEST, used=str(elsewhere))
     for pair in nearly_alike(documents):
         yield _look("nearly_alike", pair=str(pair))
 
@@ -278,25 +273,6 @@ def contradictions(look: Look) -> Findings:
         for one in item.references:
             if plain(one) in wrong:
                 yield _error("right_and_wrong", item.id, text=one)
-        for one, other in combinations(item.references, 2):
-            if differ := _same_but_for(one, other):
-                yield _look("differ_alone", item.id, one=one, other=other, what=differ)
-
-
-def _same_but_for(one: str, other: str) -> str:
-    """What alone tells two texts apart: a number in digits, a negation; empty for anything else."""
-    words, others = plain(one).split(), plain(other).split()
-    first, second = numbers(one), numbers(other)
-    if first and second and first.isdisjoint(second):
-        plain_words, plain_others = (
-            [word for word in text if not _DIGITS.search(word)] for text in (words, others)
-        )
-        return "a number" if plain_words == plain_others else ""
-    for fewer, more in ((words, others), (others, words)):
-        without = [word for word in more if word not in _NEGATIONS]
-        if without == fewer and fewer and len(without) < len(more):
-            return "a negation"
-    return ""
 
 
 def numbers(text: str) -> set[str]:

@@ -286,45 +286,35 @@ _NEEDED = {
 """What an item has in fields that a format may need."""
 
 
+_HELD: Mapping[str, frozenset[str]] = {
+    "query": frozenset({"query", "turns"}),
+    "history": frozenset({"turns"}),
+    "references": frozenset({"first", "references", "targets", "right"}),
+    "negative_references": frozenset({"wrong"}),
+    "gold": frozenset({"texts", "grades"}),
+    "answerability": frozenset({"labels"}),
+}
+"""The parts that hold a field of an item, where they are not called as it is."""
+
+
 def left_out(items: _Items, kind: str) -> list[str]:
-    """What a format cannot hold of items: ``2 further references``, ``type of 3 items``. Items
-    without a record do not count."""
+    """What a format cannot hold of items: ``type and tags of 3 items``. Items without a record do
+    not count."""
     parts = EXPORTS[kind].parts
     if not parts:
         return []
     held = [item for item in items if not EXPORTS[kind].lacking(item)]
-    n_references = [len(item.references) for item in held]
-    n_further = sum(max(0, n - 1) for n in n_references)
-    of_references = {"first", "references", "targets", "right"}
-    n_spans = sum(len(item.gold or ()) for item in held)
-    said_by = sum(bool(one.by) for item in held for one in item.negative_references)
-    counts = (
-        ("query", len(held), bool(parts & {"query", "turns"})),
-        ("reference", sum(n_references), bool(parts & of_references)),
-        ("further reference", n_further, "first" not in parts),
-        ("wrong answer", sum(len(one.negative_references) for one in held), "wrong" in parts),
-        ("earlier turn", sum(len(item.history) for item in held), "turns" in parts),
-        ("gold span", n_spans, bool(parts & {"texts", "grades"})),
-    )
-    lacking = [plural(n, noun) for noun, n, is_held in counts if n and not is_held]
-    for part, rest in (("texts", "documents, places and grades"), ("grades", "texts and places")):
-        if part in parts and n_spans:
-            lacking.append(f"{rest} of {plural(n_spans, 'gold span')}")
-    if said_by and "wrong" in parts:
-        lacking.append(f"who said so of {plural(said_by, 'wrong answer')}")
-    if "id" not in parts and held:
-        lacking.append(f"{plural(len(held), 'id')} (they are tags there)")
-    others = [one for one in GoldenItem.model_fields if one not in _COUNTED and one not in parts]
-    if "labels" in parts:
-        others.remove("answerability")
-    given = [(sum(_is_given(item, field) for item in held), field) for field in others]
-    for n, fields in grouped(pair for pair in given if pair[0]).items():
-        names = " and ".join(filter(None, (", ".join(fields[:-1]), fields[-1])))
-        lacking.append(f"{names} of {plural(n, 'item')}")
-    return lacking
-
-
-_COUNTED = ("id", "query", "history", "references", "negative_references", "gold")
+    n_of = {
+        field: sum(_is_given(item, field) for item in held)
+        for field in GoldenItem.model_fields
+        if parts.isdisjoint(_HELD.get(field, {field}))
+    }
+    if "first" in parts:
+        n_of["further references"] = sum(len(item.references) > 1 for item in held)
+    if "gold" not in n_of:
+        n_of["places of gold"] = sum(bool(item.gold) for item in held)
+    by_number = grouped((n, field) for field, n in n_of.items() if n)
+    return [f"{' and '.join(fields)} of {plural(n, 'item')}" for n, fields in by_number.items()]
 
 
 def _is_given(item: GoldenItem, field: str) -> bool:
