@@ -13,7 +13,7 @@ from ragassay import formats
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, unplaced
-from ragassay.review.review_sheets import ItemSheet
+from ragassay.review.review_sheets import write_sheet
 from ragassay.review.review_store import ReviewStore
 
 POOL = "The pool opens at nine. The sauna is 4 euros."
@@ -240,7 +240,7 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
     assert "(but for markup) stands at 2 places in the documents: manual:" in flat
     assert "4 gold passages left out, and kept" in flat
 
-    ItemSheet(ReviewStore(Path("golden"))).write(Path("sheet.csv"))
+    write_sheet(ReviewStore(Path("golden")), Path("sheet.csv"))
     assert texts["none"] in Path("sheet.csv").read_text(encoding="utf-8-sig")
 
 

@@ -16,7 +16,6 @@ from ragassay.cli.serve_commands import listening, needs_service, run_server
 if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels
     from ragassay.review.review_store import ReviewStore
-    from ragassay.review.sheet_files import Sheet
 
 
 @command("golden review")
@@ -33,21 +32,19 @@ def review(given: Given) -> int:
     ragassay golden review golden --xlsx sheet.xlsx
     ragassay golden review golden --read sheet.xlsx --reviewer ann
     ragassay golden review golden --answers answers.jsonl --reviewer ann
-    ragassay golden review golden --answers answers.jsonl --xlsx labels.xlsx
     ```
 
     With --answers people answer the questions that metrics ask a judge about these answers (is the
     passage relevant, does it support the statement). The labels stand in labels.jsonl of the
     folder: 'ragassay run ANSWERS --golden DIR --judge replay:DIR/labels.jsonl' scores by them.
-    --overlap, --people and the sheets hold for labels, too.
+    --overlap and --people hold for labels, too.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
-    from ragassay.review.review_sheets import ItemSheet, LabelSheet
+    from ragassay.review.review_sheets import read_sheet, write_sheet
     from ragassay.review.review_store import ReviewStore
 
     store = ReviewStore(given.folder)
     labels: AnswerLabels | None = None
-    sheet: Sheet = ItemSheet(store)
     if given.answers is not None:
         from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 
@@ -59,9 +56,10 @@ def review(given: Given) -> int:
             nuggets=given.nuggets or "own",
         )
         labels = AnswerLabels(given.folder, questions)
-        sheet = LabelSheet(labels)
-        if given.where:
-            raise UsageError("--where chooses items to review, and does not go with --answers.")
+        if given.where or given.xlsx or given.csv or given.read:
+            raise UsageError(
+                "--where, --xlsx, --csv and --read are for items to review: leave --answers out."
+            )
     elif given.metrics or given.suite or given.nuggets:
         raise UsageError("--metrics, --suite and --nuggets go with --answers FILE.")
     settings: dict[str, object] = {"overlap": given.overlap, "people": given.people}
@@ -78,16 +76,13 @@ def review(given: Given) -> int:
         if path is not None and path.suffix.casefold() != suffix:
             raise UsageError(f"--{suffix[1:]} {path}: give the file a name that ends in {suffix}.")
     for path in sheets:
-        n = sheet.write(
-            path, given.reviewer or "", overwrite=given.overwrite, where=given.where or ()
-        )
-        what = plural(n, "question") + " to answer" if labels else plural(n, "item") + " to review"
-        show.lines(f"{path}: {what}")
+        n = write_sheet(store, path, overwrite=given.overwrite, where=given.where or ())
+        show.lines(f"{path}: {plural(n, 'item')} to review")
     if given.read is not None:
         if not given.reviewer:
             raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
-        n, problems = sheet.read(given.read, given.reviewer)
-        decisions = plural(n, (labels or store).kind.piece)
+        n, problems = read_sheet(store, given.read, given.reviewer)
+        decisions = plural(n, "review")
         show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)
         return show.INCOMPLETE if problems else show.OK
     if not sheets:
