@@ -454,9 +454,7 @@ def test_gold_with_a_place_and_no_text_has_the_text_of_the_document(
     assert imports([{"id": "a", "query": "Q?", "gold": places}], "made") == 0
     texts = [span.text for span in GoldenSet.open(Path("made")).items[0].gold or ()]
     assert texts == ["opens at nine", "A towel."]
-    told = capsys.readouterr().out
-    assert "2 gold passages without a text: it was taken from the place" in told
-    assert "left out" not in told
+    assert "left out" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

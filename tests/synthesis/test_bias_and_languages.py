@@ -208,22 +208,6 @@ def test_items_of_every_sentence_favour_nothing_and_no_items_either(tmp_path: Pa
     assert favoured(corpus, []) == []
 
 
-def test_words_tell_where_the_checker_answers_no_queries(tmp_path: Path) -> None:
-    text = "On day 3 the women met in Northport over plan 71."
-    (tmp_path / "d.md").write_text(f"# Day 3\n\n{text}\n", encoding="utf-8")
-    corpus = Corpus(load_documents(tmp_path))
-    (section,) = corpus.sections
-    span = corpus.span(section, section.start, section.end)
-    for query, why in (
-        ("Which plan did the women of Northport have?", ""),
-        ("Which plan did they meet over in Eastport?", "not-answerable"),
-        ("Which plan did the women of Northport have on day 777?", "not-answerable"),
-        (f"Is it so that {text[:-1]}?", "known-without"),
-    ):
-        found = against(corpus, Draft(query, KIND, (section,), (text,), spans=(span,)))
-        assert (found.why if found else "") == why, query
-
-
 def test_the_scorecard_tells_it(tmp_path: Path) -> None:
     for n in range(8):
         place = tmp_path / "docs" / f"d{n}.md"

@@ -25,7 +25,6 @@ Why = Literal[
     "form",
     "leak",
     "duplicate",
-    "unrealistic",
     "not-grounded",
     "not-answerable",
     "known-without",
@@ -239,7 +238,6 @@ class Wish:
     seed: int = 0
     guide: str = ""
     like: Path | None = None
-    real: Sequence[str] = ()
     given: Sequence[Sample] = ()
     answers: bool = True
     words: tuple[int, int] = WORDS

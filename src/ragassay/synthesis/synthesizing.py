@@ -217,7 +217,7 @@ class Synthesis:
     def _by_words(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Rejection]]:
         """The drafts that words do not reject, and the rejections of the others."""
         existing = [item.query for item in (*self.golden.items, *self._examples)]
-        filters = Filters(list(dict.fromkeys(existing)), self.wish.real, self.wish.words)
+        filters = Filters(list(dict.fromkeys(existing)), self.wish.words)
         found = [(one, filters.against(one)) for one in drafts]
         return [one for one, against in found if against is None], [
             against for _, against in found if against is not None

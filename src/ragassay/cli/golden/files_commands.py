@@ -74,37 +74,21 @@ def import_(given: Given) -> None:
     if len(items) < result.n_records:
         records = plural(result.n_records, "record")
         show.lines(f"{given.data} has {records}: those of one id are one item.")
-    show.lines(*_about_gold(result.gold, given.data))
+    show.lines(*_about_gold(result.gold))
 
 
-def _about_gold(gold: Sequence[Placing], data: Path) -> Iterator[str]:
-    """Lines about the gold passages of a file: how each was placed in the documents."""
+def _about_gold(gold: Sequence[Placing]) -> Iterator[str]:
+    """Lines about the gold passages of a file: how many were placed, and why others were not."""
     if gold:
         n = sum(one.gold is not None for one in gold)
         yield f"{n:,} of {plural(len(gold), 'gold passage')} placed in the documents."
-    by_kind = grouped((kind, one) for one in gold for kind in one.kinds)
-    for kind in _KINDS:
-        if ones := by_kind.get(kind, ()):
-            ids = dict.fromkeys(one.item for one in ones)
-            yield str(Note(kind, {"n": len(ones), "data": str(data)}, tuple(ids)))
-            if kind in _LISTED:
-                yield from map(_line, ones[:_MOST_PASSAGES])
-                if len(ones) > _MOST_PASSAGES:
-                    yield f"  and {len(ones) - _MOST_PASSAGES:,} more"
+    if left := [one for one in gold if one.gold is None]:
+        yield str(Note("gold_left_out", {"n": len(left)}))
+        yield from (f"  {one.where}: {one.reason}" for one in left[:_MOST_PASSAGES])
+        if len(left) > _MOST_PASSAGES:
+            yield f"  and {len(left) - _MOST_PASSAGES:,} more"
 
 
-def _line(one: Placing) -> str:
-    from ragassay.golden.golden_diff import differing
-
-    if one.gold is None:
-        return f"  {one.where}: {one.reason}"
-    in_file, in_document = differing(one.said.text or "", one.gold.text or "")
-    return f"  {one.where}, distance {one.distance:.2f}: {in_file} is {in_document}"
-
-
-_LISTED = ("gold_nearly", "gold_left_out")
-_KINDS = ("gold_moved", "gold_filled", "gold_spaced", "gold_marked_up", *_LISTED)
-"""Kinds of notes, and those whose passages are listed below."""
 _MOST_PASSAGES = 20
 """Gold passages that are named one by one."""
 

@@ -91,9 +91,6 @@ def synthesize(given: Given) -> int:
             seed=given.seed,
             guide="" if given.style_guide is None else text_of(given.style_guide).strip(),
             like=given.like,
-            real=[]
-            if given.real is None
-            else [one.query_text for one in ragassay.load(given.real)],
             given=[] if given.queries is None else list(ragassay.load(given.queries)),
             answers=not no_answers,
             same_model=given.same_model,

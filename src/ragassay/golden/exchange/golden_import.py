@@ -16,7 +16,7 @@ from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns, Mapper, folded
 from ragassay.formats.records import field_values
 from ragassay.formats.records.field_names import FIELD_OF
-from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
+from ragassay.golden.alignment.text_finding import MOST_SIGHTED, TextFinder
 from ragassay.golden.documents import Document, names_of, one_error, text_at
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, negatives_in, tags_in, wrong_record
 
@@ -34,8 +34,6 @@ class Placing:
     Attributes:
         number: of the gold passages of its record, from 0.
         gold: at its place; ``None`` where it has none.
-        likeness: of the text in the document: ``exact`` also where the file gives the place.
-        distance: edits over characters between the text of the file and that of the document.
     """
 
     item: str
@@ -44,8 +42,6 @@ class Placing:
     number: int
     said: GoldPassage
     gold: GoldPassage | None = None
-    likeness: Likeness = "exact"
-    distance: float = 0.0
     reason: str = ""
 
     @property
@@ -54,27 +50,10 @@ class Placing:
         line = "" if self.line is None else f", line {self.line}"
         return f"{self.item} ({self.file.name}{line}, field 'gold.{self.number}')"
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of notes about how it was placed."""
-        if self.gold is None:
-            return ("gold_left_out",)
-        is_moved = self.said.start not in (None, self.gold.start)
-        moved = ("gold_moved",) if is_moved else ()
-        filled = () if self.said.text else ("gold_filled",)
-        return (*moved, *filled, *_FOUND.get(self.likeness, ()))
-
     def to_record(self) -> dict[str, Any]:
         """What provenance keeps of a passage without a place."""
         parts = {name: getattr(self.said, name) for name in ("text", "document", "id", "grade")}
         return {name: value for name, value in parts.items() if value} | {"reason": self.reason}
-
-
-_FOUND: Mapping[Likeness, tuple[str, ...]] = {
-    "but for white space": ("gold_spaced",),
-    "but for markup": ("gold_marked_up",),
-    "nearly": ("gold_nearly",),
-}
 
 
 @dataclass(frozen=True)
@@ -99,9 +78,8 @@ def imported(
 
     What only some of a query's records say counts for all. What belongs to answers is left out:
     metadata in which records differ. Gold without a place, or at a wrong one, is put where its text
-    stands, if that is so once: exactly, else whatever the white space, else whatever the markup,
-    else nearly (see `TextFinder`). Gold with a place and no text has the text that stands there.
-    Gold that has no place is kept in the item's provenance (see `unplaced`).
+    stands, if that is so once (see `TextFinder`); gold with a place and no text has the text that
+    stands there. Gold that has no place is kept in the item's provenance (see `unplaced`).
 
     Args:
         accept: whether items count as accepted that the file neither accepts nor rejects.
@@ -172,7 +150,7 @@ def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder)
     [(name, start, end)] = sighting.places
     text = documents[name].text[start:end]
     gold = replace(wanted, document=name, start=start, end=end, text=text)
-    return replace(one, gold=gold, likeness=sighting.likeness, distance=sighting.distance)
+    return replace(one, gold=gold)
 
 
 def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
