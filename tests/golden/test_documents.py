@@ -80,18 +80,9 @@ def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
         load_documents(tmp_path)
 
 
-def test_the_same_text_twice_is_refused(tmp_path: Path) -> None:
-    for name in ("a.md", "b.md"):
-        (tmp_path / name).write_text("The same.")
-    with pytest.raises(InputError, match=r"b.md: holds the same text as a.md"):
-        load_documents(tmp_path)
-    (tmp_path / "b.md").unlink()
-    (tmp_path / "a.txt").write_text("Another text.")
-    with pytest.raises(InputError, match=r"a.txt: has the same name as a.md"):
-        load_documents(tmp_path)
-    (tmp_path / "empty").mkdir()
+def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no document"):
-        load_documents(tmp_path / "empty")
+        load_documents(tmp_path)
 
 
 def test_markup_within_a_sentence_breaks_no_line(tmp_path: Path) -> None:

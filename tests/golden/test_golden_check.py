@@ -238,27 +238,25 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
 
 
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
-    today = date(2026, 11, 22)
-    for one in golden.items:
-        one.verified_on = date(2026, 11, 1)
-    item(golden, "baths-latest-weekday").verified_on = date(2025, 4, 1)
-    item(golden, "library-dvd").verified_on = date(2025, 1, 1)
-    item(golden, "library-child-fines").verified_on = None
-    item(golden, "museum-suitcase").verified_on = None
+    golden.items = golden.items[:4]
+    today, days = (
+        date(2026, 11, 22),
+        (date(2026, 11, 1), date(2025, 1, 1), None, date(2026, 11, 24)),
+    )
+    for one, day in zip(golden.items, days, strict=True):
+        one.verified_on = day
     found = check(golden, CheckOptions(max_age=365, today=today))
-    notes = [(one.item, one.note) for one in found.findings if one.check == "age"]
-    assert [(item, one.kind, one.counts, one.names) for item, one in notes] == [
-        ("library-dvd", "verified_long_ago", {"n": 690}, ()),
-        ("baths-latest-weekday", "verified_long_ago", {"n": 600}, ()),
-        ("", "never_verified", {}, ("library-child-fines", "museum-suitcase")),
+    notes = [(one.item, one.note, one.severity) for one in found.findings if one.check == "age"]
+    names = [one.id for one in golden.items]
+    assert [(name, one.kind, severity) for name, one, severity in notes] == [
+        (names[1], "verified_long_ago", "look"),
+        ("", "never_verified", "look"),
+        (names[3], "verified_in_future", "error"),
     ]
-    golden.items = golden.items[:2]
-    golden.items[0].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
-    golden.items[1].verified_on = date(2026, 11, 24)
-    [found_later] = [one for one in check(golden, CheckOptions(today=today)).findings
-                     if one.check == "age"]  # fmt: skip
-    assert (found_later.item, found_later.note.kind) == (golden.items[1].id, "verified_in_future")
-    assert found_later.severity == "error"
+    assert notes[0][1].counts == {"n": 690} and notes[1][1].names == (names[2],)
+    golden.items[3].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
+    found = check(golden, CheckOptions(today=today))
+    assert not [one for one in found.findings if one.check == "age"]
 
 
 def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
@@ -270,11 +268,8 @@ def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
     ("name", "text", "told"),
     [
         ("users.log", "{}\n\n", "each line is read as a query: 1 query."),
-        ("users.txt", "{}\n", "each line is read as a query: 1 query."),
-        ("users", "{}\n", "each line is read as a query: 1 query."),
         ("users.csv", "query,n\n{},1\n", ""),
         ("users.log", '{{"query": "{}"}}\n', ""),
-        ("users.txt", '{{"query": "{}"}}\n', ""),
     ],
 )
 @pytest.mark.usefixtures("golden")
@@ -287,24 +282,6 @@ def test_a_log_is_a_query_a_line_or_any_format(
     assert "1 query of the log is like no item" in shown.out
     assert "Where do I register my marriage?" in shown.out
     assert ("is read as a query" in shown.err) is bool(told) and told in shown.err
-
-
-@pytest.mark.usefixtures("golden")
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("u.csv", "time,search\n1,How?\n", "Call the column of the queries 'query'."),
-        ("u.log", '{"query": \n', "not valid JSON"),
-        ("none.log", None, "there is no such file"),
-    ],
-)
-def test_a_log_that_cannot_be_read_is_told(
-    name: str, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if text is not None:
-        Path(name).write_text(text)
-    assert call(["golden", "check", "golden", "--log", name]) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_exit_code_is_a_gate(golden: GoldenSet, capsys: pytest.CaptureFixture[str]) -> None:
