@@ -212,12 +212,12 @@ def blindness_of(look: Look) -> Blindness:
             answers[at, False, n] = {"answer": one.text, "references": item.references}
     for metric in dict.fromkeys(look.options.metrics):
         values = {key: value for key, value, _ in look.scores(answers, metric, "")}
-        right = grouped((at, value) for (at, is_right, _), value in values.items() if is_right)
+        rights = grouped((at, value) for (at, is_right, _), value in values.items() if is_right)
         for (at, is_right, n), value in values.items():
-            if not is_right and at in right:
+            if not is_right and at in rights:
                 key = metric, tried[at][0].negative_references[n].kind or "wrong"
                 n_blind, of = blindness.counts.get(key, (0, 0))
-                blindness.counts[key] = n_blind + (value >= max(right[at])), of + 1
+                blindness.counts[key] = n_blind + (value >= max(rights[at])), of + 1
     return blindness
 
 
