@@ -289,11 +289,7 @@ class ReviewFolder:
         """Writes an item into the set; whoever calls holds the folder's lock."""
         golden = self.golden()
         items = [item if one.id == item.id else one for one in golden.items]
-        golden = replace(golden, items=items)
-        golden.save()
-        # Nobody else writes now: what was written need not be read again.
-        path = golden.folder / QUERIES
-        self._cache["set", path] = ([mark_of(path)], golden)
+        replace(golden, items=items).save()
 
 
 def mark_of(path: Path) -> object:
