@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ from ragassay.cli.golden.files_commands import warn_of_left_out
 
 if TYPE_CHECKING:
     from ragassay.synthesis.draft import Outcome, Rejection, Wish
-    from ragassay.synthesis.synthesizing import Synthesis
 
 OFFLINE = "offline"
 _REASONS = 3
@@ -100,7 +99,10 @@ def synthesize(given: Given) -> int:
         )
         synthesis = Synthesis(wish, make_config(**given.run_options), dry=given.dry_run)
         warn_of_left_out(synthesis.golden.left_out)
-        show.warn(map(str, _about_documents(synthesis)))
+        show.warn(
+            str(Note("language_left_out", {"n": n, "language": code}))
+            for code, n in synthesis.left_out.items()
+        )
         if given.dry_run:
             _show_plan(synthesis.plan(), as_json=given.json)
             return show.OK
@@ -109,16 +111,6 @@ def synthesize(given: Given) -> int:
     if published is not None:
         published.save_queries(synthesis.made)
     return _show(outcome, output, wish, given.json)
-
-
-def _about_documents(synthesis: Synthesis) -> Iterator[Note]:
-    """Notes on the documents, before anything is written."""
-    from ragassay.golden.checks.item_checks import nearly_alike
-
-    for code, n in synthesis.left_out.items():
-        yield Note("language_left_out", {"n": n, "language": code})
-    if pairs := nearly_alike(synthesis.corpus.documents):
-        yield Note("documents_alike", names=tuple(map(str, pairs)))
 
 
 def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:

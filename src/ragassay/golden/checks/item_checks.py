@@ -1,5 +1,5 @@
 """Checks by rules: gold spans and their texts, queries that hold their answer, references that
-contradict each other, queries asked twice, ages, and documents that changed or are nearly alike."""
+contradict each other, queries asked twice, ages, and documents that changed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from ragassay.base.counts import grouped
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
@@ -23,7 +21,6 @@ from ragassay.golden.golden_folder import MANIFEST, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import near_duplicates, plain
 from ragassay.judges.offline.words import content, spaced
-from ragassay.texts import sentences
 
 K = TypeVar("K", bound=Hashable)
 METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
@@ -42,12 +39,6 @@ _POLAR = {
 _DIGITS = re.compile(r"\d+")
 _ZONES = timedelta(days=1)
 """By how much the day of a person is ahead of that of UTC."""
-_ALIKE = 0.8
-"""Two documents with at least this share of equal sentences are reported."""
-_FEWEST = 3
-"""Fewest equal sentences of documents that are reported: a heading may be most of a short one."""
-_HOLDERS = 20
-"""Documents with one sentence that are all compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +142,7 @@ class Look:
 
 
 def changed_documents(look: Look) -> Findings:
-    """What changed in the documents since the spans were made, and which are nearly alike."""
+    """What changed in the documents since the spans were made."""
     golden, documents = look.golden, look.documents
     recorded = golden.known_documents()
     for name, one in documents.items():
@@ -165,43 +156,6 @@ def changed_documents(look: Look) -> Findings:
         yield _look("unreadable", names=unreadable)
     if documents and not recorded:
         yield _look("documents_not_listed", manifest=MANIFEST)
-    for pair in nearly_alike(documents):
-        yield _look("nearly_alike", pair=str(pair))
-
-
-class Alike(NamedTuple):
-    """The ids of two documents, and the share of their sentences that both hold, 0 to 1."""
-
-    first: str
-    second: str
-    share: float
-
-    def __str__(self) -> str:
-        return f"{self.first} and {self.second} have {self.share:.0%} of their sentences in common"
-
-
-def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
-    """The pairs of documents of which most sentences are equal, the most alike first.
-
-    The same sentence then has gold in one of the two only, and a passage with it from the other one
-    counts as wrong.
-    """
-    held = {
-        name: Counter(filter(None, (plain(one.text[slice(*at)]) for at in sentences(one.text))))
-        for name, one in documents.items()
-    }
-    holders = grouped((sentence, name) for name, counts in held.items() for sentence in counts)
-    pairs: set[tuple[str, str]] = set()
-    for names in holders.values():
-        # Of a sentence that stands everywhere each document is compared with the next one only.
-        pairs.update(combinations(names, 2) if len(names) <= _HOLDERS else pairwise(names))
-    alike = []
-    for first, second in pairs:
-        n_common = (held[first] & held[second]).total()
-        share = 2 * n_common / (held[first].total() + held[second].total())
-        if share >= _ALIKE and n_common >= _FEWEST:
-            alike.append(Alike(first, second, share))
-    return sorted(alike, key=lambda one: (-one.share, one.first, one.second))
 
 
 def misplaced_spans(look: Look) -> Findings:
