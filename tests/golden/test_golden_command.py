@@ -453,7 +453,7 @@ def test_an_export_of_nothing_is_refused(pool: Path, capsys: pytest.CaptureFixtu
     assert imports([{"id": "a", "query": "Q?"}], "made") == 0
     for words, told in (
         ("-o x.jsonl", "none of its 1 item is accepted"),
-        ("-o x.txt --drafts --format qrels", "none of its items has a gold span"),
+        ("-o x.txt --drafts --format qrels", "none of its items has gold"),
     ):
         assert call(["golden", "export", "made", *words.split()]) == 2
         assert told in " ".join(capsys.readouterr().err.split())
@@ -464,7 +464,7 @@ def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("q.jsonl").write_text('{"id": "1", "query": "Who?", "references": ["Ann"]}')
-    with pytest.raises(InputError, match=r"golden import q\.jsonl --documents DOCUMENTS -o golden"):
+    with pytest.raises(InputError, match="golden import FILE --documents DOCUMENTS -o golden"):
         GoldenSet.open(Path("q.jsonl"))
     assert call(["golden", "import", "q.jsonl", "-o", "g"]) == 2
     assert "--documents FOLDER -o g" in capsys.readouterr().err

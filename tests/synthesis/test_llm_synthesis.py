@@ -339,6 +339,8 @@ def test_given_queries_only_get_answers(desk: Desk, tmp_path: Path) -> None:
     assert [one.text for one in items["card"].gold or ()] == [sentence]
     assert items["none"].answerability == "unanswerable" and items["none"].gold == []
     assert not desk.sent("write_query")
+    assert len(desk.synthesize("--queries", "asked.jsonl")) == 2
+    assert desk.rejected() == [], "what is there is no duplicate of itself"
 
 
 def test_queries_without_answers_have_their_section_as_span(desk: Desk) -> None:

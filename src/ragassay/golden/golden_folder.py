@@ -56,8 +56,8 @@ class GoldenSet:
             InputError: it is none, or a line is wrong; with the line and the field.
         """
         path = folder / QUERIES
+        make = "ragassay golden import FILE --documents DOCUMENTS -o golden"
         if folder.is_file():
-            make = _how_to_make(folder, Path("golden"))
             raise InputError(
                 "is a file: a golden set is a folder",
                 path=folder,
@@ -65,11 +65,8 @@ class GoldenSet:
                 f"--references {shlex.quote(str(folder))}. To make a golden set of it: {make}.",
             )
         if not path.is_file():
-            raise InputError(
-                f"holds no {QUERIES}: it is no golden set",
-                path=folder,
-                hint=f"Make one: {_how_to_make(Path('FILE'), folder)}.",
-            )
+            problem = f"holds no {QUERIES}: it is no golden set"
+            raise InputError(problem, path=folder, hint=f"Make one: {make}.")
         items = list(_items(path))
         for name, n in Counter(item.id for item in items).items():
             if n > 1:
@@ -234,11 +231,6 @@ def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]
             else one
             for one in item.gold
         ]
-
-
-def _how_to_make(data: Path, folder: Path) -> str:
-    words = ["ragassay", "golden", "import", str(data), "--documents", "DOCUMENTS"]
-    return shlex.join([*words, "-o", str(folder)])
 
 
 def _items(path: Path) -> Iterator[GoldenItem]:

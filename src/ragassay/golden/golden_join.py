@@ -149,12 +149,12 @@ class _Join:
             if not 1 / _FIT <= size / gold <= _FIT:
                 yield Note("sizes_differ", {"gold": f"{gold:,.0f}", "size": f"{size:,.0f}"})
         left = f", so metrics of spans and characters leave {plural(n_unplaced, 'sample')} out"
-        counts = {} if self._aligner is None else vars(self._aligner.counts)
+        counts = Counter[str]() if self._aligner is None else self._aligner.counts
         for kind, n in (
             ("no_item_of_this_id", self.n["no_item_of_this_id"]),
             ("items_without_sample", len(self.queries) - len(self._joined)),
-            ("passages_not_found", counts.get("not_found", 0)),
-            ("passages_repeated", counts.get("repeated", 0)),
+            ("passages_not_found", counts["not_found"]),
+            ("passages_repeated", counts["repeated"]),
         ):
             if n:
                 yield Note(kind, {"n": n, "left": left * bool(n_unplaced)})

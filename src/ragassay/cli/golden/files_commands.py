@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import FEW, few, grouped, plural, share
+from ragassay.base.counts import FEW, plural, share
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
 from ragassay.cli import show
@@ -140,13 +140,9 @@ def export(given: Given) -> None:
         raise UsageError(f"{given.output} is no empty folder. Choose another one with -o.")
     for name, content in exports.files.items():
         write_bytes(given.output / name, content)
-    noun = EXPORTS[kind].noun
-    bare = grouped((why, item.id) for item in items if (why := EXPORTS[kind].lacking(item)))
-    n_with = len(items) - sum(map(len, bare.values()))
-    n_items = share(n_with, len(items), "item") if bare else plural(len(items), "item")
-    show.lines(f"{given.output}: {plural(exports.rows, noun)} of {n_items}")
-    for why, names in bare.items():
-        show.lines(f"No {noun} of {plural(len(names), 'item')} ({why}): {few(names)}")
+    n_with = sum(map(EXPORTS[kind].has, items))
+    rows = plural(exports.rows, EXPORTS[kind].noun)
+    show.lines(f"{given.output}: {rows} of {share(n_with, len(items), 'item')}")
     if lacking := left_out(items, kind):
         show.warn([f"The format {kind} has no place for {', '.join(lacking)}: left out."])
 

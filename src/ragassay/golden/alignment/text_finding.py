@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -82,21 +82,16 @@ class Forms:
                 yield name, at
 
 
-@dataclass
-class Counts:
-    """How many chunks were found changed, and how many not at all. ``repeated`` of those found
-    exactly stand at several places, of which the first one counts."""
-
-    changed: int = 0
-    not_found: int = 0
-    repeated: int = 0
-
-
 class ChunkAligner:
-    """The documents, indexed."""
+    """The documents, indexed.
+
+    Attributes:
+        counts: chunks that were found ``changed`` and ``not_found`` at all; ``repeated`` of those
+            found exactly stand at several places, of which the first one counts.
+    """
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
-        self.counts = Counts()
+        self.counts: Counter[str] = Counter()
         self._documents = documents
         self._names = names_of(documents)
         self._forms = Forms(documents)
@@ -117,15 +112,15 @@ class ChunkAligner:
             if not passage.text or passage.text.split() == stands.split():
                 return replace(passage, document=document_id)
         if not passage.text:
-            self.counts.not_found += 1
+            self.counts["not_found"] += 1
             return passage
         key = (document_id, passage.text)
         if key not in self._known:
             self._known[key] = self._place(passage.text, document_id)
         place, is_repeated = self._known[key]
-        self.counts.repeated += is_repeated
+        self.counts["repeated"] += is_repeated
         if place is None:
-            self.counts.not_found += 1
+            self.counts["not_found"] += 1
             return replace(passage, start=None, end=None)
         document, start, end = place
         return replace(passage, document=document, start=start, end=end)
@@ -140,7 +135,7 @@ class ChunkAligner:
             document, at = exact[0]
             return self._forms.place(document, at, at + len(text)), len(exact) > 1
         changed = self._changed(text, document_id)
-        self.counts.changed += changed is not None
+        self.counts["changed"] += changed is not None
         return changed, False
 
     def _exact(self, text: str, document_id: str | None) -> Iterator[tuple[str, int]]:

@@ -142,21 +142,15 @@ class ExportFormat:
         """What it holds of an item, by the names of `parts_of`; empty for every field."""
         return frozenset(self.holds) or frozenset(_named(self.record or {}))
 
-    def lacking(self, item: GoldenItem) -> str:
-        """What an item lacks to have a record: ``no reference``; empty for nothing."""
-        lacking = [noun for field, noun in _NEEDED.items() if not getattr(item, field)]
-        return " and ".join(f"no {one}" for one in lacking if one in self.nouns)
-
-    @property
-    def nouns(self) -> list[str]:
-        """What an item needs."""
-        return [_NEEDED[field] for field in self.needs]
+    def has(self, item: GoldenItem) -> bool:
+        """Whether an item has what a record needs."""
+        return all(getattr(item, field) for field in self.needs)
 
     def records(self, item: GoldenItem) -> list[Record]:
         """The records of an item."""
         if self.record is None:
             return [item.to_record()]
-        if self.lacking(item):
+        if not self.has(item):
             return []
         every = _pairs(item) if "right" in self.parts else [parts_of(item)]
         return [_filled(self.record, parts) for parts in every]
@@ -222,8 +216,8 @@ def exported(items: _Items, kind: str, documents: _Documents) -> Exported:
     chosen = EXPORTS[kind]
     made = WRITERS[chosen.file][1](items, chosen, documents)
     if not made.rows:
-        nouns = " and a ".join(chosen.nouns)
-        raise InputError(f"none of its items has a {nouns}: there is nothing to write")
+        needs = " and ".join(chosen.needs)
+        raise InputError(f"none of its items has {needs}: there is nothing to write")
     return made
 
 
@@ -278,14 +272,6 @@ def _beir(items: _Items, _: ExportFormat, documents: _Documents) -> Exported:
     return Exported(files, len(judged))
 
 
-_NEEDED = {
-    "references": "reference",
-    "negative_references": "wrong answer",
-    "gold": "gold span",
-}
-"""What an item has in fields that a format may need."""
-
-
 _HELD: Mapping[str, frozenset[str]] = {
     "query": frozenset({"query", "turns"}),
     "history": frozenset({"turns"}),
@@ -303,7 +289,7 @@ def left_out(items: _Items, kind: str) -> list[str]:
     parts = EXPORTS[kind].parts
     if not parts:
         return []
-    held = [item for item in items if not EXPORTS[kind].lacking(item)]
+    held = [item for item in items if EXPORTS[kind].has(item)]
     n_of = {
         field: sum(_is_given(item, field) for item in held)
         for field in GoldenItem.model_fields
