@@ -17,7 +17,7 @@ from pydantic import InstanceOf
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.engine.config.run_config import OWN, POOLED, make_config
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import prepare
@@ -133,40 +133,28 @@ class AnswersToLabel:
         golden: Path,
         metrics: Sequence[str] = (),
         suite: Sequence[str] = (),
-        nuggets: str = OWN,
     ) -> AnswersToLabel:
         """The answers of a run folder with the run's metrics, or of a file with those named."""
         if path.is_dir():
-            if metrics or suite or nuggets != OWN:
+            if metrics or suite:
                 raise UsageError(
-                    f"{path} is a run and has its own metrics. Leave --metrics, --suite and "
-                    "--nuggets out, or name the file of answers."
+                    f"{path} is a run and has its own metrics. Leave --metrics and --suite out, or "
+                    "name the file of answers."
                 )
             run = open_run(path)
             shown = rescoring.metrics_of(run)
             return cls(run.samples, shown.values(), rescoring.context_of(run))
-        if nuggets == POOLED:
-            raise UsageError(
-                "Pooled nuggets are written by a judge first: make a run with --nuggets pooled, "
-                "and name its folder with --answers."
-            )
         config = make_config(
             data=str(path),
             golden=golden,
             metrics=list(metrics) or ([] if suite else list(LABELLED)),
             suite=list(suite),
-            nuggets=nuggets,
         )
         prepared = prepare(config, dry=True, judge=OfflineJudge())
-        context: dict[str, Any] = {}
-        if nuggets != OWN:
-            from ragassay.formats import NuggetBank
-
-            context["nuggets"] = NuggetBank.read(nuggets)
         samples = list(prepared.source.samples)
         if not samples:
             raise InputError("holds no answers", path=path)
-        return cls(samples, prepared.plan.metrics.values(), context)
+        return cls(samples, prepared.plan.metrics.values())
 
     def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
         """What the metrics ask about each sample: what follows from it, and what follows from the

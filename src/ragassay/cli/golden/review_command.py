@@ -53,15 +53,14 @@ def review(given: Given) -> int:
             given.folder,
             metrics=given.metrics.split(",") if given.metrics else (),
             suite=given.suite.split(",") if given.suite else (),
-            nuggets=given.nuggets or "own",
         )
         labels = AnswerLabels(given.folder, questions)
         if given.where or given.xlsx or given.csv or given.read:
             raise UsageError(
                 "--where, --xlsx, --csv and --read are for items to review: leave --answers out."
             )
-    elif given.metrics or given.suite or given.nuggets:
-        raise UsageError("--metrics, --suite and --nuggets go with --answers FILE.")
+    elif given.metrics or given.suite:
+        raise UsageError("--metrics and --suite go with --answers FILE.")
     settings: dict[str, object] = {"overlap": given.overlap, "people": given.people}
     if given.calibration is not None:
         known = GoldenSet.open(given.calibration)
