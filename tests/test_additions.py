@@ -1,4 +1,4 @@
-"""In a copy of the package: a metric is a file, a format a row, a note a sentence."""
+"""In a copy of the package: a format is a row, a note a sentence."""
 
 from __future__ import annotations
 
@@ -14,21 +14,6 @@ import pytest
 
 import ragassay
 
-METRIC = '''
-from ragassay.metrics.core.metric import SampleMetric, register, scored
-
-@register
-class Shout(SampleMetric):
-    """Share of letters that are capitals."""
-
-    name = "shout"
-    family = "answer"
-    needs = ("answer",)
-
-    def score_sample(self, sample):
-        letters = [one for one in sample.answer.text if one.isalpha()]
-        return scored(sum(map(str.isupper, letters)) / max(len(letters), 1))
-'''
 FORMAT = """
 teleprinter:
   title: What a teleprinter keeps (JSON Lines)
@@ -45,8 +30,8 @@ RECORDS = [
 PROGRAM = """
 import json, ragassay
 from ragassay.base.note import Note
-result = ragassay.evaluate("tapes.jsonl", "shout")
-print(json.dumps([ragassay.__file__, result.config["format"], result.summary.metrics["shout"].mean,
+result = ragassay.evaluate("tapes.jsonl", "answer_words")
+print(json.dumps([ragassay.__file__, result.config["format"], result.summary.n_samples,
                   str(Note("loud", {"n": 2}))]))
 """
 
@@ -74,13 +59,12 @@ def printed(copy: Path, program: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_a_metric_a_format_and_a_note_are_one_addition_each(copy: Path) -> None:
-    (copy / "metrics" / "answer" / "shout.py").write_text(METRIC)
+def test_a_format_and_a_note_are_one_addition_each(copy: Path) -> None:
     for name, text in (("formats/exports.yaml", FORMAT), ("reports/text/note_words.yaml", NOTE)):
         with (copy / name).open("a") as stream:
             stream.write(text)
     (copy.parent / "tapes.jsonl").write_text("".join(json.dumps(one) + "\n" for one in RECORDS))
-    package, kind, mean, sentence = printed(copy, PROGRAM)
+    package, kind, n, sentence = printed(copy, PROGRAM)
     assert Path(package).parent == copy
-    assert (kind, mean) == ("teleprinter", pytest.approx((1 + 1 / 3) / 2))
+    assert (kind, n) == ("teleprinter", 2)
     assert sentence == "2 answers are loud."

@@ -52,10 +52,11 @@ def test_help_imports_nothing_heavy() -> None:
     assert not found & ((HEAVY | NEVER) - {"asyncio"})
 
 
-@pytest.mark.parametrize("command", ["run", "compare", "trec", "metrics", "demo"])
-def test_the_help_of_a_command_imports_no_data_library(command: str) -> None:
+def test_the_help_of_a_command_imports_no_data_library() -> None:
     found = modules_after(
-        f"from ragassay.cli.command_line import call\nassert call([{command!r}, '--help']) == 0"
+        "from ragassay.cli.command_line import call\n"
+        "for command in ('run', 'compare', 'trec', 'metrics', 'demo'):\n"
+        "    assert call([command, '--help']) == 0"
     )
     assert not found & (NEVER | {"polars", "altair", "sacrebleu", "vl_convert"})
 
@@ -83,10 +84,7 @@ def test_what_docs_name_in_the_package_is_reached_without_a_further_import() -> 
         ragassay.format  # noqa: B018
 
 
-@pytest.mark.parametrize("suite", ["qa", "trecrag", "mtrag", "ragreport", "retrieval"])
-def test_runs_import_no_scientific_library_that_happens_to_be_installed(
-    suite: str, tmp_path: Path
-) -> None:
+def test_runs_import_no_scientific_library_that_happens_to_be_installed(tmp_path: Path) -> None:
     """scipy's BLAS spins for ever where memory is limited; nltk imports it."""
     pytest.importorskip("scipy")
     found = modules_after(
@@ -94,17 +92,10 @@ def test_runs_import_no_scientific_library_that_happens_to_be_installed(
         "from ragassay.examples import path_of\n"
         f"new, old = {str(tmp_path / 'new')!r}, {str(tmp_path / 'old')!r}\n"
         "for name, to in (('hybrid', new), ('keyword', old)):\n"
-        f"    call(['run', str(path_of(name)), '-s', {suite!r}, '-n', '8', '-o', to, '--quiet'])\n"
+        "    words = ['-s', 'qa,trecrag,mtrag,ragreport,retrieval', '-n', '8', '--quiet']\n"
+        "    call(['run', str(path_of(name)), '-o', to, *words])\n"
         "call(['compare', new, old, '--quiet'])\n"
         "call(['diagnose', new, '--quiet'])\n"
         "call(['report', new, '--format', 'html', '--quiet'])"
     )
     assert (tmp_path / "new" / "summary.json").is_file() and not found & NEVER
-
-
-def test_the_demo_imports_no_scientific_library(tmp_path: Path) -> None:
-    found = modules_after(
-        "from ragassay.cli.command_line import call\n"
-        f"assert call(['demo', '-o', {str(tmp_path / 'd')!r}]) == 0"
-    )
-    assert not found & NEVER

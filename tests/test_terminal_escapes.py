@@ -98,7 +98,7 @@ def test_an_escaped_text_keeps_its_tabs_and_lines_and_stays_json() -> None:
     body = json.dumps({"a": EVIL}, ensure_ascii=False)
     assert json.loads(printable.escaped(body)) == {"a": EVIL}
     text = "\u200fשלום\u200e (1)"
-    assert printable.escaped(text) == text
+    assert printable.escaped(text) == printable.lines(text) == printable.one_line(text) == text
 
 
 def test_a_terminal_gets_no_commands_but_those_of_styles() -> None:
@@ -119,11 +119,6 @@ def test_json_stays_the_same_json() -> None:
     made = printable.in_json(body)
     assert json.loads(made) == json.loads(body)
     assert COMMANDS.search(made.decode()) is None
-
-
-def test_text_from_right_to_left_stays_as_it_is() -> None:
-    text = "\u200fשלום\u200e (1)"
-    assert printable.lines(text) == printable.one_line(text) == text
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from golden_checked import check
 from ragassay.cli.command_line import call
 from ragassay.golden.document_readers import READERS
 from ragassay.golden.documents import Document, load_documents
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.synthesis.sections import sections_of
 from written_pdf import pdf
 
@@ -66,8 +64,6 @@ def test_html_without_a_first_heading_is_called_by_its_title(tmp_path: Path) -> 
 def test_headings_of_word(tmp_path: Path) -> None:
     import docx
     from docx.enum.style import WD_STYLE_TYPE
-    from docx.oxml import OxmlElement
-    from docx.oxml.ns import qn
 
     made = docx.Document()
     made.add_heading("The pool", 0)
@@ -77,19 +73,14 @@ def test_headings_of_word(tmp_path: Path) -> None:
     own.base_style = made.styles["Heading 2"]
     made.add_paragraph("Children", style="Our own")
     made.add_table(rows=1, cols=1).rows[0].cells[0].text = "free"
-    outlined = made.add_paragraph("Dogs")
-    level = OxmlElement("w:outlineLvl")
-    level.set(qn("w:val"), "0")
-    outlined._p.get_or_add_pPr().append(level)
-    made.add_paragraph("None.")
     made.add_heading("", 1)
     made.save(str(tmp_path / "a.docx"))
     document = only(tmp_path)
     assert told(document) == [
-        ("The pool", 0), ("Fees and cards", 1), ("Children", 2), ("Dogs", 1),
+        ("The pool", 0), ("Fees and cards", 1), ("Children", 2),
     ]  # fmt: skip
     assert [one[1:] for one in sections(document)] == [
-        ("Fees and cards", "One euro.\nTwo."), ("Children", "free"), ("Dogs", "None."),
+        ("Fees and cards", "One euro.\nTwo."), ("Children", "free"),
     ]  # fmt: skip
     assert {one[0] for one in sections(document)} == {"The pool"}
 
@@ -117,18 +108,13 @@ def test_bookmarks_of_pdf(tmp_path: Path) -> None:
 
 
 def test_pages_are_the_sections_of_a_pdf_without_bookmarks(tmp_path: Path) -> None:
-    documents = tmp_path / "golden" / "documents"
-    documents.mkdir(parents=True)
-    pdf(documents / "a.pdf", ["The pool opens at"], ["nine o'clock."], ["The sauna is warm."])
-    document = only(documents)
+    pdf(tmp_path / "a.pdf", ["The pool opens at"], ["nine o'clock."], ["The sauna is warm."])
+    document = only(tmp_path)
     assert [document.text[start:end].strip() for _, start, end in document.parts()] == [
         "", "The pool opens at", "nine o'clock.", "The sauna is warm.",
     ]  # fmt: skip
     (one,) = sections(document)
     assert one == ("a", "", document.text), "a sentence goes on from page to page"
-    gold = [GoldSpan.of("a", document.text, document.text.index("nine"), len(document.text) - 5)]
-    golden = GoldenSet(documents.parent, [GoldenItem(id="q", query="When?", gold=gold)])
-    assert check(golden).coverage["section"] == {"a: page 1": 0, "a: page 2": 1, "a: page 3": 1}
 
 
 def test_a_damaged_outline_costs_no_document(
@@ -153,7 +139,7 @@ def test_markdown_has_no_headings_in_code_and_several_first_headings_are_section
     assert [one[:2] for one in sections(document)] == [("a", "Pool"), ("a", "Fees"), ("a", "Sauna")]
 
 
-def test_a_documents_sections_reach_coverage_and_the_generator(tmp_path: Path) -> None:
+def test_a_documents_sections_reach_the_generator(tmp_path: Path) -> None:
     documents = tmp_path / "docs"
     documents.mkdir()
     (documents / "pool.html").write_text(
@@ -167,7 +153,6 @@ def test_a_documents_sections_reach_coverage_and_the_generator(tmp_path: Path) -
     assert {one.query for one in golden.items} == {
         "What does Pool say about fees?", "What does Pool say about hours?",
     }  # fmt: skip
-    assert check(golden).coverage["section"] == {"pool: Fees": 1, "pool: Hours": 1}
 
 
 SPACE = st.sampled_from(["", " ", "\n", "\t ", "\x1e", "&nbsp;"])
@@ -211,19 +196,3 @@ def test_parts_of_markdown_and_headings_are_the_whole_text(lines: list[str]) -> 
     assert "".join(pieces) == text
     for one in headings:
         assert text[one.start : one.end].lstrip("#").strip(" \t#") == one.title
-
-
-def test_underlined_headings_of_markdown(tmp_path: Path) -> None:
-    text = (
-        "---\ntitle: Staff\n\nowner: HR\n---\n"
-        "Onboarding\n==========\n\nWelcome.\n\nFirst day\n---------\nPick up your laptop.\n\n"
-        "A paragraph of\ntwo lines\n---\n\n- an item\n---\n\n| a | b |\n|---|---|\n\n---\n\n"
-        "```\nNo heading\n----------\n```\n\n## Rooms\nDesk\n----\nBook one.\n"
-    )
-    (tmp_path / "a.md").write_text(text)
-    document = only(tmp_path)
-    assert document.text == text
-    assert told(document) == [("Onboarding", 1), ("First day", 2), ("Rooms", 2), ("Desk", 2)]
-    assert document.title is not None and document.title.title == "Onboarding"
-    parts = {one and one.title: document.text[start:end] for one, start, end in document.parts()}
-    assert parts["First day"].strip().startswith("Pick up") and "---------" not in parts["Desk"]

@@ -45,8 +45,6 @@ def test_a_sound_set_has_no_errors(golden: GoldenSet) -> None:
     assert "bike-hour-with-pass" in dict(told(found, "support"))
     assert "library-dvd" not in dict(told(found, "support"))
     assert found.coverage["document"]["library"] == 11
-    assert found.coverage["section"]["library: Borrowing"] > 0
-    assert found.coverage["section"].keys() > {"museum: Tickets", "garden: Animals"}
     assert sum(found.coverage["type"].values()) == 72
 
 
@@ -143,7 +141,6 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
     )  # fmt: skip
     golden.items.append(GoldenItem(**one.model_dump()))
     sentences = dict(told(check(golden), "answered"))
-    assert "misses short answers (--judge" in check(golden).skipped["answered"]
     sentence = sentences["planted"]
     assert "twelve items on loan" in sentence
     where, _, quoted = sentence.removeprefix("it is unanswerable, and ").partition(
@@ -177,27 +174,6 @@ def test_a_wrong_reference_beside_a_right_one_is_told(golden: GoldenSet) -> None
     assert [sentence[:8] for _, sentence in told(check(golden), "support")] == ["'7 days'"]
     one.references = [right, "seven days"]
     assert not told(check(golden), "support")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "what"),
-    [
-        ("120 euros", "90 euros", "a number"),
-        ("They are admitted.", "They are not admitted.", "a negation"),
-        ("1,000 euros", "1000 euros", ""),
-        ("9:00", "at 9", ""),
-        ("120 euros", "90 euros for members", ""),
-        ("no", "No.", ""),
-    ],
-)
-def test_references_that_differ_in_a_number_or_a_negation_alone_are_told(
-    golden: GoldenSet, one: str, other: str, what: str
-) -> None:
-    golden.items = [item(golden, "library-dvd")]
-    golden.items[0].references = [one, other]
-    found = [one.note for one in check(golden).findings if one.check == "contradiction"]
-    wanted = {"one": one, "other": other, "what": what}
-    assert [(one.kind, one.counts) for one in found] == [("differ_alone", wanted)] * bool(what)
 
 
 def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
@@ -256,57 +232,31 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
         ("contains_answer", "inaccurate"): (0, 1),
         ("exact_match", "inaccurate"): (1, 1),
     }
-    assert found.to_json()["blindness_by_gold"] == 1
-    assert found.to_json()["blindness_by_gold_items"] == ["a"]
-    assert [one["items"] for one in found.to_json()["blindness"]] == [[], ["a"]]
+    assert [one["blind"] for one in found.to_json()["blindness"]] == [0, 1]
     assert found.skipped["blindness"].startswith("3 items with wrong answers have one reference")
     assert "; 1 item with wrong answers has no reference" in found.skipped["blindness"]
 
 
-def test_the_sentence_of_the_gold_is_no_second_wording(
-    golden: GoldenSet, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = item(golden, "library-dvd").gold or []
-    wrong = [NegativeReference(text="nine weeks", kind="inaccurate")]
-    golden.items = [
-        item(golden, "library-dvd").model_copy(
-            update={"id": name, "references": references, "negative_references": wrong}
-        )
-        for name, references in (
-            ("quoted", ["one week", text[0].text]),
-            ("worded", ["one week", "seven days"]),
-        )
-    ]
-    golden.save()
-    assert check(golden).blindness.by_gold == ["quoted"]
-    assert call(["golden", "check", "golden"]) == 0
-    told_there = " ".join(capsys.readouterr().out.split())
-    assert "1 item has no second wording of the reference" in told_there
-    assert "give little (quoted)." in told_there and "Blind by " in told_there
-
-
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
-    today = date(2026, 11, 22)
-    for one in golden.items:
-        one.verified_on = date(2026, 11, 1)
-    item(golden, "baths-latest-weekday").verified_on = date(2025, 4, 1)
-    item(golden, "library-dvd").verified_on = date(2025, 1, 1)
-    item(golden, "library-child-fines").verified_on = None
-    item(golden, "museum-suitcase").verified_on = None
+    golden.items = golden.items[:4]
+    today, days = (
+        date(2026, 11, 22),
+        (date(2026, 11, 1), date(2025, 1, 1), None, date(2026, 11, 24)),
+    )
+    for one, day in zip(golden.items, days, strict=True):
+        one.verified_on = day
     found = check(golden, CheckOptions(max_age=365, today=today))
-    notes = [(one.item, one.note) for one in found.findings if one.check == "age"]
-    assert [(item, one.kind, one.counts, one.names) for item, one in notes] == [
-        ("library-dvd", "verified_long_ago", {"n": 690}, ()),
-        ("baths-latest-weekday", "verified_long_ago", {"n": 600}, ()),
-        ("", "never_verified", {}, ("library-child-fines", "museum-suitcase")),
+    notes = [(one.item, one.note, one.severity) for one in found.findings if one.check == "age"]
+    names = [one.id for one in golden.items]
+    assert [(name, one.kind, severity) for name, one, severity in notes] == [
+        (names[1], "verified_long_ago", "look"),
+        ("", "never_verified", "look"),
+        (names[3], "verified_in_future", "error"),
     ]
-    golden.items = golden.items[:2]
-    golden.items[0].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
-    golden.items[1].verified_on = date(2026, 11, 24)
-    [found_later] = [one for one in check(golden, CheckOptions(today=today)).findings
-                     if one.check == "age"]  # fmt: skip
-    assert (found_later.item, found_later.note.kind) == (golden.items[1].id, "verified_in_future")
-    assert found_later.severity == "error"
+    assert notes[0][1].counts == {"n": 690} and notes[1][1].names == (names[2],)
+    golden.items[3].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
+    found = check(golden, CheckOptions(today=today))
+    assert not [one for one in found.findings if one.check == "age"]
 
 
 def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
@@ -318,11 +268,8 @@ def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
     ("name", "text", "told"),
     [
         ("users.log", "{}\n\n", "each line is read as a query: 1 query."),
-        ("users.txt", "{}\n", "each line is read as a query: 1 query."),
-        ("users", "{}\n", "each line is read as a query: 1 query."),
         ("users.csv", "query,n\n{},1\n", ""),
         ("users.log", '{{"query": "{}"}}\n', ""),
-        ("users.txt", '{{"query": "{}"}}\n', ""),
     ],
 )
 @pytest.mark.usefixtures("golden")
@@ -335,24 +282,6 @@ def test_a_log_is_a_query_a_line_or_any_format(
     assert "1 query of the log is like no item" in shown.out
     assert "Where do I register my marriage?" in shown.out
     assert ("is read as a query" in shown.err) is bool(told) and told in shown.err
-
-
-@pytest.mark.usefixtures("golden")
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("u.csv", "time,search\n1,How?\n", "Call the column of the queries 'query'."),
-        ("u.log", '{"query": \n', "not valid JSON"),
-        ("none.log", None, "there is no such file"),
-    ],
-)
-def test_a_log_that_cannot_be_read_is_told(
-    name: str, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if text is not None:
-        Path(name).write_text(text)
-    assert call(["golden", "check", "golden", "--log", name]) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_exit_code_is_a_gate(golden: GoldenSet, capsys: pytest.CaptureFixture[str]) -> None:
@@ -403,12 +332,6 @@ def test_documents_that_are_edited_in_place_are_told_by_check_and_run(
     assert call(["golden", "anchor", str(folder)]) == 0 and told() == []
     assert call([*run, "-o", str(tmp_path / "again")]) == 0
     assert "does not stand" not in " ".join(capsys.readouterr().out.split())
-
-    other = tmp_path / "elsewhere"
-    other.mkdir()
-    GoldenSet(folder, opened.items, other).save_manifest({})
-    (other / "pool.md").write_text("The pool opens at nine.", encoding="utf-8")
-    assert any("is not used" in one for one in told())
 
 
 def test_gold_that_is_lost_is_not_scored_at_the_text_that_stands_there_now(tmp_path: Path) -> None:

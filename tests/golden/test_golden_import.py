@@ -13,7 +13,7 @@ from ragassay import formats
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, unplaced
-from ragassay.review.review_sheets import ItemSheet
+from ragassay.review.review_sheets import write_sheet
 from ragassay.review.review_store import ReviewStore
 
 POOL = "The pool opens at nine. The sauna is 4 euros."
@@ -37,7 +37,7 @@ def made(table: str | list[dict[str, object]], *more: str, code: int = 0) -> lis
     return GoldenSet.open(Path("golden")).items if code == 0 else []
 
 
-def test_answers_of_queries_without_references_are_told(desk: Path, capsys) -> None:
+def test_answers_are_no_references(desk: Path, capsys) -> None:
     table = (
         "id,query,references,answer,answerability\n"
         "a,When?,,nine,\n"
@@ -46,9 +46,8 @@ def test_answers_of_queries_without_references_are_told(desk: Path, capsys) -> N
         "d,Why?,,I do not know.,unanswerable\n"
     )
     assert [one.references for one in made(table)] == [[], ["4 euros"], [], []]
-    told = " ".join(capsys.readouterr().err.split())
-    assert "records without references that have a field 'answer': 2 (first: line 2)." in told
-    assert "If it is what is expected: --columns references=answer." in told
+    told = " ".join(capsys.readouterr().out.split())
+    assert "4 items, 1 reference, 0 gold spans" in told
 
 
 def test_columns_name_what_is_expected(desk: Path, capsys) -> None:
@@ -84,28 +83,19 @@ def test_columns_of_a_gold_span_are_one(desk: Path, capsys) -> None:
     assert [one.text for one in item.gold or ()] == ["The pool opens at nine."]
     assert item.verified_on == date(2026, 3, 1), "of a time the day"
     assert item.metadata == {"gold_document": "pool"}, "an empty cell is no metadata"
-    assert "records with gold and 'gold_document'" in " ".join(capsys.readouterr().err.split())
     made("id,query,gold_document,gold_start,gold_end\na,When?,pool,five,9\n", code=2)
     told = capsys.readouterr().err
     assert "q.csv, line 2, field 'gold_start'" in told and "a whole number is expected" in told
 
 
-def test_retrieved_passages_are_told_and_taken_as_gold_where_the_user_says_so(
-    desk: Path, capsys
-) -> None:
+def test_retrieved_passages_are_gold_where_the_user_says_so(desk: Path) -> None:
     texts = '"[""The pool opens at nine."", ""The sauna is 4 euros.""]"'
     table = f"id,question,ground_truth,contexts\na,When?,nine,{texts}\n"
     (item,) = made(table)
     assert item.gold is None
-    told = " ".join(capsys.readouterr().err.split())
-    assert "records without gold that have a field 'contexts': 1 (first: line 2)." in told
-    assert "If it is where the answer stands: --columns gold=contexts." in told
     for field in ("gold", "gold_text"):
         (item,) = made(table, "--columns", f"{field}=contexts")
         assert [one.start for one in item.gold or ()] == [0, 24]
-        assert "contexts" not in capsys.readouterr().err
-    made("id,question,gold,contexts\na,When?,The pool opens at nine.,Other.\n")
-    assert "contexts" not in capsys.readouterr().err, "there is gold"
 
 
 def test_a_file_in_another_encoding_is_read(desk: Path, capsys) -> None:
@@ -211,7 +201,6 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
         "cell": "Team 600",
         "head": "Plan Requests Team 600",
         "case": "in Hall 9",
-        "typed": "Call the duty enginer before you open the casing of pump 4.",
         "number": "Call the duty engineer before you open the casing of pump 5.",
         "part": "Free 6",
         "twice": "write it  down.",
@@ -231,7 +220,6 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
         "cell": "Team | 600",
         "head": "Plan | Requests |\n|---|--:|\n| Team | 600",
         "case": "in hall 9",
-        "typed": "Call the duty engineer before you open the casing of pump 4.",
     }
     for item in items.values():
         for span in item.gold or ():
@@ -242,15 +230,12 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
     }
     told = capsys.readouterr().out
     flat = " ".join(told.split())
-    assert "7 of 11 gold passages placed in the documents." in flat
-    assert "1 gold passage found with other white space (of line)." in flat
-    assert "4 gold passages found with other markup or case (of bold, cell, head, case)." in flat
-    assert "distance 0.02" in flat and "typed (q.jsonl, line 7, field 'gold.0')" in flat
-    assert "none (q.jsonl, line 11, field 'gold.0'): the text stands nowhere" in flat
+    assert "6 of 10 gold passages placed in the documents." in flat
+    assert "none (q.jsonl, line 10, field 'gold.0'): the text stands nowhere" in flat
     assert "(but for markup) stands at 2 places in the documents: manual:" in flat
     assert "4 gold passages left out, and kept" in flat
 
-    ItemSheet(ReviewStore(Path("golden"))).write(Path("sheet.csv"))
+    write_sheet(ReviewStore(Path("golden")), Path("sheet.csv"))
     assert texts["none"] in Path("sheet.csv").read_text(encoding="utf-8-sig")
 
 
@@ -271,7 +256,7 @@ def test_gold_at_a_wrong_place_is_put_where_its_text_stands(
     assert (span.start, span.end, span.text) == (24, 45, "The sauna is 4 euros.")
 
 
-def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path, capsys) -> None:
+def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
     table = "id,Frage,Antwort,Fundstelle,Schwierigkeit,Ort\na,When?,nine,opens at nine,leicht,x\n"
     chosen = (
         "query=Frage",
@@ -282,8 +267,6 @@ def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path, capsys) -
     (item,) = made(table, *(word for one in chosen for word in ("--columns", one)))
     assert [one.text for one in item.gold or ()] == ["opens at nine"]
     assert (item.complexity, item.references, item.metadata) == ("leicht", ["nine"], {"Ort": "x"})
-    told = " ".join(capsys.readouterr().err.split())
-    assert "tables with columns that hold no field (Ort)" in told
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def found_in(text: str, old: str = POWER, gold: str = GOLD) -> Anchored:
 
 
 @pytest.mark.parametrize("above", ["", SHORT, LONG, LONG.strip() + " "])
-@pytest.mark.parametrize("below", ["", "\n\nThe parts are listed below.\n\n"])
+@pytest.mark.parametrize("below", ["", "\n\nThe parts are listed below.\n\n", "\n\nThe sun.\n\n"])
 @pytest.mark.parametrize("now", ["12 days", "nine full days"])
 def test_new_text_beside_an_edited_span_is_no_part_of_it(above: str, below: str, now: str) -> None:
     edited = GOLD.replace("9 days", now)

@@ -20,10 +20,8 @@ from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 from ragassay.review.label_forms import (
     answer_fields,
-    answer_of,
     answer_text,
     guides,
-    needed_fields,
     shown_question,
 )
 from ragassay.review.review_agreement import label_agreement
@@ -73,7 +71,7 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
     key = todo(labels, "ann")[0]
     labels.label(key, "ann", 3)
     labels.label(key, "ann", 0)
-    assert taken_back(labels, "ann") == (key, False)
+    assert labels.undo("ann").key == key
     assert labels.own_label(key, "ann") == 3
     labels.label(key, "ann", None)
     assert labels.own_label(key, "ann") == "cannot tell" and key not in todo(labels, "ann")
@@ -183,8 +181,8 @@ def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Que
     )
     assert again == question
     assert reply is not None
-    needed = {one["name"]: answer[one["name"]] for one in needed_fields(question)}
-    assert answer_of(question, answer_text(question, reply)) == needed, "read as it was written"
+    text = answer_text(question, reply)
+    assert text and all(len(line) < 60 for line in text.splitlines())
     shown = shown_question(question, "When?")
     assert shown["ask"] and shown["texts"]
 
@@ -214,13 +212,8 @@ def test_who_looks_while_a_label_is_written_does_not_double_it(
     for looker in lookers:
         looker.join()
     assert labels.own_label(key, "ann") is not None
-    assert taken_back(labels, "ann") == (key, False)
+    assert labels.undo("ann").key == key
     assert labels.own_label(key, "ann") is None
-
-
-def taken_back(labels: AnswerLabels, who: str) -> tuple[str, bool]:
-    last = labels.undo(who)
-    return last.key, last.calibration
 
 
 def states(labels: AnswerLabels, who: str) -> dict[str, str]:
@@ -257,7 +250,7 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
         return result.summary.metrics["umbrela"].mean
 
     assert mean() == pytest.approx((0 + 2 + 2 + 2) / 4)
-    assert taken_back(labels, "eve") == (key, False)
+    assert labels.undo("eve").key == key
     assert states(labels, "eve")[key] == "disagreement"
     assert mean() == pytest.approx((1 + 2 + 2 + 2) / 4), "the median of two is the lower"
 
@@ -291,47 +284,3 @@ def test_who_did_not_see_the_others_adds_a_vote_and_settles_nothing(tmp_path: Pa
     labels.label(key, "eve", 1)
     assert states(labels, "tim")[key] == "disagreement"
     assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 1}
-
-
-def test_known_answers_come_first_and_are_no_labels_of_the_set(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "known").mkdir()
-    known = labelled(tmp_path / "known", metrics=("umbrela", "answer_match"))
-    graded = [one["key"] for one in known.entries("x") if one["kind"] == "relevance_grade"]
-    for key, grade in zip(graded, (3, 0), strict=False):
-        known.label(key, "expert", grade)
-    (matched, _) = [one["key"] for one in known.entries("x") if one["kind"] == "answer_match"]
-    known.label(matched, "expert", True)
-
-    store = small(tmp_path / "set", 2, status="accepted")
-    store.change_settings(calibration="../known/g")
-    labels = labelled(tmp_path, store=store)
-    first = [one for one in labels.entries("ann") if one["calibration"]]
-    assert [one["key"] for one in first] == graded[:2], "of the kinds that are asked here"
-    assert labels.entries("ann")[:2] == first and {one["state"] for one in first} == {"todo"}
-    assert labels.label(graded[0], "ann", 3, 2.0, calibration=True) is True
-    assert labels.label(graded[1], "ann", 2, calibration=True) is False
-    assert labels.own_label(graded[1], "ann", calibration=True) == 2
-    assert not labels.path.exists() and labels.progress("ann")["mine"] == 0
-    assert {one["state"] for one in labels.entries("ann")[:2]} == {"done"}
-    assert {one["state"] for one in labels.entries("bob")[:2]} == {"todo"}
-    assert call(["golden", "agreement", str(store.folder)]) == 3
-    assert "calibration of labels: ann: 1 of 2 as known" in capsys.readouterr().out
-    assert taken_back(labels, "ann") == (graded[1], True)
-    assert labels.own_label(graded[1], "ann", calibration=True) is None
-    with pytest.raises(UsageError, match="no longer asked"):
-        labels.label(matched, "ann", True, calibration=True)
-    with pytest.raises(InputError):
-        labels.label(graded[1], "ann", 9, calibration=True)
-
-
-def test_what_experts_disagree_on_is_known_once_it_is_settled(tmp_path: Path) -> None:
-    (tmp_path / "known").mkdir()
-    known, key = disagreeing(tmp_path / "known")
-    store = small(tmp_path / "set", 2, status="accepted")
-    store.change_settings(calibration="../known/g")
-    labels = labelled(tmp_path, store=store)
-    assert key not in labels.known_questions() and len(labels.known_questions()) == 3
-    known.label(key, "eve", 0, final=True)
-    assert labels.label(key, "ann", 0, calibration=True) is True

@@ -96,26 +96,12 @@ def test_a_person_labels_an_answer_by_keyboard(tmp_path: Path, serve: Any, visit
 
 
 @pytest.mark.browser
-def test_known_answers_come_first_and_disagreements_are_settled(
-    tmp_path: Path, serve: Any, visit: Any
-) -> None:
-    known = to_label(tmp_path / "known", "umbrela")
-    key = known.entries("x")[0]["key"]
-    known.label(key, "expert", 3)
+def test_disagreements_are_shown_and_settled(tmp_path: Path, serve: Any, visit: Any) -> None:
     labels = to_label(tmp_path / "set", "umbrela")
-    labels.change_settings(calibration="../../known/g", overlap=1.0)
+    labels.change_settings(overlap=1.0)
     page = visit(serve(labels.folder, "ann", labels), "/answers")
     asked(page, "How relevant")
-    assert page.inner_text("#place") == "1 of 3"
-    assert page.inner_text("#item .chip >> nth=1") == "calibration"
-    page.keyboard.press("1")
-    page.wait_for_selector("#alert >> text=is not the known one, which is: 3.")
-    page.wait_for_selector("body[data-question^='golden/']")
-    page.keyboard.press("u")
-    page.wait_for_selector("#alert >> text=taken back")
-    page.wait_for_selector("body[data-question^='calibration/']")
-    page.keyboard.press("3")
-    page.wait_for_selector("#alert >> text=is as known.")
+    assert page.inner_text("#place") == "1 of 2"
     for label in "20":
         page.wait_for_selector("body[data-question^='golden/']")
         page.keyboard.press(label)
@@ -123,13 +109,10 @@ def test_known_answers_come_first_and_disagreements_are_settled(
     assert "2 labels are missing" in page.inner_text("#progress")
     assert said(labels, "ann") == [{"grade": 2}, {"grade": 0}]
 
-    for entry in [one for one in labels.entries("bob") if not one["calibration"]]:
+    for entry in labels.entries("bob"):
         labels.label(entry["key"], "bob", 2)
     page.fill("#reviewer", "eve")
     page.keyboard.press("Tab")
-    page.wait_for_selector("#place >> text=1 of 2")
-    page.wait_for_selector("body[data-question^='calibration/']")
-    page.keyboard.press("3")
     page.wait_for_selector("#item .chip >> text=people disagree")
     page.wait_for_selector("body[data-question^='golden/']")
     assert page.inner_text("#others") == "ann: 0\nbob: 2"

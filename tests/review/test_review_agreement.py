@@ -41,10 +41,7 @@ def test_kappa_and_alpha_of_reviews_are_those_of_their_table(reviewed, capsys) -
     assert alpha.value == pytest.approx(1 - 0.3 * 9_900 / (2 * 55 * 45))
     assert alpha.interval is not None
     assert alpha.interval[0] < alpha.value < alpha.interval[1]  # type: ignore[operator]
-    reviewed.golden().save_card("by hand.")
     assert call(["golden", "agreement", str(reviewed.folder)]) == 0
-    card = (reviewed.folder / "card.md").read_text()
-    assert f"\nAgreement of reviewers: krippendorff alpha: {alpha.value:.3f} [" in card
     told = capsys.readouterr().out
     assert "cohen kappa: 0.400 [" in told and "15 disagreements, 15 to settle" in told
     lines = (reviewed.folder / "adjudication.jsonl").read_text().splitlines()
@@ -73,15 +70,3 @@ def test_without_second_reviews_it_is_incomplete_and_says_what_to_do(tmp_path, c
     assert call(["golden", "agreement", str(store.folder)]) == 3
     told = capsys.readouterr().out
     assert "--overlap 0.2" in told and "time spent on reviews: ann: 1.5 minutes for 1" in told
-
-
-def test_the_card_counts_what_was_reviewed_unless_a_person_rewrote_it(tmp_path: Path) -> None:
-    store = small(tmp_path / "g")
-    store.golden().save_card("by hand.")
-    card = store.folder / "card.md"
-    assert "\nItems: 3 (3 draft).\n" in card.read_text()
-    store.review("i0", "ann", "accept", version(store, "i0"))
-    assert "\nItems: 3 (2 draft, 1 accepted).\n" in card.read_text()
-    card.write_text("Items: about three.\n")
-    store.review("i1", "ann", "reject", version(store, "i1"))
-    assert card.read_text() == "Items: about three.\n"

@@ -14,7 +14,6 @@ from fastapi.testclient import TestClient
 
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.golden.golden_item import GoldenItem
 from ragassay.review.review_page import create_review_app
 from reports_examples import HOSTILE
 from reviewed_set import TEXT, bundled, item_of, small, version
@@ -227,38 +226,6 @@ def test_only_what_can_be_done_now_can_be_pressed(tmp_path: Path, serve: Any, vi
     page.click("button[data-key=a]")
     page.wait_for_selector("#alert.panel >> text=i0: accepted.")  # not in a warning's colours
     assert usable(page) == "u?" and "Nothing to show" in page.inner_text("#item")
-
-
-@pytest.mark.browser
-def test_text_from_right_to_left_is_laid_out_so(tmp_path: Path, serve: Any, visit: Any) -> None:
-    asks, says = "متى تفتح المكتبة؟", "تفتح المكتبة الساعة 9."
-    store = small(tmp_path / "g", 1)
-    (tmp_path / "g/documents/hours.md").write_text(f"# Hours\n\n{says}\n", encoding="utf-8")
-    (tmp_path / "g/instructions.md").write_text(asks, encoding="utf-8")
-    item = {
-        "id": "i0", "query": asks, "references": [says],
-        "history": [{"speaker": "user", "text": asks}],
-        "negative_references": [{"text": says, "by": "eve"}],
-        "gold": [{"document": "hours", "start": 9, "end": 9 + len(says), "text": says}],
-    }  # fmt: skip
-    GoldenSet(store.folder, [GoldenItem.model_validate(item)]).save()
-    page = visit(serve(store.folder, "ann"))
-    at_item(page, "i0")
-    laid = "(all) => all.map((one) => getComputedStyle(one).direction)"
-    shown = "#help .text, #item .turn, #query, #item .answers:not(.spans) li, .spans li button"
-    assert page.eval_on_selector_all(shown, laid) == ["rtl"] * 6 + ["ltr"], "the last is Remove"
-    # A document may hold both: each paragraph begins where its first word says.
-    gaps = """(box) => [box.firstChild, box.querySelector("mark")].map((node) => {
-      const range = document.createRange(), all = box.getBoundingClientRect();
-      range.selectNodeContents(node);
-      const line = range.getClientRects()[0];
-      return [line.left - all.left, all.right - line.right];
-    })"""
-    heading, sentence = page.eval_on_selector("#text", gaps)
-    assert heading[0] < heading[1] and sentence[0] > sentence[1]
-    page.keyboard.press("e")
-    areas = page.eval_on_selector_all("#item textarea", laid)
-    assert areas == ["rtl"] * 3, "the query, the reference and the wrong answer"
 
 
 @pytest.mark.browser

@@ -14,7 +14,7 @@ from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, NegativeReference
-from ragassay.review.review_sheets import ItemSheet
+from ragassay.review.review_sheets import read_sheet, write_sheet
 from ragassay.review.review_store import ReviewStore
 from reviewed_set import TEXT, item_of, small, version
 
@@ -37,7 +37,7 @@ def filled(path: Path, **cells: dict[str, str]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path, kind: str) -> None:
     store, path = small(tmp_path / "g"), tmp_path / f"sheet{kind}"
-    assert ItemSheet(store).write(path) == 3
+    assert write_sheet(store, path) == 3
     closes = TEXT.index("It closes")
     filled(
         path,
@@ -47,7 +47,7 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path, kind: str) 
             "gold": f"library {closes}-{closes + 17}", "answerability": "answerable",
             "type": "factual", "complexity": "direct", "style": "terse", "language": "en"},
     )  # fmt: skip
-    assert ItemSheet(store).read(path, "ann") == (2, [])
+    assert read_sheet(store, path, "ann") == (2, [])
     item = item_of(store, "i1")
     assert (item.status, item.reviewer, item.query) == ("accepted", "ann", "When does it close?")
     assert item.references == ["six", "at six"] and item.tags == [
@@ -64,14 +64,14 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path, kind: str) 
     words = (item.type, item.complexity, item.style, item.language)
     assert words == ("factual", "direct", "terse", "en")
     assert item_of(store, "i0").status == "accepted" and item_of(store, "i2").status == "draft"
-    assert ItemSheet(store).read(path, "ann") == (0, [])
-    assert ItemSheet(store).write(path) == 1
+    assert read_sheet(store, path, "ann") == (0, [])
+    assert write_sheet(store, path, overwrite=True) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_path, kind) -> None:
     store, path = small(tmp_path / "g", 7), tmp_path / f"sheet{kind}"
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     filled(
         path,
         i0={"decision": "maybe"},
@@ -84,7 +84,7 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
     )
     store.review("i4", "bob", "reject", version(store, "i4"))
     assert call(["golden", "review", str(tmp_path / "g"), "--read", str(path), "--reviewer", "ann"])
-    taken, troubles = ItemSheet(store).read(path, "ann")
+    taken, troubles = read_sheet(store, path, "ann")
     assert taken == 0 and item_of(store, "i6").status == "rejected"
     wanted = [
         "row 2, column decision: 'maybe' is no decision",
@@ -101,23 +101,23 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
 def test_a_sheet_is_read_again_after_others_decided_alike(tmp_path: Path) -> None:
     store, path = small(tmp_path / "g"), tmp_path / "sheet.csv"
     store.change_settings(overlap=1.0, people=2)
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     filled(path, i0={"decision": "accept"}, i1={"decision": "reject"})
-    assert ItemSheet(store).read(path, "ann") == (2, [])
-    assert ItemSheet(store).read(path, "bob") == (2, [])
+    assert read_sheet(store, path, "ann") == (2, [])
+    assert read_sheet(store, path, "bob") == (2, [])
     assert [item_of(store, one).status for one in ("i0", "i1")] == ["accepted", "rejected"]
     filled(path, i2={"decision": "accept"})
-    assert ItemSheet(store).read(path, "ann") == (1, [])
+    assert read_sheet(store, path, "ann") == (1, [])
     filled(path, i0={"decision": "reject"})
-    n, wrong = ItemSheet(store).read(path, "ann")
+    n, wrong = read_sheet(store, path, "ann")
     assert n == 0 and "row 2: i0: the item was changed by bob in the meantime" in " ".join(wrong)
 
 
 def test_a_formula_is_refused_and_never_computed(tmp_path: Path) -> None:
     store, path = small(tmp_path / "g"), tmp_path / "sheet.xlsx"
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     filled(path, i0={"decision": "accept", "query": '=HYPERLINK("x")'})
-    taken, (trouble,) = ItemSheet(store).read(path, "ann")
+    taken, (trouble,) = read_sheet(store, path, "ann")
     assert taken == 0 and trouble == "row 2, column query: holds a formula. Write the text itself."
 
 
@@ -132,14 +132,14 @@ def test_a_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path, kin
     item.query = query
     GoldenSet(store.folder, [item]).save()
     path = tmp_path / f"sheet{kind}"
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     shown = read(path)[1][3]
     assert shown == (query if kind == ".xlsx" else f"'{query}")
     filled(path, i0={"decision": "accept"})
     if kind == ".xlsx":  # the test's own writer makes a formula of it
-        assert "holds a formula" in ItemSheet(store).read(path, "ann")[1][0]
+        assert "holds a formula" in read_sheet(store, path, "ann")[1][0]
     else:
-        assert ItemSheet(store).read(path, "ann") == (1, [])
+        assert read_sheet(store, path, "ann") == (1, [])
         assert item_of(store, "i0").query == query
 
 
@@ -163,31 +163,31 @@ def test_what_nobody_touched_comes_back_as_it_was(
     made.negative_references = [NegativeReference(text=one, kind=kind) for one, kind in wrong]
     GoldenSet(store.folder, [made]).save()
     path = folder / f"sheet{kind}"
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     # A row that differs from its item and decides nothing would be told.
-    assert ItemSheet(store).read(path, "ann") == (0, [])
+    assert read_sheet(store, path, "ann") == (0, [])
 
 
 def test_a_file_that_is_no_sheet_is_said(tmp_path: Path) -> None:
     store = small(tmp_path / "g")
     (tmp_path / "a.csv").write_text("id,query\n1,x\n")
     with pytest.raises(InputError, match="has no column decision, version"):
-        ItemSheet(store).read(tmp_path / "a.csv", "ann")
+        read_sheet(store, tmp_path / "a.csv", "ann")
     (tmp_path / "a.xlsx").write_bytes(b"no workbook")
     with pytest.raises(InputError, match="no readable XLSX file"):
-        ItemSheet(store).read(tmp_path / "a.xlsx", "ann")
+        read_sheet(store, tmp_path / "a.xlsx", "ann")
     assert call(["golden", "review", str(tmp_path / "g"), "--read", "a.csv"]) == 2
     assert call(["golden", "review", str(tmp_path / "g"), "--csv", "a.txt"]) == 2
 
 
 def test_semicolons_of_a_spreadsheet_program_are_read(tmp_path: Path) -> None:
     store, path = small(tmp_path / "g"), tmp_path / "sheet.csv"
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     filled(path, i0={"decision": "reject"})
     rows = read(path)
     with path.open("w", newline="") as stream:
         csv.writer(stream, delimiter=";").writerows(rows)
-    assert ItemSheet(store).read(path, "ann") == (1, [])
+    assert read_sheet(store, path, "ann") == (1, [])
 
 
 @pytest.mark.parametrize(
@@ -202,42 +202,25 @@ def test_of_a_sheet_that_was_cut_short_nothing_is_taken(
     tmp_path: Path, cut: Callable[[str], str], told: str
 ) -> None:
     store, path = small(tmp_path / "g", 2), tmp_path / "sheet.csv"
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     filled(path, i0={"decision": "accept"}, i1={"decision": "accept"})
     before = (tmp_path / "g" / "queries.jsonl").read_bytes()
     path.write_text(cut(path.read_text("utf-8")), "utf-8")
     with pytest.raises(InputError, match=f"{told}.*Nothing of the file was taken"):
-        ItemSheet(store).read(path, "ann")
+        read_sheet(store, path, "ann")
     assert (tmp_path / "g" / "queries.jsonl").read_bytes() == before
     assert not store.current().of
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_sheet_that_somebody_filled_in_is_not_written_over(
-    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     small(tmp_path / "g")
-    path = tmp_path / f"sheet{kind}"
-    command = ["golden", "review", str(tmp_path / "g"), f"--{kind[1:]}", str(path)]
-    assert call(command) == 0 == call(command), "an empty one may be written again"
+    path = tmp_path / "sheet.csv"
+    command = ["golden", "review", str(tmp_path / "g"), "--csv", str(path)]
+    assert call(command) == 0
     filled(path, i0={"decision": "accept"})
     before = path.read_bytes()
     assert call(command) == 2 and path.read_bytes() == before
-    told = " ".join(capsys.readouterr().err.split())
-    assert "1 row of it has a value in the column 'decision' that was not taken" in told
-    assert "Take them first: --read" in told
-    assert (
-        call(["golden", "review", str(tmp_path / "g"), "--read", str(path), "--reviewer", "a"]) == 0
-    )
-    assert call(command) == 0, "what was taken is not lost"
-    filled(path, i1={"decision": "reject"})
-    before = path.read_bytes()
-    assert call(command) == 2 and path.read_bytes() == before
     assert call([*command, "--overwrite"]) == 0 and path.read_bytes() != before
-    foreign = b"my,own\n1,2\n" if kind == ".csv" else b"no workbook"
-    path.write_bytes(foreign)
-    assert call(command) == 2 and path.read_bytes() == foreign
-    assert "is there, and it" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_sheet_shows_what_almost_answers_an_unanswerable_query(tmp_path: Path) -> None:
@@ -247,7 +230,7 @@ def test_a_sheet_shows_what_almost_answers_an_unanswerable_query(tmp_path: Path)
         update={"gold": [], "provenance": {"nearly": {"spans": [near]}}}
     )
     GoldenSet(store.folder, [item]).save()
-    ItemSheet(ReviewStore(store.folder)).write(tmp_path / "s.csv")
+    write_sheet(ReviewStore(store.folder), tmp_path / "s.csv")
     head, row = read(tmp_path / "s.csv")
     cells = dict(zip(head, row, strict=True))
     assert (cells["gold"], cells["gold_text"], cells["nearly"]) == ("(none)", "", TEXT[:26])
@@ -257,9 +240,9 @@ def test_a_document_that_cannot_be_read_is_told_in_the_column_of_gold(tmp_path: 
     store, path = small(tmp_path / "g"), tmp_path / "s.csv"
     for name in ("scan.md", "blank.md"):
         (store.folder / "documents" / name).write_text("  ", encoding="utf-8")
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     filled(path, i0={"decision": "accept", "gold": "library 0-12"})
-    taken, [trouble] = ItemSheet(store).read(path, "ann")
+    taken, [trouble] = read_sheet(store, path, "ann")
     assert taken == 0
     assert trouble.startswith("row 2, column gold: 2 documents cannot be taken.")
     assert trouble.rstrip().endswith(".") and ".." not in trouble.replace("...", "")
@@ -267,7 +250,7 @@ def test_a_document_that_cannot_be_read_is_told_in_the_column_of_gold(tmp_path: 
     left_out = {"scan.md": "holds no text", "blank.md": "holds no text"}
     made = GoldenSet(store.folder, GoldenSet.open(store.folder).items, None, left_out)
     made.save_manifest(made.documents())
-    assert ItemSheet(ReviewStore(store.folder)).read(path, "ann") == (1, [])
+    assert read_sheet(ReviewStore(store.folder), path, "ann") == (1, [])
 
 
 @pytest.mark.parametrize("answerability", ["answerable", "partial", ""])
@@ -275,7 +258,7 @@ def test_an_answerable_item_without_references_is_not_accepted(
     tmp_path: Path, answerability: str
 ) -> None:
     store, path = small(tmp_path / "g"), tmp_path / "s.csv"
-    ItemSheet(store).write(path)
+    write_sheet(store, path)
     emptied = {"references": "", "answerability": answerability}
     filled(
         path,
@@ -283,7 +266,7 @@ def test_an_answerable_item_without_references_is_not_accepted(
         i1={"decision": "accept", "references": "", "answerability": "unanswerable"},
         i2={"decision": "reject"} | emptied,
     )
-    taken, [trouble] = ItemSheet(store).read(path, "ann")
+    taken, [trouble] = read_sheet(store, path, "ann")
     assert taken == 2
     assert trouble.startswith("row 2, column references: the cell is empty, and ")
     assert item_of(store, "i0").status == "draft"

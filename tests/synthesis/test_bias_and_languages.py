@@ -3,8 +3,6 @@ what the offline generator leaves out."""
 
 from __future__ import annotations
 
-import dataclasses
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.synthesis.draft import Draft, Nearly, Rejection, chosen
+from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.filters import Checks, Filters, ill_formed
 from ragassay.synthesis.mix import WORDS, Kind
 from ragassay.synthesis.scorecard import favoured, measured, scorecard
@@ -72,9 +70,6 @@ def test_a_group_that_is_favoured_stands_out_in_its_language(
     assert set(found) == {"men", "women"} and {one.language for one in found.values()} == {code}
     assert found["men"].is_notable and found["men"].ratio.value > 1.3 and found["men"].count == 80
     assert found["women"].is_notable and found["women"].count == 0
-    alike = [*taken, *drafts(corpus, code, TOLD[code][0].split("{n}")[0])]
-    notable = [one for one in favoured(corpus, alike) if one.is_notable]
-    assert not [one for one in notable if one.kind in ("group", "opinion", "name")]
 
 
 def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> None:
@@ -100,16 +95,10 @@ def test_a_language_without_a_list_or_a_document_is_told_and_not_counted(tmp_pat
     )
     assert not [one for one in favoured(corpus, taken) if one.kind in ("group", "opinion")]
     made = {"generator": "g", "prompts": "p", "checker": "c", "seed": 0}
-    card = scorecard(made, corpus, taken, [], [], kinds=[], real=[], not_tried={})
+    card = scorecard(made, corpus, taken, 0, [], kinds=[], not_tried={})
     assert "not measured for nl, of 6 items: no list of words" in card
     assert "not measured for es, of 6 items: no document in this language" in card
     assert "group: women" not in card
-
-
-def test_german_nouns_are_no_names(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path / "docs", "de", n=8)
-    found = favoured(corpus, drafts(corpus, "de", "Frauen"))
-    assert not [one for one in found if one.kind == "name"]
 
 
 @pytest.mark.parametrize(
@@ -213,99 +202,10 @@ def test_the_offline_generator_leaves_out_what_is_not_in_english(
     assert "1 document in de left out" in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    """Sixty documents in which women and men, Northport and Southport are told of alike often."""
-    folder = tmp_path_factory.mktemp("documents")
-    draw = random.Random(1)
-    for n in range(60):
-        told = [
-            f"On day {n} the {who} met in {where} over plan {draw.randrange(1000)}."
-            for who in ("women", "men")
-            for where in ("Northport", "Southport")
-        ]
-        draw.shuffle(told)
-        (folder / f"d{n:02}.md").write_text(f"# Day {n}\n\n{' '.join(told)}\n", encoding="utf-8")
-    return Corpus(load_documents(folder))
-
-
-def drafts_of(corpus: Corpus, *words: str, of: slice = slice(None)) -> list[Draft]:
-    """A draft of each sentence that holds the words."""
-    found = []
-    for section in corpus.sections[of]:
-        text = corpus.documents[section.document].text
-        for start, end in section.sentences:
-            if all(one in text[start:end] for one in words):
-                span = GoldSpan.of(section.document, text, start, end)
-                query = f"Which plan is it when {span.text[3:-1]}?"
-                found.append(Draft(query, KIND, (section,), (span.text,), spans=(span,)))
-    return found
-
-
-def test_a_group_and_a_place_that_are_favoured_stand_out(town: Corpus) -> None:
-    taken = drafts_of(town, " men ", "Northport")
-    found = {
-        (one.kind, one.what): one
-        for one in favoured(town, taken)
-        if not one.is_place and one.kind != "word"
-    }
-    assert {key for key, one in found.items() if one.is_notable} == {
-        ("group", "men"), ("group", "women"), ("name", "Northport"), ("name", "Southport"),
-    }  # fmt: skip
-    men, women = found["group", "men"], found["group", "women"]
-    assert men.ratio.value > 1.5 and men.count == 2 * len(taken)
-    assert (women.count, women.ratio.value, women.ratio.low) == (0, 0.0, 0.0)
-    assert found["name", "Northport"].ratio.low > 1 > found["name", "Southport"].ratio.high
-
-
-def test_items_of_every_sentence_favour_nothing(town: Corpus) -> None:
-    taken = drafts_of(town)
-    notable = {(one.kind, one.what) for one in favoured(town, taken) if one.is_notable}
-    assert notable <= {("word", "which")}
-
-
-def test_items_of_few_documents_stand_out_by_place(town: Corpus) -> None:
-    found = {one.what: one for one in favoured(town, drafts_of(town, of=slice(0, 2)))}
-    assert found["d00"].is_notable and found["d00"].rate == 0.5
-    assert found["d05"].count == 0 and found["d05"].expected == pytest.approx(1 / 60, abs=0.01)
-
-
-def test_an_item_counts_in_the_third_in_which_its_gold_span_stands(tmp_path: Path) -> None:
-    """The section begins in the first third, and holds the whole document."""
-    lines = [f"Hall {n} has {n} seats." for n in range(10, 40)]
-    (tmp_path / "halls.md").write_text(" ".join(lines), encoding="utf-8")
-    corpus = Corpus(load_documents(tmp_path))
-    assert len(corpus.sections) == 1
-    last = drafts_of(corpus)[-9:]
-    unanswerable = [
-        dataclasses.replace(one, spans=(), references=(), nearly=Nearly(one.spans)) for one in last
-    ]
-    for taken in (last, unanswerable):
-        found = {one.what: one for one in favoured(corpus, taken)}
-        assert found["last third"].count == 9 and found["last third"].is_notable
-        assert found["first third"].count == 0
-        assert found["first third"].expected == pytest.approx(1 / 3, abs=0.02)
-        assert {one.places[0] for one in chosen(taken, [KIND] * 9)} == {
-            one.places[0] for one in taken
-        }
-
-
-def test_nothing_chosen_is_no_bias(town: Corpus) -> None:
-    assert favoured(town, []) == []
-
-
-def test_words_tell_where_the_checker_answers_no_queries(town: Corpus) -> None:
-    (draft, *_) = drafts_of(town, "women", "Northport")
-    draft.query = "Which plan did the women of Northport have?"
-    assert against(town, draft) is None
-    for query, why in (
-        ("Which plan did they meet over in Eastport?", "not-answerable"),
-        ("Which plan did the women of Northport have on day 777?", "not-answerable"),
-        (f"Is it so that {draft.references[0][:-1]}?", "known-without"),
-    ):
-        draft.query = query
-        found = against(town, draft)
-        assert found is not None and found.why == why, query
+def test_items_of_every_sentence_favour_nothing_and_no_items_either(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path / "docs", "en")
+    assert not [one for one in favoured(corpus, drafts(corpus, "en", "day")) if one.is_notable]
+    assert favoured(corpus, []) == []
 
 
 def test_the_scorecard_tells_it(tmp_path: Path) -> None:
@@ -318,4 +218,4 @@ def test_the_scorecard_tells_it(tmp_path: Path) -> None:
     assert call(words) == 0
     card = (tmp_path / "g" / "scorecard.md").read_text(encoding="utf-8")
     assert "### Bias against the documents" in card and "| what | count |" in card
-    assert "their words were compared instead" in card and "Wording: " in card
+    assert "their words were compared instead" in card

@@ -339,6 +339,8 @@ def test_given_queries_only_get_answers(desk: Desk, tmp_path: Path) -> None:
     assert [one.text for one in items["card"].gold or ()] == [sentence]
     assert items["none"].answerability == "unanswerable" and items["none"].gold == []
     assert not desk.sent("write_query")
+    assert len(desk.synthesize("--queries", "asked.jsonl")) == 2
+    assert desk.rejected() == [], "what is there is no duplicate of itself"
 
 
 def test_queries_without_answers_have_their_section_as_span(desk: Desk) -> None:
@@ -369,3 +371,42 @@ def test_a_model_s_near_miss_names_the_passage_that_it_was_written_from(desk: De
     [item] = desk.synthesize("--n", "1", "--mix", "answerability=unanswerable")
     [passage] = item.provenance["passages"]
     assert [f"{one.document}:{one.start}-{one.end}" for one in nearly(item)] == [passage]
+
+
+WRITER = """
+import json
+asked = 0
+
+def write(prompt):
+    global asked
+    asked += 1
+    sentence = next(one for one in prompt.split("\\n") if "." in one and one.startswith("The "))
+    sentence = sentence.split(".")[0] + "."
+    if '"quotes"' not in prompt:
+        return json.dumps({"query": f"What follows on {sentence[:30]}?"})
+    wrong = {"inaccurate": "", "incomplete": ""}
+    return json.dumps({"answer": sentence, "quotes": [sentence], **wrong})
+
+def broken(prompt):
+    raise RuntimeError("the model is on holiday")
+"""
+
+
+def test_a_function_writes_and_rules_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("own_writer.py").write_text(WRITER)
+    Path("docs").mkdir()
+    for place in ("pool", "market", "museum"):
+        text = f"The {place} of the town is open from nine to five on Mondays."
+        Path(f"docs/{place}.md").write_text(f"# {place.title()}\n\n{text}\n")
+    command = ["golden", "synthesize", "docs", "-o", "golden", "--n", "2", "--mix", "type=factual"]
+    command += ["--mix", "answerability=answerable", "--checker", "offline", "--generator"]
+    assert call([*command, "own_writer:write"]) == 0
+    for item in GoldenSet.open(Path("golden")).items:
+        assert item.references == [span.text for span in item.gold or ()]
+        assert item.provenance["generator"].endswith("write")
+    assert call([*command[:4], "other", *command[5:], "own_writer:broken"]) == 3
+    assert "the model is on holiday" in " ".join(capsys.readouterr().err.split())

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from ragassay import examples, load
+from ragassay import examples
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import Judging
 from ragassay.golden.documents import load_documents
@@ -23,7 +23,6 @@ from ragassay.synthesis.draft import Wish
 from ragassay.synthesis.filters import Checks, Filters
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
-from ragassay.synthesis.scorecard import told_apart
 from ragassay.synthesis.sections import Corpus
 from ragassay.synthesis.synthesizing import Synthesis
 
@@ -99,23 +98,6 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
     assert asked == ["15 minutes", "8 pupils", "40 guests"]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_name_is_exchanged_with_one_of_its_kind(tmp_path: Path, seed: int) -> None:
-    texts = {
-        "market": "# Market\n\nThe market is held each week in Castle Square.\n",
-        "depot": "# Depot\n\nThe depot of the company lies at Hafen Street.\n",
-        "library": "# Library\n\nThe library was founded in 1931 by Jonas Adler.\n",
-    }
-    docs = Corpus(load_documents(documents_of(tmp_path / "docs", **texts)))
-    drafts = OfflineGenerator(docs, seed).drafts(Mix.parse(["answerability=answerable"]))
-    asked = [one for one in drafts if one.wanted["type"] == "factual"]
-    assert {one.references[0]: [wrong.text for wrong in one.negatives] for one in asked} == {
-        "Castle Square": ["Hafen Street"],
-        "Hafen Street": ["Castle Square"],
-        "Jonas Adler": [],
-    }
-
-
 def test_a_name_of_two_words_keeps_its_capital_letter(tmp_path: Path) -> None:
     text = "# Desk\n\nAnna Keller heads the desk with 7 people.\n"
     docs = Corpus(load_documents(documents_of(tmp_path / "docs", desk=text)))
@@ -180,24 +162,16 @@ def test_what_people_and_other_tools_did_stays_and_what_was_rejected_is_replaced
     assert other in card.read_text()
 
 
-def test_rejections_are_kept_with_their_reason(tmp_path: Path, corpus: Corpus) -> None:
+def test_rejections_are_kept_with_their_reason(tmp_path: Path) -> None:
     folder = tmp_path / "golden"
     synthesized(folder, "--n", "10")
     records = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
-    assert records and {one["why"] for one in records} == {"duplicate", "not-chosen"}
-    items = {item.id for item in GoldenSet.open(folder).items}
-    passed = {one["id"] for one in records if one["why"] == "not-chosen"}
-    assert items.isdisjoint(passed)
-    synthesized(folder, "--n", "20")
-    items = {item.id for item in GoldenSet.open(folder).items}
-    lines = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
-    later = [one["id"] for one in lines if one["why"] == "not-chosen"]
-    assert items & passed and items.isdisjoint(later) and len(later) == len(set(later))
+    assert records and {one["why"] for one in records} == {"duplicate"}
     assert all(one["detail"] and one["query"] and one["provenance"] for one in records)
-    assert "reviewed it" not in (folder / "card.md").read_text(), "people may, later on"
     card = (folder / "scorecard.md").read_text()
-    assert f"| duplicate | {len(records)} |" in card or "| duplicate |" in card
-    assert "## offline-rules/" in card and "| library |" in card
+    assert "| duplicate | " in card and "## offline-rules/" in card
+    synthesized(folder, "--n", "20")
+    assert [*map(orjson.loads, (folder / "rejected.jsonl").open("rb"))][: len(records)] == records
 
 
 def draft_of(corpus: Corpus, **changes: object) -> object:
@@ -215,11 +189,10 @@ def draft_of(corpus: Corpus, **changes: object) -> object:
         ("form", {"spans": ()}),
         ("leak", {"query": "Are there twenty minutes left before closing of the water?"}),
         ("duplicate", {"query": "When do the baths open on Mondays?"}),
-        ("unrealistic", {"query": "how many minutes " * 15}),
     ],
 )
 def test_each_filter_rejects_what_it_is_for(corpus: Corpus, why: str, changes: dict) -> None:
-    filters = Filters(["On Mondays, when do the baths open?"], ["How much is a swim?"] * 3)
+    filters = Filters(["On Mondays, when do the baths open?"])
     draft = draft_of(corpus, **changes)
     rejection = filters.against(draft)  # type: ignore[arg-type]
     assert rejection is not None and rejection.why == why
@@ -232,16 +205,6 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
     kinds = Counter(dict(one)["type"] for one in mix.kinds(10, 0))
     assert kinds == {"factual": 7, "yes-no": 3}
     assert mix.kinds(10, 0) == mix.kinds(10, 0) != mix.kinds(10, 1)
-
-
-def test_a_classifier_tells_unlike_queries_apart_and_not_alike_ones() -> None:
-    ours = [f"is it true that the {word} costs 4 euros" for word in "abcdefghij"]
-    real = [f"how do i renew my {word} card please" for word in "abcdefghij"]
-    assert told_apart(ours, real) == 1.0
-    town = [one.query_text for one in load(TOWN / "queries.jsonl")]
-    alike = told_apart(town[::2], town[1::2])
-    assert alike is not None and 0.3 < alike < 0.7
-    assert told_apart(ours[:4], real) is None
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
     )
     assert call(["golden", "synthesize", str(config), "-o", "golden"]) == 0
     items = GoldenSet.open(Path("golden")).items
-    assert len(items) == 6 and {item.author for item in items} == {"offline-rules/4"}
+    assert len(items) == 6 and {item.author for item in items} == {"offline-rules/5"}
     assert len(list(Path("golden/documents").glob("row-*.txt"))) == 7
     assert [row["query"] for row in queries_of("queries.csv")] == [item.query for item in items]
 

@@ -53,30 +53,17 @@ def _plain(content: bytes) -> Read:
 _MARKED = re.compile(
     r"\A---[ \t]*\n(?=\w[\w-]*:).*?^---[ \t]*$"
     r"|^ {0,3}(?P<fence>`{3,}|~{3,})[^`\n]*$(?:\n.*?^ {0,3}(?P=fence)[`~]*[ \t]*$|.*)"
-    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$"
-    r"|^ {0,3}(?![-*+>|][ \t]|\d+[.)][ \t]|\|)(?P<above>[^\s=-][^\n]*?)[ \t]*\n"
-    r" {0,3}(?P<rule>={2,}|-{2,})[ \t]*$",
+    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$",
     re.MULTILINE | re.DOTALL,
 )
 """What stands before a document as YAML, blocks of code, in which ``#`` begins a comment, and
-headings, with marks before them or a line of ``=`` or ``-`` below."""
+headings."""
 
 
 def _markdown_headings(text: str) -> Iterator[Heading]:
-    previous_end = -1
     for one in _MARKED.finditer(text):
         if one["title"]:
             yield Heading(one["title"], len(one["marks"]), one.start(), one.end())
-        elif one["above"] and _begins_paragraph(text, one.start(), previous_end):
-            yield Heading(one["above"], 1 if one["rule"][0] == "=" else 2, one.start(), one.end())
-        previous_end = one.end()
-
-
-def _begins_paragraph(text: str, start: int, previous_end: int) -> bool:
-    """Whether no line of a paragraph stands directly above a place: at the beginning, after a blank
-    line or one of ``=`` or ``-``, and after the markup that ends at ``previous_end``."""
-    above = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
-    return start in (0, previous_end + 1) or not above.strip("=- \n")
 
 
 _BREAK = "\x1e"
@@ -235,33 +222,19 @@ _STYLE = re.compile(r"heading ?([1-9])", re.IGNORECASE)
 
 
 def _level(paragraph: Any) -> int | None:
-    """The level of a paragraph that is a heading: by its own outline level, else by its style or
-    one that this is based on."""
-    from docx.oxml.ns import qn
-
-    def outlined(element: Any) -> int | None:
-        outline = element.find(f"{qn('w:pPr')}/{qn('w:outlineLvl')}")
-        value = "" if outline is None else str(outline.get(qn("w:val")))
-        return int(value) + 1 if value.isdigit() else None
-
-    level = outlined(paragraph._p)
+    """The level of a paragraph that is a heading, by its style or one that this is based on."""
     style = paragraph.style
     for _ in range(_DEEPEST):
-        if style is None or level is not None:
+        if style is None:
             break
-        name = _STYLE.fullmatch(style.name or "")
-        if name:
-            level = int(name[1])
-        elif (style.name or "").casefold() == "title":
-            level = 0
-        else:
-            level = outlined(style.element)
+        if name := _STYLE.fullmatch(style.name or ""):
+            return int(name[1])
+        if (style.name or "").casefold() == "title":
+            return 0
         style = style.base_style
-    return None if level == _BODY else level
+    return None
 
 
-_BODY = 10
-"""The outline level of a text that is no heading."""
 _DEEPEST = 20
 """Styles that are based on one another; more of them are a circle."""
 

@@ -78,8 +78,7 @@ COPY = "holds the same text as"
 
 
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
-    """The documents of a folder and of the folders within, by id; of the files ``without`` those
-    alone that can be taken by now.
+    """The documents of a folder and of the folders within, by id, without some files.
 
     Raises:
         InputError: no document, or some that cannot be read, are empty, encrypted or enormous, or
@@ -112,22 +111,14 @@ def _loaded(
     texts: dict[str, str] = {}
     paths: dict[str, str] = {}
     wrong: dict[str, InputError] = {}
-    every = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))}
-    for name in sorted(every, key=lambda one: one in without):  # a copy among them stays left out
-        path = every[name]
-        if not path.is_file() or path.suffix.casefold() not in READERS:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if name in without or not path.is_file() or path.suffix.casefold() not in READERS:
             continue
         try:
             document = load(path, folder)
         except InputError as error:
-            if name not in without:
-                wrong[name] = error
-            continue
-        except UsageError:
-            if name not in without:
-                raise
-            continue
-        if name in without and (document.text in texts or document.id in paths):
+            wrong[name] = error
             continue
         if document.text in texts:
             wrong[name] = InputError(f"{COPY} {texts[document.text]}", path=path)

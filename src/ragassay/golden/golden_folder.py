@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sqlite3
 from collections import Counter
@@ -24,15 +23,6 @@ from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.golden.documents import Document, load_documents, text_at
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 from ragassay.texts.document_names import DocumentNames
-
-_LINES = (
-    re.compile(r"^Items: \d+(?: \(.*\))?\.$", re.M),
-    re.compile(r"^Types: (?:\d+ .*|none|)\.$", re.M),
-    re.compile(r"^Documents left out, because they cannot be (?:read|taken): .*\n(?:\n|\Z)", re.M),
-)
-"""The lines that follow from the set, as they were written: its counts, and the files that could
-not be read, with the empty line after it."""
-
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
@@ -66,8 +56,8 @@ class GoldenSet:
             InputError: it is none, or a line is wrong; with the line and the field.
         """
         path = folder / QUERIES
+        make = "ragassay golden import FILE --documents DOCUMENTS -o golden"
         if folder.is_file():
-            make = _how_to_make(folder, Path("golden"))
             raise InputError(
                 "is a file: a golden set is a folder",
                 path=folder,
@@ -75,11 +65,8 @@ class GoldenSet:
                 f"--references {shlex.quote(str(folder))}. To make a golden set of it: {make}.",
             )
         if not path.is_file():
-            raise InputError(
-                f"holds no {QUERIES}: it is no golden set",
-                path=folder,
-                hint=f"Make one: {_how_to_make(Path('FILE'), folder)}.",
-            )
+            problem = f"holds no {QUERIES}: it is no golden set"
+            raise InputError(problem, path=folder, hint=f"Make one: {make}.")
         items = list(_items(path))
         for name, n in Counter(item.id for item in items).items():
             if n > 1:
@@ -99,12 +86,10 @@ class GoldenSet:
         return self.documents_in or self.folder / DOCUMENTS
 
     def documents(self) -> dict[str, Document]:
-        """The documents by id, without those that were left out when the set was made and still
-        cannot be taken. Gold that names them otherwise (`DocumentNames`) has their ids afterwards,
-        as it has after `open` where ``documents.json`` lists them."""
+        """The documents by id, without those that were left out when the set was made. Gold that
+        names them otherwise (`DocumentNames`) has their ids afterwards, as it has after `open`
+        where ``documents.json`` lists them."""
         documents = load_documents(self.documents_folder, self.left_out)
-        taken = {one.path for one in documents.values()}
-        self.left_out = {name: why for name, why in self.left_out.items() if name not in taken}
         self._name_by_id({name: one.path for name, one in documents.items()})
         return documents
 
@@ -132,12 +117,10 @@ class GoldenSet:
         return list(Subset(where).of(items, GoldenItem.fields, "item"))
 
     def save(self) -> None:
-        """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte. What
-        ``card.md`` counts follows."""
+        """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte."""
         with atomic(self.folder / QUERIES) as stream:
             for item in self.items:
                 stream.write(orjson.dumps(item.to_record(), option=orjson.OPT_APPEND_NEWLINE))
-        change_card(self.folder, zip(_LINES, self._card_lines(), strict=True))
 
     def save_manifest(self, documents: Mapping[str, Document], before: Path | None = None) -> None:
         """Writes ``documents.json``: which documents the spans count in, and when each was found to
@@ -164,40 +147,21 @@ class GoldenSet:
             body["left_out"] = [{"path": name, "why": why} for name, why in self.left_out.items()]
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         write_bytes(self.folder / MANIFEST, orjson.dumps(body, option=options))
-        change_card(self.folder, zip(_LINES, self._card_lines(), strict=True))
 
     def save_card(self, made: str) -> None:
         """Writes ``card.md``, which says how the set was made, unless the folder has one."""
         path = self.folder / CARD
         if path.exists():
             return
-        counts, types, unread = self._card_lines()
         text = f"""# {self.folder.resolve().name}
 
 What it is for: (write it here)
 
 How it was made: {made}
 
-{counts}
-
-{types}
-
-{unread}Agreement of reviewers: not measured.
-
 Licence: (write it here)
 """
         write_text(path, text)
-
-    def _card_lines(self) -> tuple[str, str, str]:
-        counts, types = "Items: 0.", "Types: none."
-        if self.items:
-            n = len(self.items)
-            counts = f"Items: {n} ({_counted(item.status for item in self.items)})."
-            types = f"Types: {_counted(item.type or 'no type' for item in self.items)}."
-        files = "; ".join(f"{name} ({why})" for name, why in self.left_out.items())
-        n_files = len(self.left_out)
-        unread = f"Documents left out, because they cannot be taken: {n_files}: {files}.\n\n"
-        return counts, types, unread * bool(n_files)
 
     def write(self, documents: Mapping[str, Document], made: str, of: Path | None = None) -> None:
         """Writes all files of a new set, which may be a part of another one."""
@@ -267,29 +231,6 @@ def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]
             else one
             for one in item.gold
         ]
-
-
-def change_card(folder: Path, lines: Iterable[tuple[re.Pattern[str], str]]) -> None:
-    """Replaces lines of the card, where there is a card that has them."""
-    path = folder / CARD
-    if not path.is_file():
-        return
-    text = path.read_text(encoding="utf-8")
-    changed = text
-    for pattern, line in lines:
-        # A function, because a line may hold what a replacement gives a meaning.
-        changed = pattern.sub(lambda _, line=line: line, changed, count=1)  # type: ignore[misc]
-    if changed != text:
-        write_text(path, changed)
-
-
-def _counted(kinds: Iterable[Any]) -> str:
-    return ", ".join(f"{n} {name}" for name, n in Counter(kinds).most_common())
-
-
-def _how_to_make(data: Path, folder: Path) -> str:
-    words = ["ragassay", "golden", "import", str(data), "--documents", "DOCUMENTS"]
-    return shlex.join([*words, "-o", str(folder)])
 
 
 def _items(path: Path) -> Iterator[GoldenItem]:

@@ -149,12 +149,12 @@ class _Join:
             if not 1 / _FIT <= size / gold <= _FIT:
                 yield Note("sizes_differ", {"gold": f"{gold:,.0f}", "size": f"{size:,.0f}"})
         left = f", so metrics of spans and characters leave {plural(n_unplaced, 'sample')} out"
-        counts = {} if self._aligner is None else vars(self._aligner.counts)
+        counts = Counter[str]() if self._aligner is None else self._aligner.counts
         for kind, n in (
             ("no_item_of_this_id", self.n["no_item_of_this_id"]),
             ("items_without_sample", len(self.queries) - len(self._joined)),
-            ("passages_not_found", counts.get("not_found", 0)),
-            ("passages_repeated", counts.get("repeated", 0)),
+            ("passages_not_found", counts["not_found"]),
+            ("passages_repeated", counts["repeated"]),
         ):
             if n:
                 yield Note(kind, {"n": n, "left": left * bool(n_unplaced)})
@@ -163,23 +163,17 @@ class _Join:
 def misplaced(
     golden: GoldenSet, items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Note]:
-    """Notes about spans whose text does not stand where they say: `joined` takes their offsets
+    """A note about spans whose text does not stand where they say: `joined` takes their offsets
     away, so that metrics of spans and characters leave their queries out.
     """
     spans = [(item.id, span) for item in items for span in item.gold or ()]
-    moved = [(name, one) for name, one in spans if text_at(documents, one) != one.text]
-    # Where documents.json knows the documents as they are now, 'anchor' has left the span.
-    listed = golden.known_documents()
-    now = {name: one.sha256 for name, one in documents.items()}
-    left = [
-        name for name, one in moved if listed and listed.get(one.document) == now.get(one.document)
-    ]
-    told = {"of": plural(len(spans), "gold span"), "folder": str(golden.folder)}
-    told["queries"] = plural(len({name for name, _ in moved}), "query")
-    if edited := len(moved) - len(left):
-        yield Note("spans_to_anchor", {"n": edited, **told})
-    if left:
-        yield Note("spans_left", {"n": len(left), **told}, tuple(dict.fromkeys(left)))
+    moved = [name for name, one in spans if text_at(documents, one) != one.text]
+    if moved:
+        names = tuple(dict.fromkeys(moved))
+        told = {"of": plural(len(spans), "gold span"), "queries": plural(len(names), "query")}
+        yield Note(
+            "spans_misplaced", {"n": len(moved), **told, "folder": str(golden.folder)}, names
+        )
 
 
 def _placed(

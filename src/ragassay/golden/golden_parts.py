@@ -212,23 +212,6 @@ def split(
     return {name: [item for item in items if part_of[item.id] == name] for name in shares}
 
 
-def furthest(
-    parts: Mapping[str, Sequence[GoldenItem]],
-    shares: Mapping[str, float],
-    by: Sequence[str] = ("type",),
-) -> tuple[str, str, int, float]:
-    """The part and the kind that are furthest from their share, how many items it holds, and how
-    many would be its share."""
-    kinds = _kinds([item for part in parts.values() for item in part], by)
-    held = {name: _kinds(part, by) for name, part in parts.items()}
-    differences = [
-        (name, ", ".join(kind), len(held[name].get(kind, ())), shares[name] * len(ids))
-        for name in parts
-        for kind, ids in kinds.items()
-    ]
-    return max(differences, key=lambda one: abs(one[2] - one[3]))
-
-
 def _kinds(items: Sequence[GoldenItem], by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
     unknown = [name for name in by if name not in GoldenItem.model_fields]
     if unknown:

@@ -17,7 +17,7 @@ from pydantic import InstanceOf
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.engine.config.run_config import OWN, POOLED, make_config
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import prepare
@@ -43,7 +43,6 @@ class Label(Entry):
 
     piece = "label"
     log = "labels.jsonl"
-    known_log = "label-calibration.jsonl"
 
     question: InstanceOf[Question[Any]]
     reply: InstanceOf[Reply] | None
@@ -58,7 +57,7 @@ class Label(Entry):
             who=str(record.get("judge", f"line {number}")),
             at=str(record.get("at", "")),
             seconds=float(record.get("seconds") or 0.0),
-            **{name: bool(record.get(name)) for name in ("undo", "final", "calibration", "right")},
+            **{name: bool(record.get(name)) for name in ("undo", "final")},
             question=question,
             reply=reply,
             record=dict(record),
@@ -134,40 +133,28 @@ class AnswersToLabel:
         golden: Path,
         metrics: Sequence[str] = (),
         suite: Sequence[str] = (),
-        nuggets: str = OWN,
     ) -> AnswersToLabel:
         """The answers of a run folder with the run's metrics, or of a file with those named."""
         if path.is_dir():
-            if metrics or suite or nuggets != OWN:
+            if metrics or suite:
                 raise UsageError(
-                    f"{path} is a run and has its own metrics. Leave --metrics, --suite and "
-                    "--nuggets out, or name the file of answers."
+                    f"{path} is a run and has its own metrics. Leave --metrics and --suite out, or "
+                    "name the file of answers."
                 )
             run = open_run(path)
             shown = rescoring.metrics_of(run)
             return cls(run.samples, shown.values(), rescoring.context_of(run))
-        if nuggets == POOLED:
-            raise UsageError(
-                "Pooled nuggets are written by a judge first: make a run with --nuggets pooled, "
-                "and name its folder with --answers."
-            )
         config = make_config(
             data=str(path),
             golden=golden,
             metrics=list(metrics) or ([] if suite else list(LABELLED)),
             suite=list(suite),
-            nuggets=nuggets,
         )
         prepared = prepare(config, dry=True, judge=OfflineJudge())
-        context: dict[str, Any] = {}
-        if nuggets != OWN:
-            from ragassay.formats import NuggetBank
-
-            context["nuggets"] = NuggetBank.read(nuggets)
         samples = list(prepared.source.samples)
         if not samples:
             raise InputError("holds no answers", path=path)
-        return cls(samples, prepared.plan.metrics.values(), context)
+        return cls(samples, prepared.plan.metrics.values())
 
     def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
         """What the metrics ask about each sample: what follows from it, and what follows from the
@@ -208,14 +195,12 @@ class Asked(NamedTuple):
 
     Attributes:
         query: that it is about; empty where it is not known.
-        sample: id of the answer that it is about; empty for a question of the calibration set.
-        known: the known answer, of a question of the calibration set.
+        sample: id of the answer that it is about.
     """
 
     question: Question[Any]
     query: str
-    sample: str = ""
-    known: Reply | None = None
+    sample: str
 
 
 class AnswerLabels(Reviewing[Label]):
@@ -251,50 +236,20 @@ class AnswerLabels(Reviewing[Label]):
         """The questions; see `Reviewing.things`."""
         return list(map(self._thing, self._questions().values()))
 
-    def known_things(self) -> list[Thing]:
-        """The questions with known answers."""
-        return list(map(self._thing, self.known_questions().values()))
-
     def changed(self, key: str, *, calibration: bool) -> list[Thing]:
         """All questions: others may follow from an answer; see `Reviewing.changed`."""
-        return [*self.known_things(), *self.things()]
+        return self.things()
 
-    def known_questions(self) -> dict[str, Asked]:
-        """The questions with known answers, by key: those that people agree on, or settled, in the
-        labels of the calibration set, of the kinds that are asked here. Lists of texts have no
-        known answer."""
-        golden = self.calibration()
-        if golden is None:
-            return {}
-        kinds = {asked.question.kind for asked in self._questions().values()}
-        standing = self.standing(Label, golden.folder)
-        queries = {item.id: item.query for item in golden.items}
-        known = {}
-        for key in {**standing.of, **standing.final}:
-            entries = standing.all_of(key)
-            question = entries[0].question if entries else None
-            is_open = standing.disagree(key) and standing.settled(key) is None
-            if question is None or is_open or question.kind not in kinds:
-                continue
-            verdict = verdict_of(standing, question)
-            if combinable(question.reply) and isinstance(verdict, Verdict):
-                names = (str(one.record.get("sample")) for one in entries)
-                query = next((queries[name] for name in names if name in queries), "")
-                known[key] = Asked(question, query, known=verdict.answer)
-        return known
-
-    def question(self, key: str, *, calibration: bool = False) -> Asked:
-        """A question that is asked, or one of the calibration set."""
-        asked = (self.known_questions() if calibration else self._questions()).get(key)
+    def question(self, key: str) -> Asked:
+        """A question that is asked."""
+        asked = self._questions().get(key)
         if asked is None:
             raise UsageError("This question is no longer asked: another answer led elsewhere.")
         return asked
 
-    def own_label(self, key: str, reviewer: str, *, calibration: bool = False) -> Any:
+    def own_label(self, key: str, reviewer: str) -> Any:
         """A person's own label: its answer, `CANNOT_TELL`, or ``None``."""
-        standing = self.current()
-        known = standing.known.get(reviewer, {})
-        entry = known.get(key) if calibration else standing.own(key, reviewer)
+        entry = self.current().own(key, reviewer)
         return entry and entry.answer
 
     def others(self, key: str) -> dict[str, Any]:
@@ -314,10 +269,8 @@ class AnswerLabels(Reviewing[Label]):
         seconds: float | None = 0.0,
         *,
         final: bool = False,
-        calibration: bool = False,
-    ) -> bool | None:
-        """Takes a label down, and says whether it is the known answer, where one is known.
-        Explanations do not count.
+    ) -> None:
+        """Takes a label down.
 
         Args:
             answer: as `replay_file.label_of` reads it; ``None``: the person cannot tell.
@@ -325,22 +278,17 @@ class AnswerLabels(Reviewing[Label]):
             final: the person saw what others had said; the label settles the question.
         """
         with self.deciding(reviewer):
-            asked = self.question(key, calibration=calibration)
-            record = {**_line(asked.question, reviewer), "answer": answer}
-            if asked.sample:
-                record["sample"] = asked.sample
-                # Who once saw the others' labels has seen them.
-                if final or reviewer in self.current().final.get(key, ()):
-                    record["final"] = True
+            asked = self.question(key)
+            record = {**_line(asked.question, reviewer), "answer": answer, "sample": asked.sample}
+            # Who once saw the others' labels has seen them.
+            if final or reviewer in self.current().final.get(key, ()):
+                record["final"] = True
             if answer is None:
                 record["detail"] = f"{reviewer}: {CANNOT_TELL}"
             if seconds is not None:
                 record["seconds"] = round(max(seconds, 0.0), 1)
-            _, reply = label_of(record)
-            if asked.known is not None:
-                record["right"] = reply is not None and not differ([asked.known, reply])
-            self.write(record, calibration=calibration)
-        return record.get("right")
+            label_of(record)  # raises where the question takes no such answer
+            self.write(record)
 
     def _restored(self, last: Label, before: Label | None) -> Mapping[str, Any]:
         """What stands again is written again: a run takes each person's last line."""
@@ -377,8 +325,6 @@ class AnswerLabels(Reviewing[Label]):
     def _thing(self, asked: Asked) -> Thing:
         question, standing = asked.question, self.current()
         key, told = question.key, {"kind": question.kind, "sample": asked.sample}
-        if asked.known is not None:
-            return Thing(key, told, calibration=True)
         # Lists of texts cannot be combined: one person writes them.
         needs = self.settings().needs(asked.sample) if combinable(question.reply) else 1
         is_agreed = len(standing.of.get(key, ())) >= needs and not standing.disagree(key)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields
 from functools import cache
 from typing import Any
 
 from ragassay.base import package_files
-from ragassay.base.errors import InputError
-from ragassay.judges import Failure, OfflineJudge, Question, Reply
-from ragassay.judges.questions import ExtractClaims, RubricGrade
+from ragassay.judges import Question, Reply
+from ragassay.judges.questions import RubricGrade
 from ragassay.judges.recorded.replay_file import label_of
 from ragassay.review.answer_labels import CANNOT_TELL
 
@@ -34,8 +32,7 @@ def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
 
     Returns:
         ``kind``, ``title``, ``ask`` (the question in words), ``texts`` and ``beside`` (what is
-        judged, and what it is held against: a title and texts each), ``fields`` of the answer, and
-        ``suggested``: an answer by rules to begin with, or ``None``.
+        judged, and what it is held against: a title and texts each), and ``fields`` of the answer.
     """
     guide = guides().get(question.kind, {})
     items = getattr(type(question), "items", "")
@@ -53,7 +50,6 @@ def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
         "texts": [_part(*one) for one in parts if one[0] not in _BESIDE],
         "beside": [_part(*one) for one in parts if one[0] in _BESIDE],
         "fields": answer_fields(question),
-        "suggested": _suggested(question),
     }
 
 
@@ -90,11 +86,6 @@ def needed_fields(question: Question[Any]) -> list[dict[str, Any]]:
     return [field for field in answer_fields(question) if not field["optional"]]
 
 
-def optional_names(question: Question[Any]) -> list[str]:
-    """The names of the other fields, which take reasons."""
-    return [field["name"] for field in answer_fields(question) if field["optional"]]
-
-
 def answer_text(question: Question[Any], reply: Reply) -> str:
     """An answer as a person writes it: the value, or a line ``name: value`` a field."""
     needed = needed_fields(question)
@@ -114,54 +105,6 @@ def label_text(question: Question[Any], answer: Any) -> str:
         return CANNOT_TELL
     _, reply = label_of({"question": question.kind, "data": question.data, "answer": answer})
     return CANNOT_TELL if reply is None else answer_text(question, reply)
-
-
-def answer_of(question: Question[Any], text: str) -> dict[str, Any]:
-    """The answer that a text holds, as `answer_text` writes it."""
-    needed = needed_fields(question)
-    if len(needed) == 1:
-        return {needed[0]["name"]: _value(needed[0], text)}
-    lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    values = {name.strip(): value for name, value in lines.items()}
-    missing = [field["name"] for field in needed if field["name"] not in values]
-    if missing:
-        raise InputError(
-            f"{missing[0]} has no value",
-            field="answer",
-            hint="Write a line 'name: value' for each.",
-        )
-    return {field["name"]: _value(field, values[field["name"]]) for field in needed}
-
-
-def _value(field: dict[str, Any], text: str) -> Any:
-    text = text.strip()
-    if field["form"] == "text":
-        return text
-    if field["form"] == "texts":
-        return [line.strip() for line in text.splitlines() if line.strip()]
-    words = [one.strip() for one in re.split(r"[\n,;]", text) if one.strip()]
-    if field["form"] in ("number", "numbers"):
-        if not all(re.fullmatch(r"-?\d+", one) for one in words):
-            raise InputError(f"{text!r} holds no whole number", field="answer")
-        numbers = list(map(int, words))
-        if field["form"] == "numbers":
-            return numbers
-        values: list[Any] = numbers
-    else:
-        by_word = {word_of(one): one for one in field["values"]}
-        by_word |= {str(one).casefold(): one for one in field["values"]}
-        unknown = [one for one in words if one.casefold().replace(" ", "_") not in by_word]
-        if unknown:
-            choices = ", ".join(map(word_of, field["values"]))
-            raise InputError(
-                f"{unknown[0]!r} is no answer", field="answer", hint=f"Write one of: {choices}."
-            )
-        values = [by_word[one.casefold().replace(" ", "_")] for one in words]
-    n = len(field["items"]) if field["form"] == "choices" else 1
-    if len(values) != n:
-        wanted = "one value" if n == 1 else f"{n} values, a line each"
-        raise InputError(f"holds {len(values)}, and {wanted} are asked for", field="answer")
-    return values if field["form"] == "choices" else values[0]
 
 
 def word_of(value: Any) -> str:
@@ -221,14 +164,6 @@ def _parts(question: Question[Any]) -> list[tuple[str, list[str]]]:
 def _part(name: str, texts: list[str]) -> dict[str, Any]:
     title = _TITLES.get(name, name.replace("_", " "))
     return {"title": title.removesuffix("s") if len(texts) > 1 else title, "texts": texts}
-
-
-def _suggested(question: Question[Any]) -> Any:
-    """The claims that rules find: a person corrects them sooner than writing all."""
-    if not isinstance(question, ExtractClaims):
-        return None
-    verdict = OfflineJudge().known(question)
-    return None if isinstance(verdict, Failure) else {"claims": list(verdict.answer.claims)}
 
 
 @cache

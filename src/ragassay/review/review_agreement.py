@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,7 +13,6 @@ import orjson
 
 from ragassay.base.counts import plural
 from ragassay.base.files import write_bytes
-from ragassay.golden.golden_folder import change_card
 from ragassay.judges import Question
 from ragassay.review.answer_labels import Label, answered
 from ragassay.review.label_forms import answer_fields, needed_fields
@@ -29,7 +27,6 @@ from ragassay.stats.categorical import (
 
 Statistic = Callable[[Any], float | None]
 ADJUDICATION = "adjudication.jsonl"
-_CARD_LINE = re.compile(r"^Agreement of reviewers: .*$", re.M)
 
 
 @dataclass(frozen=True)
@@ -185,14 +182,11 @@ def shown_reviews(reviews: Mapping[str, Review]) -> list[dict[str, Any]]:
 
 
 def keep(folder: Path, items: Agreements, labels: Agreements) -> Path:
-    """Writes what people disagree on into a file of the folder, a line each, and the agreement on
-    items into the golden set's card, where its line for that still stands; returns the file."""
+    """Writes what people disagree on into a file of the folder, a line each; returns the file."""
     path = folder / ADJUDICATION
     records = [*items.differ, *labels.differ]
     lines = [orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records]
     write_bytes(path, b"".join(lines))
-    for alpha in items.measures.get("", ())[:1]:
-        change_card(folder, [(_CARD_LINE, f"Agreement of reviewers: {alpha}.")])
     return path
 
 

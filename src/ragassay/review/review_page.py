@@ -16,7 +16,7 @@ from ragassay.base.errors import UsageError
 from ragassay.golden.golden_item import GoldenItem, nearly, unplaced
 from ragassay.reports.html.pages import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_forms import answer_text, label_text, shown_question
+from ragassay.review.label_forms import label_text, shown_question
 from ragassay.review.review_agreement import shown_reviews
 from ragassay.review.review_store import (
     HIDDEN,
@@ -53,10 +53,10 @@ class ByReviewer(Body):
 class _Decided(ByReviewer):
     key: str
     seconds: Annotated[float, Field(ge=0)] = 0.0
-    calibration: bool = False
 
 
 class _Review(_Decided):
+    calibration: bool = False
     decision: Literal["accept", "reject", "tag"]
     version: str
     fields: dict[Editable, Any] = Field(
@@ -131,25 +131,15 @@ def create_review_app(
 
         _add_routes(app, "labels", labels)
 
-        @app.get("/labels/{kind}/{key}")
-        def question(kind: Set, key: str, reviewer: Name) -> dict[str, Any]:
-            return _question(labels, key, reviewer, calibration=kind == "calibration")
+        @app.get("/labels/golden/{key}")
+        def question(key: str, reviewer: Name) -> dict[str, Any]:
+            return _question(labels, key, reviewer)
 
         @app.post("/labels")
         def label(body: _Label) -> dict[str, Any]:
-            right = labels.label(
-                body.key,
-                body.reviewer,
-                body.answer,
-                min(body.seconds, MOST_SECONDS),
-                final=body.final,
-                calibration=body.calibration,
-            )
-            told: dict[str, Any] = {}
-            if right is not None:
-                question, _, _, known = labels.question(body.key, calibration=True)
-                told = {"right": right, "known": known and answer_text(question, known)}
-            return {**told, **_now(labels, body, body.key, calibration=body.calibration)}
+            seconds = min(body.seconds, MOST_SECONDS)
+            labels.label(body.key, body.reviewer, body.answer, seconds, final=body.final)
+            return _now(labels, body, body.key, calibration=False)
 
     @app.get("/documents/{kind}")
     def documents(kind: Set) -> list[str]:
@@ -209,18 +199,15 @@ def _item(store: ReviewStore, key: str, reviewer: str, *, calibration: bool) -> 
     return {"item": _shown(item), "reviews": shown_reviews(entries)}
 
 
-def _question(
-    labels: AnswerLabels, key: str, reviewer: str, *, calibration: bool
-) -> dict[str, Any]:
-    question, query, sample, _ = labels.question(key, calibration=calibration)
-    others = {} if calibration else labels.others(key)
+def _question(labels: AnswerLabels, key: str, reviewer: str) -> dict[str, Any]:
+    question, query, sample = labels.question(key)
     return {
         **shown_question(question, query),
-        "sample": sample or "calibration",
-        "given": labels.own_label(key, reviewer, calibration=calibration),
+        "sample": sample,
+        "given": labels.own_label(key, reviewer),
         "others": [
             {"reviewer": who, "answer": label_text(question, answer)}
-            for who, answer in others.items()
+            for who, answer in labels.others(key).items()
         ],
     }
 

@@ -1,30 +1,20 @@
-"""Sheets of a golden set and of questions about answers, which people fill in, and what they
-decided read back."""
+"""Sheets of a golden set, which people fill in, and what they decided read back."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any
 
 import orjson
 
-from ragassay.base.errors import InputError, RagassayError
+from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.base.sample import Answerability
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
-from ragassay.judges import Question
-from ragassay.review.answer_labels import CANNOT_TELL, AnswerLabels
-from ragassay.review.label_forms import (
-    answer_of,
-    label_text,
-    needed_fields,
-    optional_names,
-    shown_question,
-    word_of,
-)
 from ragassay.review.review_store import Review, ReviewStore, version_of
-from ragassay.review.sheet_files import Choices, Row, Sheet
+from ragassay.review.sheet_files import Row, read_rows, refuse_formulas, write_rows
 
 NONE = "(none)"
 _DECIDE = "Write accept or reject."
@@ -151,191 +141,80 @@ _COLUMNS = {
     "tags": _list("tags", 18, str, str, tags_in),
     "status": _Column(10, lambda item: item.status),
 }
-_WIDTHS = {name: one.width for name, one in _COLUMNS.items()}
 _READERS = {name: one.read for name, one in _COLUMNS.items() if one.read is not None}
 
 
-class ItemSheet(Sheet):
-    """The items that nobody accepted or rejected yet. ``gold_text``, ``nearly`` (what almost
-    answers an unanswerable query), ``unplaced`` (gold that has no place in the documents) and
-    ``status`` are for reading only."""
-
-    title = "Review"
-    columns = _WIDTHS
-    filled = "decision"
-    needed = ("id", "version", "decision")
-    hint = "Write a sheet with 'ragassay golden review DIR --xlsx FILE'."
-
-    def __init__(self, store: ReviewStore) -> None:
-        self._store = store
-
-    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        for item in self._store.golden().with_status("draft", where=where):
-            yield [one.cell(item) for one in _COLUMNS.values()], ("accept", "reject")
-
-    def _is_taken(self, row: Row) -> bool:
-        entries = self._store.current().of.get(row["id"], {}).values()
-        return row["decision"].strip().casefold() in {_decided(one) for one in entries}
-
-    def _take(self, row: Row, reviewer: str) -> bool:
-        store = self._store
-        item = store.golden().item(row["id"])
-        if item is None:
-            raise InputError(f"there is no item {row['id']!r} in the set", field="id")
-        fields = {name: read(row[name]) for name, read in _READERS.items() if name in row}
-        record = item.model_dump(mode="json")
-        changed = {name for name, value in fields.items() if _bare(name, record[name]) != value}
-        decision = row["decision"].strip().casefold()
-        if not decision:
-            if changed and row["version"] == version_of(item):
-                problem = f"the row changes {', '.join(sorted(changed))}, and decides nothing"
-                raise InputError(problem, field="decision", hint=_DECIDE)
-            return False
-        if decision not in ("accept", "reject"):
-            problem = f"{row['decision']!r} is no decision"
-            raise InputError(problem, field="decision", hint=_DECIDE)
-        if (
-            decision == "accept"
-            and "references" in changed
-            and not any(map(str.strip, fields["references"]))
-        ):
-            _refuse_emptied(fields.get("answerability", item.answerability))
-        status = {"accept": "accepted", "reject": "rejected"}[decision]
-        mine = store.current().own(item.id, reviewer)
-        if mine is not None and _decided(mine) == decision:
-            wanted = {} if mine.applied else {name: new for name, (_, new) in mine.changes.items()}
-            is_as_before = all(
-                _bare(name, wanted.get(name, record[name])) == value
-                for name, value in fields.items()
-            )
-            # What waits for others is a draft.
-            if is_as_before and item.status in {status, status if mine.applied else "draft"}:
-                return False
-        store.review(
-            item.id,
-            reviewer,
-            "accept" if decision == "accept" else "reject",
-            row["version"],
-            fields={name: fields[name] for name in changed},
-        )
-        return True
+def write_sheet(
+    store: ReviewStore, path: Path, *, overwrite: bool = False, where: Sequence[str] = ()
+) -> int:
+    """Writes the items that nobody accepted or rejected yet; gives the number of rows. A file that
+    is there may hold what somebody filled in, and is kept unless ``overwrite``."""
+    if path.exists() and not overwrite:
+        raise UsageError(f"{path} is there. Choose another name, or replace it: --overwrite.")
+    items = store.golden().with_status("draft", where=where)
+    widths = {name: one.width for name, one in _COLUMNS.items()}
+    rows = [[one.cell(item) for one in _COLUMNS.values()] for item in items]
+    write_rows(path, widths, rows, "decision")
+    return len(rows)
 
 
-class LabelSheet(Sheet):
-    """Questions about answers. People fill in ``answer`` and ``why``; ``labels`` shows others'
-    labels to who settles them."""
-
-    title = "Labels"
-    columns: ClassVar = {
-        "key": 8,
-        "sample": 14,
-        "question": 36,
-        "values": 30,
-        "answer": 16,
-        "why": 24,
-        "labels": 18,
-        "texts": 60,
-        "beside": 60,
-    }
-    filled = "answer"
-    needed = ("key", "answer")
-    hint = "Write a sheet with 'ragassay golden review DIR --answers ANSWERS --xlsx FILE'."
-
-    def __init__(self, labels: AnswerLabels) -> None:
-        self._labels = labels
-
-    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        labels, standing = self._labels, self._labels.current()
-        for thing in labels.things():
-            if thing.state(reviewer, standing) not in ("todo", "disagreement"):
-                continue
-            question, query, sample, _ = labels.question(thing.key)
-            shown = shown_question(question, query)
-            needed = needed_fields(question)
-            said = [
-                f"{who}: {label_text(question, one)}".replace("\n", ", ")
-                for who, one in labels.others(thing.key).items()
-            ]
-            row = [
-                *(thing.key, sample, shown["ask"]),
-                "\n".join(_values(field, len(needed) > 1) for field in needed),
-                *("", "", "\n".join(said)),
-                _texts(shown["texts"]),
-                _texts(shown["beside"]),
-            ]
-            is_choice = len(needed) == 1 and needed[0]["form"] == "choice"
-            values = list(map(word_of, needed[0]["values"])) if is_choice else []
-            yield row, (*values, CANNOT_TELL) if values else ()
-
-    def _is_taken(self, row: Row) -> bool:
+def read_sheet(store: ReviewStore, path: Path, reviewer: str) -> tuple[int, list[str]]:
+    """Takes what people filled in, row by row: how many rows were taken, and a sentence for each
+    that is wrong. Of a file that is no such sheet, or a CSV file that was cut short, nothing is
+    taken."""
+    n_taken, troubles = 0, []
+    for number, row in read_rows(path, ("id", "version", "decision")):
         try:
-            question = self._labels.question(row["key"]).question
-            answer = _answer(question, row)
-        except RagassayError:
-            return False
-        entries = self._labels.current().all_of(row["key"])
-        return any(_same(question, one.answer, answer) for one in entries)
-
-    def _take(self, row: Row, reviewer: str) -> bool:
-        """Takes a label. A row that shows what others said settles its question; see
-        `Sheet._take`."""
-        if not row["answer"].strip():
-            if row.get("why", "").strip():
-                raise InputError("the row says why, and has no answer", field="answer")
-            return False
-        key = row["key"]
-        question = self._labels.question(key).question
-        answer, before = _answer(question, row), self._labels.own_label(key, reviewer)
-        if before is not None and _same(question, before, answer):
-            return False  # the sheet was read before
-        is_final = bool(row.get("labels", "").strip())
-        self._labels.label(key, reviewer, answer, None, final=is_final)
-        return True
+            refuse_formulas(row)
+            n_taken += _take(store, row, reviewer)
+        except InputError as error:
+            hint = f" {error.hint}" if error.hint else ""
+            place, problem = error.field or "id", error.problem.rstrip(".")
+            troubles.append(f"row {number}, column {place}: {problem}.{hint}")
+        except RagassayError as error:
+            troubles.append(f"row {number}: {error}")
+    return n_taken, troubles
 
 
-def _answer(question: Question[Any], row: Row) -> Any:
-    """What a row answers; ``None``: the person cannot tell."""
-    text, why = row["answer"].strip(), row.get("why", "").strip()
-    if text.casefold() in (CANNOT_TELL, "x"):
-        return None
-    optional = optional_names(question)
-    if why and len(optional) != 1:
-        hint = "Leave the cell empty."
-        raise InputError("this question takes no reason", field="why", hint=hint)
-    return answer_of(question, text) | ({optional[0]: why} if why else {})
-
-
-def _same(question: Question[Any], before: Any, answer: Any) -> bool:
-    def reasons(label: Any) -> set[str]:
-        values = label if isinstance(label, dict) else {}
-        return {values[name] for name in optional_names(question) if values.get(name)}
-
-    same = label_text(question, before) == label_text(question, answer)
-    return same and reasons(before) == reasons(answer)
-
-
-def _values(field: dict[str, Any], with_name: bool) -> str:
-    """What may be written, with what it means."""
-    words = {
-        "texts": "a text a line",
-        "text": "a text",
-        "numbers": "whole numbers, joined with commas",
-        "number": f"a whole number from {field.get('low')} to {field.get('high')}",
-    }
-    values = words.get(field["form"], "")
-    if not values:
-        meanings = [field["meanings"].get(str(one).casefold()) for one in field["values"]]
-        values = "\n".join(
-            word_of(one) + (f": {meaning}" if meaning else "")
-            for one, meaning in zip(field["values"], meanings, strict=True)
+def _take(store: ReviewStore, row: Row, reviewer: str) -> bool:
+    """Takes a row; says whether there was anything to take, so that reading a sheet again takes
+    nothing twice."""
+    item = store.golden().item(row["id"])
+    if item is None:
+        raise InputError(f"there is no item {row['id']!r} in the set", field="id")
+    fields = {name: read(row[name]) for name, read in _READERS.items() if name in row}
+    record = item.model_dump(mode="json")
+    changed = {name for name, value in fields.items() if _bare(name, record[name]) != value}
+    decision = row["decision"].strip().casefold()
+    if not decision:
+        if changed and row["version"] == version_of(item):
+            problem = f"the row changes {', '.join(sorted(changed))}, and decides nothing"
+            raise InputError(problem, field="decision", hint=_DECIDE)
+        return False
+    if decision not in ("accept", "reject"):
+        problem = f"{row['decision']!r} is no decision"
+        raise InputError(problem, field="decision", hint=_DECIDE)
+    if (
+        decision == "accept"
+        and "references" in changed
+        and not any(map(str.strip, fields["references"]))
+    ):
+        _refuse_emptied(fields.get("answerability", item.answerability))
+    status = {"accept": "accepted", "reject": "rejected"}[decision]
+    mine = store.current().own(item.id, reviewer)
+    if mine is not None and _decided(mine) == decision:
+        wanted = {} if mine.applied else {name: new for name, (_, new) in mine.changes.items()}
+        is_as_before = all(
+            _bare(name, wanted.get(name, record[name])) == value for name, value in fields.items()
         )
-    if field["form"] == "choices":
-        items = "\n".join(f"{n}. {text}" for n, text in enumerate(field["items"], start=1))
-        values = f"{values}\none a line for each of:\n{items}"
-    return f"{field['name']}: {values}" if with_name else values
-
-
-def _texts(parts: list[dict[str, Any]]) -> str:
-    return "\n\n".join(
-        f"{part['title'].capitalize()}: {text}" for part in parts for text in part["texts"]
+        # What waits for others is a draft.
+        if is_as_before and item.status in {status, status if mine.applied else "draft"}:
+            return False
+    store.review(
+        item.id,
+        reviewer,
+        "accept" if decision == "accept" else "reject",
+        row["version"],
+        fields={name: fields[name] for name in changed},
     )
+    return True

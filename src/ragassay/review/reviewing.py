@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from heapq import merge
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
@@ -36,13 +35,11 @@ class Entry(BaseModel, ABC):
     Attributes:
         piece: what people call it.
         log: file of the lines in the folder of the golden set.
-        known_log: file of those on what has a known answer, where it is another.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
     piece: ClassVar[str]
     log: ClassVar[str]
-    known_log: ClassVar[str] = ""
 
     key: str = Field(description="Of the item or question")
     who: str
@@ -267,23 +264,16 @@ class ReviewFolder:
                 record = parse_json(line, path, number)
                 if not isinstance(record, dict):
                     raise InputError("is not a JSON object")
-                if path.name == kind.known_log:
-                    record["calibration"] = True
                 return kind.of_record(record, number)
             except InputError as error:
                 raise error.at(path=path, line=number) from error
 
         return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
 
-    def standing(self, kind: type[E], folder: Path | None = None) -> Standing[E]:
+    def standing(self, kind: type[E]) -> Standing[E]:
         """What people said that counts."""
-        paths = [(folder or self.folder) / name for name in (kind.log, kind.known_log) if name]
-
-        def read() -> Standing[E]:
-            logs = [self.logged(kind, path) for path in paths]
-            return Standing(merge(*logs, key=lambda one: one.at))
-
-        return self.fresh("standing", read, *paths)
+        path = self.folder / kind.log
+        return self.fresh("standing", lambda: Standing(self.logged(kind, path)), path)
 
     def fresh(self, what: str, read: Callable[[], T], *paths: Path) -> T:
         """What was read of files, read again when one of them is another one."""
@@ -299,11 +289,7 @@ class ReviewFolder:
         """Writes an item into the set; whoever calls holds the folder's lock."""
         golden = self.golden()
         items = [item if one.id == item.id else one for one in golden.items]
-        golden = replace(golden, items=items)
-        golden.save()
-        # Nobody else writes now: what was written need not be read again.
-        path = golden.folder / QUERIES
-        self._cache["set", path] = ([mark_of(path)], golden)
+        replace(golden, items=items).save()
 
 
 def mark_of(path: Path) -> object:
@@ -370,9 +356,9 @@ class Reviewing(ReviewFolder, ABC, Generic[E]):
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
         """What is decided on."""
 
-    @abstractmethod
     def known_things(self) -> list[Thing]:
         """What has known answers, in the calibration set."""
+        return []
 
     @abstractmethod
     def changed(self, key: str, *, calibration: bool) -> list[Thing]:
@@ -443,10 +429,9 @@ class Reviewing(ReviewFolder, ABC, Generic[E]):
         with alone(self.folder):
             yield
 
-    def write(self, record: Mapping[str, Any], *, calibration: bool = False) -> None:
+    def write(self, record: Mapping[str, Any]) -> None:
         """Adds a line to the log."""
-        name = self.kind.known_log if calibration else ""
-        append(self.folder / (name or self.kind.log), record)
+        append(self.folder / self.kind.log, record)
 
     def undo(self, reviewer: str) -> E:
         """Takes a person's last decision back.
@@ -458,5 +443,5 @@ class Reviewing(ReviewFolder, ABC, Generic[E]):
             found = self.current().last(reviewer)
             if found is None:
                 raise UsageError(f"{reviewer} has no {self.kind.piece} to take back.")
-            self.write(self._restored(*found), calibration=found[0].calibration)
+            self.write(self._restored(*found))
         return found[0]

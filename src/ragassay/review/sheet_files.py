@@ -9,14 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from ragassay.base import files
-from ragassay.base.counts import either, plural
-from ragassay.base.errors import InputError, RagassayError, UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.formats import table_files
 from ragassay.formats.sources import delimited
 from ragassay.golden.exchange.golden_export import workbook
@@ -28,128 +25,50 @@ _IS_FORMULA = "\0formula"
 """Begins a cell of a workbook that holds a formula; no text does."""
 
 Row = dict[str, str]
-Choices = tuple[str, ...]
 
 
-class Sheet(ABC):
-    """What waits for a decision, a row each, to be filled in by people.
-
-    Attributes:
-        columns: name and width of each, in characters.
-        filled: the column that people fill in; those up to it stay in sight.
-        needed: columns without which nothing can be taken.
-        hint: how such a sheet is written, for errors.
-    """
-
-    title: ClassVar[str]
-    columns: ClassVar[dict[str, int]]
-    filled: ClassVar[str]
-    needed: ClassVar[tuple[str, ...]]
-    hint: ClassVar[str]
-
-    @abstractmethod
-    def _rows(self, reviewer: str, where: Sequence[str]) -> Iterator[tuple[list[str], Choices]]:
-        """What is written: a text for each column, and what may be written into the column that is
-        filled in (empty: any text)."""
-
-    @abstractmethod
-    def _is_taken(self, row: Row) -> bool:
-        """Whether a row that is filled in was taken before, so that nothing is lost."""
-
-    @abstractmethod
-    def _take(self, row: Row, reviewer: str) -> bool:
-        """Takes a row; says whether there was anything to take, so that reading a sheet again takes
-        nothing twice."""
-
-    def _refuse_filled(self, path: Path) -> None:
-        """Refuses to write over a file that somebody has filled in, or that is no such sheet."""
-        if not path.is_file():
-            return
-        hint = "Choose another name, or write over it with --overwrite."
-        try:
-            rows = [row for _, row in self._read_rows(path)]
-            n = sum(bool(one[self.filled].strip()) and not self._is_taken(one) for one in rows)
-        except InputError as error:
-            problem = f"{path} is there, and it cannot be read as a sheet of this kind"
-            raise UsageError(f"{problem}. {hint}") from error
-        if n:
-            raise UsageError(
-                f"{path} is there, and {plural(n, 'row')} of it {either(n, 'has', 'have')} a value "
-                f"in the column {self.filled!r} that was not taken. Take them first: --read {path} "
-                "--reviewer NAME. "
-                "Then choose another name, or write over it with --overwrite."
-            )
-
-    def write(
-        self,
-        path: Path,
-        reviewer: str = "",
-        *,
-        overwrite: bool = False,
-        where: Sequence[str] = (),
-    ) -> int:
-        """Writes what waits for a decision; gives the number of rows."""
-        if not overwrite:
-            self._refuse_filled(path)
-        written = list(self._rows(reviewer, where))
-        rows, choices = [row for row, _ in written], [allowed for _, allowed in written]
-        if _is_csv(path):
-            text = io.StringIO()
-            writer = csv.writer(text)
-            writer.writerow(self.columns)
-            writer.writerows([_guarded(cell) for cell in row] for row in rows)
-            # Excel takes a file without the mark for one in the encoding of its country.
-            files.write_bytes(path, text.getvalue().encode("utf-8-sig"))
-        else:
-            files.write_bytes(path, self._workbook(rows, choices))
-        return len(rows)
-
-    def read(self, path: Path, reviewer: str) -> tuple[int, list[str]]:
-        """Takes what people filled in, row by row: how many rows were taken, and a sentence for
-        each that is wrong. Of a file that is no such sheet, or a CSV file that was cut short,
-        nothing is taken."""
-        n_taken, troubles = 0, []
-        for number, row in self._read_rows(path):
-            try:
-                for column, cell in row.items():
-                    if cell.startswith(_IS_FORMULA):
-                        hint = "Write the text itself."
-                        raise InputError("holds a formula", field=column, hint=hint)
-                n_taken += self._take(row, reviewer)
-            except InputError as error:
-                hint = f" {error.hint}" if error.hint else ""
-                troubles.append(
-                    f"row {number}, column {error.field or self.needed[0]}: "
-                    f"{error.problem.rstrip('.')}.{hint}"
-                )
-            except RagassayError as error:
-                troubles.append(f"row {number}: {error}")
-        return n_taken, troubles
-
-    def _read_rows(self, path: Path) -> Iterator[tuple[int, Row]]:
-        """The rows of a file that hold something, with their numbers."""
-        rows = _rows(path)
-        head = next(rows, (0, []))[1]
-        if missing := set(self.needed) - set(head):
-            problem = f"has no column {', '.join(sorted(missing))}"
-            raise InputError(problem, path=path, line=1, hint=self.hint)
-        for number, cells in rows:
-            if any(cells):
-                yield number, dict(zip(head, cells, strict=False))
-
-    def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[Choices]) -> bytes:
-        names = list(self.columns)
-        for row in rows:
-            for name, cell in zip(names, row, strict=True):
-                if _CONTROL.search(cell):
-                    problem = f"{row[0]!r} holds characters that no workbook holds"
-                    raise InputError(problem, field=name, hint="Write a CSV file.")
-        widths, filled = list(self.columns.values()), names.index(self.filled)
-        return workbook(names, rows, self.title, widths, filled, choices)
+def write_rows(
+    path: Path, widths: Mapping[str, int], rows: Sequence[Sequence[str]], filled: str
+) -> None:
+    """Writes rows with columns of these widths, in characters; those up to the one that people fill
+    in stay in sight."""
+    if _is_csv(path):
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(widths)
+        writer.writerows([_guarded(cell) for cell in row] for row in rows)
+        # Excel takes a file without the mark for one in the encoding of its country.
+        files.write_bytes(path, text.getvalue().encode("utf-8-sig"))
+        return
+    names = list(widths)
+    for row in rows:
+        for name, cell in zip(names, row, strict=True):
+            if _CONTROL.search(cell):
+                problem = f"{row[0]!r} holds characters that no workbook holds"
+                raise InputError(problem, field=name, hint="Write a CSV file.")
+    book = workbook(names, rows, "Review", list(widths.values()), names.index(filled))
+    files.write_bytes(path, book)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    return _csv_rows(path) if _is_csv(path) else table_files.guarded_rows(_xlsx_rows(path), path)
+def read_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, Row]]:
+    """The rows of a file that hold something, with their numbers. Of a file that lacks a column
+    that is needed, or a CSV file that was cut short, there is none."""
+    rows = _csv_rows(path) if _is_csv(path) else _workbook_rows(path)
+    head = next(rows, (0, []))[1]
+    if missing := set(needed) - set(head):
+        problem = f"has no column {', '.join(sorted(missing))}"
+        hint = "Write a sheet with 'ragassay golden review DIR --xlsx FILE'."
+        raise InputError(problem, path=path, line=1, hint=hint)
+    for number, cells in rows:
+        if any(cells):
+            yield number, dict(zip(head, cells, strict=False))
+
+
+def refuse_formulas(row: Row) -> None:
+    """Raises where a cell holds a formula."""
+    for column, cell in row.items():
+        if cell.startswith(_IS_FORMULA):
+            raise InputError("holds a formula", field=column, hint="Write the text itself.")
 
 
 def _is_csv(path: Path) -> bool:
@@ -177,6 +96,10 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     yield 1, list(delimited.header(path))
     for number, cells in enumerate(rows, start=2):
         yield number, [_unguarded(cell or "") for cell in cells]
+
+
+def _workbook_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    return table_files.guarded_rows(_xlsx_rows(path), path)
 
 
 def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:

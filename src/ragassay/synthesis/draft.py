@@ -4,7 +4,6 @@ rejected, which drafts are chosen, and what came of it all."""
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,24 +18,21 @@ from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 from ragassay.judges import Failure
 from ragassay.judges.asking import Usage
 from ragassay.synthesis.mix import WORDS, Kind, Mix
-from ragassay.synthesis.sections import Section, part_of
+from ragassay.synthesis.sections import Section
 
 Why = Literal[
     "not-written",
     "form",
     "leak",
     "duplicate",
-    "unrealistic",
     "not-grounded",
     "not-answerable",
     "known-without",
     "answered-elsewhere",
     "not-checked",
-    "not-chosen",
 ]
 """Kinds of rejection: ``known-without``: the checker knows the answer without the gold spans;
-``answered-elsewhere``: the documents answer what must be unanswerable; ``not-chosen``:
-nothing is wrong with it, and other drafts were chosen."""
+``answered-elsewhere``: the documents answer what must be unanswerable."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +90,6 @@ class Draft:
     def answerable(self) -> bool:
         """Whether the documents are to hold an answer, or a part of one."""
         return self.wanted.get("answerability") != "unanswerable"
-
-    @property
-    def places(self) -> list[tuple[str, float]]:
-        """Document, and place in it (0 to 1), of the middle of each span that answers the query, or
-        almost answers it; of its passages where there is none."""
-        lengths = {one.document: one.length for one in self.sections}
-        spans = self.spans or (self.nearly.spans if self.nearly else ())
-        held = [(one.document, one.start + one.end) for one in spans or self.sections]
-        return [(name, ends / 2 / lengths[name]) for name, ends in held]
 
     @property
     def conversation(self) -> str:
@@ -187,24 +174,24 @@ class Rejection:
 
 def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     """As many drafts as there are kinds, or all: each time one of the kind that lacks most, and of
-    these the one that is least like those chosen before, from the least used document and part.
+    these the one that is least like those chosen before, from the least used document and section.
 
     A kind without drafts leaves its place to the others.
     """
     by_kind: defaultdict[Kind, list[int]] = defaultdict(list)
     for at, draft in enumerate(drafts):
         by_kind[draft.kind].append(at)
-    places = [(name, part_of(place)) for name, place in (one.places[0] for one in drafts)]
+    places = [(one.sections[0].document, one.sections[0].start) for one in drafts]
     lacking = Counter(kinds)
     nearest = [0.0] * len(drafts)
     documents: Counter[str] = Counter()
-    parts: Counter[tuple[str, str]] = Counter()
+    sections: Counter[tuple[str, int]] = Counter()
     result: list[Draft] = []
 
     def cost(at: int) -> tuple[float, int]:
         from_document = documents[places[at][0]] / (len(result) + 1)
-        from_part = parts[places[at]] / (len(result) + 1)
-        return nearest[at] / 100 + from_document + from_part, at
+        from_section = sections[places[at]] / (len(result) + 1)
+        return nearest[at] / 100 + from_document + from_section, at
 
     while by_kind and len(result) < len(kinds):
         kind = max(sorted(by_kind), key=lambda one: lacking[one])
@@ -216,7 +203,7 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
         draft = drafts[best]
         result.append(draft)
         documents[places[best][0]] += 1
-        parts[places[best]] += 1
+        sections[places[best]] += 1
         for others in by_kind.values():
             for at in others:
                 alike = fuzz.token_set_ratio(drafts[at].query, draft.query)
@@ -236,7 +223,7 @@ class Wish:
 
     Attributes:
         n: items that ``output`` is to hold in the end, those made before included.
-        generator, checker: ``offline``, a judge's word, or a target's.
+        generator, checker: ``offline``, or words of judges.
         given: queries that only need answers; then ``n`` and ``mix`` do not count.
         words: fewest and most words of a query.
         pilot: only the first 20, for review.
@@ -251,7 +238,6 @@ class Wish:
     seed: int = 0
     guide: str = ""
     like: Path | None = None
-    real: Sequence[str] = ()
     given: Sequence[Sample] = ()
     answers: bool = True
     words: tuple[int, int] = WORDS
@@ -272,48 +258,25 @@ class Outcome:
     Attributes:
         total: synthetic items in the folder, rejected ones left out.
         n_drafts: that were written, or asked for in vain, in this run.
-        against: why drafts of this run are no items; also of those that nobody was asked for.
-        n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
+        rejections: of drafts with which something is wrong.
+        unasked: drafts that nobody was asked for or about, because nothing more was sent.
+        n_not_chosen: drafts with which nothing is wrong, and that became no item.
     """
 
     items: Sequence[GoldenItem]
     total: int
-    n_drafts: int
-    against: Sequence[Rejection]
-    usage: Usage
-    n_lines: int = 0
-
-    @property
-    def rejections(self) -> list[Rejection]:
-        """The drafts with which something is wrong."""
-        return [one for one in self.against if not one.unasked and one.why != "not-chosen"]
-
-    @property
-    def unasked(self) -> list[Rejection]:
-        """The drafts that nobody was asked for or about, because nothing more was sent."""
-        return [one for one in self.against if one.unasked]
-
-    @property
-    def n_not_chosen(self) -> int:
-        """Drafts with which nothing is wrong, and that became no item."""
-        return sum(one.why == "not-chosen" for one in self.against)
+    n_drafts: int = 0
+    rejections: Sequence[Rejection] = ()
+    unasked: Sequence[Rejection] = ()
+    n_not_chosen: int = 0
+    usage: Usage = field(default_factory=Usage)
 
     @property
     def stopped(self) -> bool:
         """Whether a passing reason kept drafts from being written or checked."""
-        return any(one.passing for one in self.against)
+        return any(one.passing for one in (*self.rejections, *self.unasked))
 
-    def reasons(self) -> dict[str, int]:
-        """Kinds of rejection with their drafts, the most frequent first."""
-        return dict(Counter(one.why for one in self.rejections).most_common())
-
-    def frequent(self, most: int) -> list[tuple[Rejection, int]]:
-        """The most frequent reasons, each by the first draft that has it. Reasons that differ only
-        in numbers and quotations are one."""
-        groups = grouped(((one.why, _QUOTED.sub("", one.detail)), one) for one in self.rejections)
-        ranked = sorted(groups.values(), key=len, reverse=True)
-        return [(group[0], len(group)) for group in ranked[:most]]
-
-
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
-"""What differs between reasons that are alike."""
+    def reasons(self) -> list[list[Rejection]]:
+        """The rejections by kind, the most frequent kind first."""
+        groups = grouped((one.why, one) for one in self.rejections)
+        return sorted(groups.values(), key=len, reverse=True)

@@ -63,10 +63,8 @@ ALIKE = 90.0
 """How alike two queries are that count as duplicates, 0 to 100 (words in any order)."""
 LENGTH_MARGIN = 1.25
 """By how much a query may be longer or shorter than the length that was wanted."""
-_MARGIN = 1.5
-"""By how much a query may be longer or shorter than the longest and shortest real one."""
 
-BY_WORDS = "to answer from the spans alone and without them; their words were compared instead"
+FROM_SPANS = "to answer from the spans alone and without them"
 ELSEWHERE_BY_WORDS = "to answer from the documents; their words were compared instead"
 
 _SPEAKS_OF_TEXT = re.compile(
@@ -81,8 +79,6 @@ _SPEAKS_OF_TEXT = re.compile(
 )
 """In English, German, French, Spanish and Chinese."""
 _NAMES = re.compile(r"\b(?:[A-ZÀ-Þ][\w’'-]*|\w*\d[\w.,]*)")
-_INSIDE = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Þ][\w’'-]*")
-_DIGITS = re.compile(r"\d+")
 _NUMBERING = re.compile(r"(?:\d+[.)]|\d+(?:\.\d+)+)\s+")
 """What stands before the words of a heading that is numbered."""
 
@@ -92,12 +88,10 @@ class Filters:
     """What words can tell of a draft.
 
     Attributes:
-        real: queries of users, which new ones must be like in length; none: not compared.
         words: fewest and most words of a query.
     """
 
     existing: Sequence[str] = ()
-    real: Sequence[str] = ()
     words: tuple[int, int] = WORDS
     _seen: defaultdict[frozenset[str], list[str]] = field(default_factory=lambda: defaultdict(list))
 
@@ -111,7 +105,6 @@ class Filters:
             ("form", self._form(draft)),
             ("leak", _leak(draft)),
             ("duplicate", self._duplicate(draft)),
-            ("unrealistic", self._unrealistic(draft)),
         )
         for why, detail in reasons:
             if detail:
@@ -139,16 +132,6 @@ class Filters:
         seen, text = self._seen[_names_in(draft.conversation)], _normal(draft.conversation)
         match = process.extractOne(text, seen, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE)
         return f"the query is alike to {match[0]!r} ({match[1]:.0f} of 100)" if match else ""
-
-    def _unrealistic(self, draft: Draft) -> str:
-        if not self.real:
-            return ""
-        n = n_words(draft.query)
-        lengths = [n_words(one) for one in self.real]
-        low, high = min(lengths) / _MARGIN, max(lengths) * _MARGIN
-        if low <= n <= high:
-            return ""
-        return f"the query has {n} words; real ones have {min(lengths)} to {max(lengths)}"
 
 
 def ill_formed(query: str, words: tuple[int, int], length: str | None = None) -> str:
@@ -180,19 +163,19 @@ class Checks:
         self._corpus = corpus
 
     async def against(self, draft: Draft, ask: Ask) -> Rejection | None:
-        """The first reason against a draft. A step that the checker cannot do is done by words,
-        where words tell something."""
-        steps: list[tuple[_Step, Callable[[Draft], Found] | None]]
-        steps = [(self._answered, self._answered_by_words)]
+        """The first reason against a draft. A checker that answers no queries leaves the steps out
+        that need it; whether documents answer a query, their words tell instead."""
+        steps: tuple[_Step, ...] = (self._answered,)
         if draft.answerable:
-            steps = [(self._ungrounded, None), (self._unanswerable, self._unanswerable_by_words)]
-        for step, by_words in steps if draft.references or not draft.answerable else ():
+            steps = (self._ungrounded, self._unanswerable)
+        for step in steps if draft.references or not draft.answerable else ():
             try:
                 found = await step(draft, ask)
             except Unanswered as error:
-                if by_words is None or error.failure.reason != Reason.UNSUPPORTED:
+                if error.failure.reason != Reason.UNSUPPORTED or step == self._ungrounded:
                     return Rejection.of(error.failure, "not-checked", "checker", draft)
-                found = by_words(draft)
+                self.not_tried[FROM_SPANS if draft.answerable else ELSEWHERE_BY_WORDS] += 1
+                found = None if draft.answerable else self._answered_by_words(draft)
             if found is not None:
                 return Rejection(*found, draft)
         return None
@@ -206,7 +189,6 @@ class Checks:
         return "answered-elsewhere", f"the checker found an answer: {found.answer!r}"
 
     def _answered_by_words(self, draft: Draft) -> Found:
-        self.not_tried[ELSEWHERE_BY_WORDS] += 1
         lists = word_lists().get(language_of(draft.query))
         reason = "no spaces part its words"
         if lists is None or lists.has_spaces:
@@ -241,28 +223,6 @@ class Checks:
             return None
         return "known-without", "the checker knows the answer without the spans"
 
-    def _unanswerable_by_words(self, draft: Draft) -> Found:
-        """Spans that do not name what the query names do not answer it alone, and an answer whose
-        words all stand in the conversation needs no spans. Whether somebody knows the answer, and
-        whether another answer follows from the spans, words do not tell."""
-        self.not_tried[BY_WORDS] += 1
-        if draft.wanted.get("type") == "yes-no":
-            return None  # a query that is to be denied names what no text does
-        spans = " ".join(self._spans(draft))
-        held = {*content(spans), *_DIGITS.findall(spans)}
-        lists = word_lists().get(self._corpus.language(draft.spans[0].document))
-        tells_names = lists is None or lists.capitals_are_names
-        capitals = _INSIDE.findall(draft.query) if tells_names else []
-        names = [stem for one in capitals for stem in content(one)]
-        foreign = [one for one in names if weight(one) == WHOLE and one not in held]
-        foreign += [one for one in _DIGITS.findall(draft.query) if one not in held]
-        if foreign:
-            detail = f"the gold spans, with the headings above them, do not hold {foreign[0]!r}"
-            return "not-answerable", detail
-        if told := _told(draft, draft.conversation):
-            return "known-without", f"the words of {told} stand in the query or the turns before it"
-        return None
-
     async def _wrong(self, draft: Draft, passages: tuple[str, ...], ask: Ask) -> str | None:
         """The checker's answer where it is wrong, empty for none; ``None`` where it is right."""
         found = await ask(AnswerFromPassages(draft.conversation, passages))
@@ -291,13 +251,11 @@ def _in_another_language(draft: Draft) -> str:
 
 
 def _leak(draft: Draft) -> str:
-    told = "" if draft.wanted.get("type") == "yes-no" else _told(draft, draft.query)
-    return f"the query holds its answer {told}" if told else ""
-
-
-def _told(draft: Draft, text: str) -> str:
-    """The reference whose words all stand in a text, in quotes; the numbers before headings do not
-    count: the 3 of ``3. Starting`` answers nothing."""
+    """That all words of a reference stand in the query; the numbers before headings do not count:
+    the 3 of ``3. Starting`` answers nothing."""
+    if draft.wanted.get("type") == "yes-no":
+        return ""
+    text = draft.query
     for section in draft.sections:
         for heading in (section.title, section.heading):
             quoted = heading.split(":")[0].strip()
@@ -305,7 +263,7 @@ def _told(draft: Draft, text: str) -> str:
                 text = text.replace(quoted, quoted[number.end() :])
     asked = set(content(text))
     found = (one for one in draft.references if (words := set(content(one))) and words <= asked)
-    return repr(one) if (one := next(found, None)) is not None else ""
+    return f"the query holds its answer {one!r}" if (one := next(found, None)) is not None else ""
 
 
 def _names_in(text: str) -> frozenset[str]:

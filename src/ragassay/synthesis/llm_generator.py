@@ -1,9 +1,8 @@
-"""Queries and answers that a model writes, from passages that are drawn for each of them; who is
-asked: a generator and a checker as one judge, and any system at the place of a model."""
+"""Queries and answers that a model writes, from passages that are drawn for each of them; and the
+generator and the checker as one judge."""
 
 from __future__ import annotations
 
-import asyncio
 import random
 import re
 from collections import Counter
@@ -12,16 +11,11 @@ from dataclasses import replace
 from itertools import cycle, zip_longest
 from typing import Any
 
-import orjson
-
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, said_by
-from ragassay.judges import Failure, Judge, JudgeOptions, Question, Verdict
+from ragassay.judges import Failure, Judge, Question, Verdict
 from ragassay.judges.asking import Ask
-from ragassay.judges.judge_factory import kinds
-from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.panel import JudgeGroup
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.judges.reply import R_co
@@ -29,14 +23,6 @@ from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import declined, ill_formed, no_answer
 from ragassay.synthesis.mix import ASKED, WORDS, Kind
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
-from ragassay.targets.target import Request, Stopwatch, Target
-from ragassay.targets.target_factory import AskOptions, make_targets
-from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints import Completion, Endpoint, Prompt
-from ragassay.transport.endpoints.endpoint import SAMPLING
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.providers import aliases, providers
 
 SHOTS = 3
 """Example queries in a prompt, at most."""
@@ -253,129 +239,3 @@ class TwoJudges(JudgeGroup):
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The verdict of the judge that is asked."""
         return await self._for(question).answer(question, repeat)
-
-
-_KINDS = ("command", "mcp", "vectara")
-_FILE = re.compile(r"(?:[\w.-]+=)?\S+\.ya?ml", re.IGNORECASE)
-_FUNCTION = re.compile(r"(?:[\w.-]+=)?[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-
-
-def is_target(word: str) -> bool:
-    """Whether a word names a target, and no judge."""
-    kind = word.partition(":")[0].casefold()
-    if kind in {*kinds(), *providers(), *aliases()}:
-        return False
-    return kind.rpartition("=")[2] in _KINDS or any(
-        form.fullmatch(word) is not None for form in (_FILE, _FUNCTION)
-    )
-
-
-def judge_of_target(
-    word: str, options: JudgeOptions, *, ledger: Ledger, budget: Budget | None = None
-) -> LLMJudge:
-    """The target that a word names, asked as a model is: by prompts, with limits and ledger."""
-    (target,) = make_targets(word, AskOptions(timeout=options.timeout))
-    price = Price.parse(options.price) if isinstance(options.price, str) else options.price
-    return LLMJudge(
-        TargetEndpoint(target, timeout=options.timeout),
-        # Generator and checker are one where these agree, whatever they are called.
-        f"{target.url}@{target.nameless_fingerprint}",
-        ledger=ledger,
-        limiter=Limiter(options.concurrency, rpm=options.rpm, tpm=options.tpm),
-        budget=budget,
-        price=price,
-        parameters=options.parameters,
-        label=target.name if target.name == target.url else f"{target.name} ({target.url})",
-        timeout=options.timeout,
-        reuse=options.reuse,
-    )
-
-
-class TargetEndpoint(Endpoint):
-    """A target as an endpoint: the prompt goes out as its query, and its answer is the reply.
-
-    The metadata of the request hold what the prompt was made of: ``question`` (the kind), ``data``
-    (the fields of the question: passages, conversation), ``schema`` (of the reply) and ``seed``. A
-    reply in plain text stands for the only field of a schema that has one text.
-    """
-
-    protocol = "target"
-    never = frozenset({"json_schema", "json_object", *SAMPLING} - {"seed"})
-
-    def __init__(self, target: Target, *, timeout: float) -> None:
-        super().__init__(f"target:{target.nameless_fingerprint}", target.key, timeout=timeout)
-        self._target = target
-        self._end: asyncio.Event | None = None
-        self._keeper: asyncio.Task[None] | None = None
-
-    def body(self, prompt: Prompt) -> dict[str, Any]:
-        """The prompt as a request to a system."""
-        prefixes = {"assistant": "Your reply was:\n"}
-        texts = [prefixes.get(one["role"], "") + one["content"] for one in prompt.messages]
-        return {
-            "query": "\n\n".join(texts),
-            "metadata": {
-                "question": prompt.name,
-                "data": dict(prompt.data),
-                "schema": dict(prompt.schema),
-                **dict(prompt.parameters),
-            },
-        }
-
-    async def open(self) -> None:
-        """Opens the target, in a task of its own that closes it, too: some can only be closed by
-        the task that opened them."""
-        if self._keeper is not None:
-            return
-        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._end = asyncio.Event()
-        self._keeper = asyncio.create_task(self._kept(ready, self._end))
-        try:
-            await ready
-        except BaseException:
-            self._keeper = None
-            raise
-
-    async def _kept(self, ready: asyncio.Future[None], end: asyncio.Event) -> None:
-        try:
-            await self._target.open()
-        except BaseException as error:
-            ready.set_exception(error)
-            return
-        ready.set_result(None)
-        try:
-            await end.wait()
-        finally:  # also where all tasks are cancelled
-            await self._target.close()
-
-    async def send(self, body: bytes) -> Completion:
-        """Asks the target once."""
-        await self.open()
-        fields = orjson.loads(body)
-        metadata = fields["metadata"]
-        request = Request(metadata["question"], fields["query"], metadata=metadata)
-        reply = await self._target.answer(request, Stopwatch())
-        text = reply.answer.text if reply.text is None else reply.text
-        return Completion(
-            _whole(text, metadata["schema"]),
-            model=reply.version,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-            counted=reply.counted,
-        )
-
-    async def close(self) -> None:
-        """Closes the target."""
-        if self._keeper is not None and self._end is not None:
-            self._end.set()
-            await asyncio.gather(self._keeper, return_exceptions=True)
-            self._keeper = None
-
-
-def _whole(text: str, schema: dict[str, Any]) -> str:
-    """The reply as JSON: a plain text as the only field."""
-    fields = list(schema["properties"].items())
-    is_plain = len(fields) == 1 and fields[0][1].get("type") == "string"
-    if not is_plain or "{" in text:
-        return text
-    return orjson.dumps({fields[0][0]: text.strip()}).decode()

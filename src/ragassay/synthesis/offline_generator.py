@@ -1,5 +1,5 @@
-"""Queries by rules, without a model: a value of a sentence is asked for, a name is left out, a
-sentence is put as a question of yes or no, a heading is asked about. English only.
+"""Queries by rules, without a model: a value of a sentence is asked for, a sentence is put as a
+question of yes or no, a heading is asked about. English only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section
 
-LABEL = "offline-rules/4"
+LABEL = "offline-rules/5"
 """The generator and its version, which is raised when it writes anything else."""
 
 CAN = {
@@ -48,9 +48,6 @@ _VALUE = re.compile(
 _RANGE = re.compile(rf"{_NUMBER}(?: [a-z]+)? (?:to|and|or) $|\bbetween $")
 _RANGE_ON = re.compile(rf" (?:to|and|or) {_NUMBER}\b")
 _NO_UNIT = {"costs", "hours", "always", "perhaps", "is"}
-_NAME = re.compile(r"(?<= (?:in|on|at|of|by|to) )(?:the )?[A-Z][a-z]+(?: [A-Z][a-z]+)+")
-_PLACES = {"in", "on", "at"}
-"""Words before names of places. A name that stands after another one is of another kind."""
 _DEPENDS = re.compile(
     r"(?:It|Its|They|Their|Them|This|That|These|Those|He|She|His|Her|But|And|So|Then|Or|Here|There|"
     r"Both|Such|Also|However|Otherwise|Should|Do|Please|Bring|You then)\b|"
@@ -72,11 +69,11 @@ _ORDER = re.compile(
 
 @dataclass(frozen=True)
 class _Fact:
-    """A value or name in a sentence.
+    """A value in a sentence.
 
     Attributes:
         clause: the part of the sentence that is asked about, without its full stop.
-        asked: the clause as a question or cloze, without its end.
+        asked: the clause as a question, without its end.
         wrong: another value of the same kind; empty where there is none.
     """
 
@@ -87,7 +84,6 @@ class _Fact:
     wrong: str
     start: int
     end: int
-    cloze: bool = False
 
 
 class OfflineGenerator:
@@ -101,11 +97,6 @@ class OfflineGenerator:
         for text in texts:
             for match in _VALUE.finditer(text):
                 self._values[match["unit"].split()[-1]].append(match["number"])
-        names = defaultdict(set)
-        for text in texts:
-            for match in _NAME.finditer(text):
-                names[_kind(match)].add(match.group())
-        self._names = {kind: sorted(every) for kind, every in names.items()}
         self._named = {word for text in texts for word in _INSIDE.findall(text)}
         self._low = {word for text in texts for word in re.findall(r"\b[a-z][\w’'-]*", text)}
 
@@ -157,14 +148,9 @@ class OfflineGenerator:
                 answer = f"{number} {unit}"
                 instead = f"{wrong} {unit}" if wrong else ""
                 yield _Fact(section, clause, asked, answer, instead, start, end)
-            for match in _NAME.finditer(sentence):
-                clause = _clause(sentence, match.end())
-                asked = f"{sentence[: match.start()]}____{clause[match.end() :]}"
-                wrong = self._other(match.group(), self._names.get(_kind(match), []))
-                yield _Fact(section, clause, asked, match.group(), wrong, start, end, cloze=True)
 
     def _other(self, right: str, every: list[str]) -> str:
-        """Another one of its kind; of numbers the next where there is none; empty for names."""
+        """Another one of its kind, else the next number."""
         others = [one for one in dict.fromkeys(every) if _plain(one) != _plain(right)]
         if others:
             return self._random.choice(others)
@@ -173,8 +159,7 @@ class OfflineGenerator:
         return str(int(right) + 1) if right.isdigit() else ""
 
     def _factual(self, fact: _Fact) -> Draft:
-        ends = ": which name is left out?" if fact.cloze else "?"
-        query = f"{_about(fact.section)}: {self._lowered(fact.asked)}{ends}"
+        query = f"{_about(fact.section)}: {self._lowered(fact.asked)}?"
         return self._draft(fact, "factual", query, (fact.answer, f"{fact.clause}."), fact.wrong)
 
     def _yes_no(self, fact: _Fact) -> Draft:
@@ -284,12 +269,6 @@ def _clause(sentence: str, end: int) -> str:
     has_comma = _SUBORDINATE.match(sentence) or _CUT.search(sentence, 0, end)
     cut = None if has_comma else _CUT.search(sentence, end)
     return sentence[: cut.start()] if cut else sentence[:-1]
-
-
-def _kind(name: re.Match[str]) -> str:
-    """What a match of `_NAME` may be exchanged with: names after the same word, or of places."""
-    before = name.string[: name.start()].split()[-1]
-    return "place" if before in _PLACES else before
 
 
 def _title(section: Section) -> str:

@@ -1,78 +1,80 @@
-"""What a generator is worth: how much was accepted, why the rest was not, and what it favours:
-documents and their parts, groups of people, opinions, names, words. Counts beside what the
-documents lead to expect, with exact tests.
+"""What a generator is worth: how much was accepted, why the rest was not, and which groups of
+people and opinions it favours.
 
 A sentence of queries and first references that mentions something counts once, as does a sentence
-of the documents; rates are by the words of either side. Groups and opinions are compared language
-by language, items with documents in the same one. The p-values of places, of what is mentioned and
-of words are corrected together (Holm), each of the three by itself.
+of the documents; rates are by the words of either side, language by language. p-values are
+corrected together (Holm).
 """
 
 from __future__ import annotations
 
-import math
-import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ragassay.base.counts import grouped, plural
 from ragassay.base.files import write_text
-from ragassay.judges.offline.words import content, sentences, tokens
-from ragassay.stats.categorical import Ratio, rate_ratio, share_ratio
+from ragassay.judges.offline.words import sentences, tokens
+from ragassay.stats.categorical import Ratio, rate_ratio
 from ragassay.stats.corrections import adjusted_p
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.mix import Kind
-from ragassay.synthesis.sections import NAME, THIRDS, Corpus, part_of
+from ragassay.synthesis.sections import Corpus
 from ragassay.texts.languages import code_of, language_of, word_lists
 
 FEWEST = 5
 """Sentences that must mention something, on both sides together, before it is tested."""
 NOTABLE = 0.05
 """The corrected p-value below which a difference is reported."""
-Sentences = Mapping[str, Sequence[str]]
-"""Sentences by the code of their language."""
+_HEAD = ("what", "count", "share or rate", "expected", "times as often", "95 %", "p")
+Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Count:
-    """One thing that is mentioned, or a place that queries come from.
+    """A group of people or an opinion that is mentioned.
 
     Attributes:
-        kind: ``group``, ``opinion``, ``name``, ``word``, ``document`` or ``part``.
-        count: sentences of the items that mention it, or items that come from there.
-        rate: the same per 1,000 words; of places the share of items.
+        kind: ``group`` or ``opinion``.
+        count: sentences of the items that mention it.
+        rate: the same per 1,000 words.
         expected: what the documents have, likewise.
         ratio: how many times as often as in the documents, with interval; its p-value is corrected.
-        language: of groups and opinions, the code of the list's; else empty.
+        language: the code of the list's.
     """
 
     kind: str
     what: str
+    language: str
     count: int
     rate: float
     expected: float
     ratio: Ratio
-    language: str = ""
-
-    @property
-    def is_place(self) -> bool:
-        """Whether it is a document or a part of documents."""
-        return self.kind in ("document", "part")
 
     @property
     def is_notable(self) -> bool:
         """Whether chance hardly explains it."""
         return self.ratio.p < NOTABLE
 
+    def row(self) -> Row:
+        """Its row of the scorecard."""
+        return (
+            f"{self.kind}: {self.what} ({self.language})",
+            self.count,
+            f"{self.rate:.1f}",
+            f"{self.expected:.1f}",
+            f"{self.ratio.value:.2f}",
+            f"{self.ratio.low:.2f} to {self.ratio.high:.2f}",
+            f"{self.ratio.p:.3f}{' *' * self.is_notable}",
+        )
+
 
 def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
-    """What drafts that became items come from and mention, against the documents: places; then
-    groups, opinions and names; then stems of words, of either the most favoured first."""
+    """The groups and opinions that drafts mention, against the documents in their language, the
+    most favoured first."""
     ours = grouped(
         (_language(corpus, draft), text)
         for draft in items
@@ -84,49 +86,17 @@ def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
         for section in corpus.sections
         for text in sentences(section.text)
     )
-    listed = [
-        replace(one, language=code)
+    counts = [
+        one
         for code in measured(corpus, items)[0]
-        for one in _compared(ours.get(code, ()), theirs.get(code, ()), word_lists()[code].mentioned)
+        for one in _compared(code, ours[code], theirs.get(code, ()))
     ]
-    own = [text for texts in ours.values() for text in texts]
-    documents = [text for texts in theirs.values() for text in texts]
-    words = _compared(own, documents, lambda text: {("word", stem) for stem in content(text)})
-    favours = _corrected(_places(corpus, items))
-    for counts in ([*listed, *_names(corpus, ours, theirs)], words):
-        favours += sorted(_corrected(counts), key=_most_first)
-    return favours
-
-
-def _places(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
-    """Documents and thirds of documents that items come from, against their words.
-
-    An item comes from where its first gold span stands; an unanswerable one from where the span
-    stands that almost answers it.
-    """
-    words: Counter[tuple[str, str]] = Counter()
-    for section in corpus.sections:
-        for part, text in section.thirds():
-            for key in _keys(section.document, part):
-                words[key] += len(tokens(text))
-    counts = Counter(
-        key
-        for draft in items
-        for document, place in draft.places[:1]
-        for key in _keys(document, part_of(place))
-    )
-    total, n = words.total() / 2, len(items)
-    places = []
-    for key in [("document", one) for one in corpus.documents] + [("part", one) for one in THIRDS]:
-        share = words[key] / total if total else 0.0
-        if n and 0 < share < 1:
-            ratio = share_ratio(counts[key], n, share)
-            places.append(Count(*key, counts[key], counts[key] / n, share, ratio))
-    return places
-
-
-def _keys(document: str, part: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("document", document), ("part", part)
+    values = adjusted_p([one.ratio.p for one in counts], "holm")
+    corrected = [
+        replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
+        for one, p in zip(counts, values, strict=True)
+    ]
+    return sorted(corrected, key=lambda one: (-one.ratio.value, one.ratio.p, one.what))
 
 
 def measured(
@@ -156,28 +126,9 @@ def _language(corpus: Corpus, draft: Draft) -> str:
     return code or (corpus.language(draft.sections[0].document) if draft.sections else "")
 
 
-def _names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[Count]:
-    """Words with capital letters within a sentence of the documents, without those in titles, which
-    queries need to say what they are about, and those of languages in which other words have
-    capitals, too."""
-    lists = word_lists()
-    codes = [one for one in theirs if one not in lists or lists[one].capitals_are_names]
-    texts = [text for code in codes for text in theirs[code]]
-    titles = {word for one in corpus.sections for word in tokens(f"{one.title} {one.heading}")}
-    named = {name for text in texts for name in NAME.findall(text)}
-    names = [name for name in named if not titles.intersection(tokens(name))]
-    if not names:
-        return []
-    longest_first = sorted(sorted(names), key=len, reverse=True)
-    any_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b")
-    own = [text for code in codes for text in ours.get(code, ())]
-    return _compared(own, texts, lambda text: {("name", one) for one in any_name.findall(text)})
-
-
-def _compared(
-    ours: Sequence[str], theirs: Sequence[str], mentioned: Callable[[str], set[tuple[str, str]]]
-) -> list[Count]:
-    """The ratios of what enough sentences mention; not corrected yet."""
+def _compared(code: str, ours: Sequence[str], theirs: Sequence[str]) -> list[Count]:
+    """The ratios of what enough sentences in a language mention; not corrected yet."""
+    mentioned = word_lists()[code].mentioned
     words, all_words = (sum(len(tokens(one)) for one in texts) for texts in (ours, theirs))
     if not words or not all_words:
         return []
@@ -187,6 +138,7 @@ def _compared(
     return [
         Count(
             *key,
+            code,
             count=own_counts[key],
             rate=1000 * own_counts[key] / words,
             expected=1000 * document_counts[key] / all_words,
@@ -197,64 +149,38 @@ def _compared(
     ]
 
 
-def _most_first(one: Count) -> tuple[float, float, str]:
-    return -one.ratio.value, one.ratio.p, one.what
-
-
-def _corrected(counts: Sequence[Count]) -> list[Count]:
-    values = adjusted_p([one.ratio.p for one in counts], "holm")
-    return [
-        replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
-        for one, p in zip(counts, values, strict=True)
-    ]
-
-
-_WORDS = 8
-"""Stems at either end that are listed."""
-_FOLDS = 5
-_HEAD = ("what", "count", "share or rate", "expected", "times as often", "95 %", "p")
-Row = tuple[object, ...]
-
-
 def scorecard(
     made: Mapping[str, Any],
     corpus: Corpus,
     items: Sequence[Draft],
-    spare: Sequence[Draft],
+    n_spare: int,
     rejections: Sequence[Rejection],
     *,
     kinds: Sequence[Kind],
-    real: Sequence[str],
     not_tried: Mapping[str, int],
 ) -> str:
     """The scorecard of one run, in Markdown."""
-    accepted = [*items, *spare]
-    n = len(accepted) + len(rejections)
-    lines = [f"## {made['generator']}, prompts {made['prompts']}", ""]
-    lines += [f"Checker: {made['checker']}. Seed: {made['seed']}. Figures of the last run.", ""]
-    lines += [
-        f"{n} drafts: {len(accepted)} passed ({_share(len(accepted), n)}), of which {len(items)} "
-        "were chosen.",
+    n_passed = len(items) + n_spare
+    n = n_passed + len(rejections)
+    reasons = Counter(one.why for one in rejections).most_common()
+    wanted, got = Counter(kinds), Counter(one.kind for one in items)
+    rows: list[Row] = [(why, count, _share(count, n)) for why, count in reasons]
+    for kind in sorted({*wanted, *got}):
+        shares = _share(got[kind], len(items)), _share(wanted[kind], len(kinds))
+        rows.append((", ".join(value for _, value in kind), got[kind], *shares))
+    lines = [
+        f"## {made['generator']}, prompts {made['prompts']}",
         "",
-        *_table(_of_drafts(rejections, n, kinds, items)),
+        f"Checker: {made['checker']}. Seed: {made['seed']}. Figures of the last run.",
+        "",
+        f"{n} drafts: {n_passed} passed ({_share(n_passed, n)}), {len(items)} of them were chosen.",
+        "",
+        *_table(rows),
     ]
     for check, number in sorted(not_tried.items()):
         sentence = f"Not tried, as the checker answers no queries: {check} ({number} drafts)."
         lines += [sentence, ""]
-    lines += _bias(corpus, items)
-    return "\n".join([*lines, f"Realism: {_realism(accepted, real)}", ""])
-
-
-def _realism(accepted: Sequence[Draft], real: Sequence[str]) -> str:
-    if not real:
-        return "not measured; name real queries with --real."
-    auc = told_apart([one.query for one in accepted], real)
-    if auc is None:
-        return f"not measured; it takes {_FOLDS} queries on either side."
-    return (
-        f"a classifier of words and their order tells these queries from the {len(real)} real "
-        f"ones with an AUC of {auc:.2f} (0.50: it cannot; 1.00: always)."
-    )
+    return "\n".join([*lines, *_bias(corpus, items)])
 
 
 def save_scorecard(path: Path, section: str) -> None:
@@ -267,109 +193,27 @@ def save_scorecard(path: Path, section: str) -> None:
     write_text(path, head + "\n".join([*others, section]).rstrip() + "\n")
 
 
-def told_apart(written: Sequence[str], real: Sequence[str]) -> float | None:
-    """The area under the ROC curve of a naive Bayes classifier, cross-validated, that tells written
-    queries from real ones; ``None`` for fewer than five of either."""
-    if min(len(written), len(real)) < _FOLDS:
-        return None
-    rows = [(_features(one), True) for one in written] + [(_features(one), False) for one in real]
-    random.Random(0).shuffle(rows)
-    scores: dict[bool, list[float]] = {True: [], False: []}
-    for fold in range(_FOLDS):
-        counts = {side: Counter[str]() for side in (True, False)}
-        for at, (features, side) in enumerate(rows):
-            if at % _FOLDS != fold:
-                counts[side].update(features)
-        size = len({*counts[True], *counts[False]}) + 1
-        totals = {side: counts[side].total() + size for side in counts}
-        for features, side in rows[fold::_FOLDS]:
-            scores[side].append(
-                sum(
-                    math.log((counts[True][one] + 1) / totals[True])
-                    - math.log((counts[False][one] + 1) / totals[False])
-                    for one in features
-                )
-                / max(1, len(features))
-            )
-    wins = sum(
-        (one > other) + 0.5 * (one == other) for one in scores[True] for other in scores[False]
-    )
-    return wins / (len(scores[True]) * len(scores[False]))
-
-
-def _features(query: str) -> list[str]:
-    words = ["^", *tokens(query), "$"]
-    return words[1:-1] + [f"{one} {two}" for one, two in pairwise(words)]
-
-
-def _of_drafts(
-    rejections: Sequence[Rejection], n: int, kinds: Sequence[Kind], items: Sequence[Draft]
-) -> list[Row]:
-    """Reasons of rejections, and the kinds of items beside what was wanted."""
-    reasons = Counter(one.why for one in rejections).most_common()
-    wanted, got = Counter(kinds), Counter(one.kind for one in items)
-    rows: list[Row] = [(why, count, _share(count, n)) for why, count in reasons]
-    for one in sorted({*wanted, *got}):
-        shares = _share(got[one], len(items)), _share(wanted[one], len(kinds))
-        rows.append((", ".join(value for _, value in one), got[one], *shares))
-    return rows
-
-
 def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
     """What the chosen items favour against the documents."""
     if not items:
         return ["Bias: nothing was chosen.", ""]
-    counts = favoured(corpus, items)
-    words = [one for one in counts if one.kind == "word"]
-    differ = [one for one in words if one.is_notable]
-    names = sum(one.kind == "name" for one in counts)
-    kinds = ("document", "part", "group", "opinion")
-    shown = [one for one in counts if one.kind in kinds or (one.kind == "name" and one.is_notable)]
-    shown += differ if len(differ) <= 2 * _WORDS else differ[:_WORDS] + differ[-_WORDS:]
+    by_list, left_out = measured(corpus, items)
+    languages = [f"{code} of {plural(n, 'item')}" for code, n in by_list.items()]
+    for code, (n, why) in left_out.items():
+        which = code or "a language that words do not tell"
+        languages.append(f"not measured for {which}, of {plural(n, 'item')}: {why}")
     return [
         "### Bias against the documents",
         "",
-        "How often the chosen items come from a place or mention something, and how often the "
-        "documents lead to expect it: shares of items and of words, else sentences per 1,000 "
-        "words. p: that a difference so large is chance, corrected within places, within groups, "
-        "opinions and names, and within words. Below 0.05 it is marked.",
+        "How often the chosen items mention groups of people and opinions, and how often the "
+        "documents do: sentences per 1,000 words. p: that a difference so large is chance, "
+        "corrected for all rows. Below 0.05 it is marked.",
         "",
-        f"Groups, opinions (by lists of words: {_listed(corpus, items)}) and names that {FEWEST} "
-        f"sentences or more mention. {names} names were compared; those that differ are listed.",
+        f"By lists of words: {'; '.join(languages)}. What fewer than {FEWEST} sentences mention is "
+        "left out.",
         "",
-        f"Wording: {len(differ)} of {len(words)} stems differ; the first and the last of them are "
-        "listed.",
-        "",
-        *_table(map(_row, shown)),
+        *_table(one.row() for one in favoured(corpus, items)),
     ]
-
-
-def _listed(corpus: Corpus, items: Sequence[Draft]) -> str:
-    by_list, left_out = measured(corpus, items)
-    return "; ".join(
-        [
-            *(f"{code} of {plural(n, 'item')}" for code, n in by_list.items()),
-            *(
-                f"not measured for {code or 'a language that words do not tell'}, of "
-                f"{plural(n, 'item')}: {why}"
-                for code, (n, why) in left_out.items()
-            ),
-        ]
-    )
-
-
-def _row(one: Count) -> Row:
-    ratio, shown = one.ratio, ".0%" if one.is_place else ".1f"
-    language = f" ({one.language})" if one.language else ""
-    return (
-        one.what if one.is_place else f"{one.kind}: {one.what}{language}",
-        one.count,
-        format(one.rate, shown),
-        format(one.expected, shown),
-        f"{ratio.value:.2f}",
-        f"{ratio.low:.2f} to {ratio.high:.2f}",
-        f"{ratio.p:.3f}{' *' * one.is_notable}",
-    )
 
 
 def _table(rows: Iterable[Row]) -> list[str]:

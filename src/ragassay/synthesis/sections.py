@@ -20,8 +20,6 @@ from ragassay.texts.languages import language_of, word_lists
 MOST = 2_000
 """Characters of a section; a longer one is divided at blank lines."""
 
-THIRDS = ("first third", "second third", "last third")
-
 NAME = re.compile(r"(?<=[a-z,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]+(?: [A-ZÀ-ÖØ-Þ][\w’'-]+)*")
 """Words with capital letters within a sentence."""
 _BEST = 5
@@ -38,7 +36,6 @@ class Section:
     Attributes:
         title: of the document; the id where it has none.
         heading: above the section; empty where there is none.
-        length: characters of the whole document.
     """
 
     document: str
@@ -47,20 +44,11 @@ class Section:
     start: int
     end: int
     text: str = field(repr=False)
-    length: int
 
     @property
     def shown(self) -> str:
         """The section with the headings above it, as a generator or checker reads it."""
         return with_headings(self, self.text)
-
-    def thirds(self) -> Iterator[tuple[str, str]]:
-        """Each sentence with the third of the document in which its middle stands."""
-        end = self.start
-        for begin, end in self.sentences:
-            yield part_of((begin + end) / 2 / self.length), self.between(begin, end)
-        if end < self.end:
-            yield part_of((end + self.end) / 2 / self.length), self.between(end, self.end)
 
     def between(self, start: int, end: int) -> str:
         """The text between two characters of the document that stand in the section."""
@@ -70,11 +58,6 @@ class Section:
     def sentences(self) -> tuple[tuple[int, int], ...]:
         """Start and end of each sentence, as characters of the document."""
         return tuple((self.start + begin, self.start + end) for begin, end in sentences(self.text))
-
-
-def part_of(place: float) -> str:
-    """Which third of its document a place is in."""
-    return THIRDS[min(2, int(place * 3))]
 
 
 def with_headings(section: Section, text: str) -> str:
@@ -88,7 +71,7 @@ def sections_of(document: Document) -> Iterator[Section]:
     name = document.id if title is None else title.title
     for start, stop, heading in _between(document, title):
         for begin, end in _divided(text, start, stop):
-            yield Section(document.id, name, heading, begin, end, text[begin:end], len(text))
+            yield Section(document.id, name, heading, begin, end, text[begin:end])
 
 
 def _between(document: Document, title: Heading | None) -> Iterator[tuple[int, int, str]]:

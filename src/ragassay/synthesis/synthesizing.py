@@ -9,7 +9,7 @@ import hashlib
 import math
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from ragassay.golden.documents import Document, readable_documents
 from ragassay.golden.golden_folder import GoldenSet, alone, check_output
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges import Judge
-from ragassay.judges.asking import Ask, Asker, Usage
+from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningJudge
@@ -34,7 +34,7 @@ from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis import offline_generator
 from ragassay.synthesis.draft import OFFLINE, Draft, Outcome, Rejection, Wish, chosen
 from ragassay.synthesis.filters import Checks, Filters
-from ragassay.synthesis.llm_generator import LLMGenerator, TwoJudges, is_target, judge_of_target
+from ragassay.synthesis.llm_generator import LLMGenerator, TwoJudges
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import save_scorecard, scorecard
@@ -93,7 +93,7 @@ class Synthesis:
         """Writes, checks, chooses, and adds the items to the folder."""
         kinds = self._kinds()
         if not self.wish.given and not kinds:
-            return Outcome([], len(self.made), 0, [], Usage())
+            return Outcome([], len(self.made))
         with self._judges() as (judge, made), Asker(judge) as asker:
             asker.progress = progress
             drafts, against = self._drafts(asker)
@@ -106,28 +106,29 @@ class Synthesis:
         against += [*by_words, *filter(None, results)]
         accepted = [one for one, found in zip(checked, results, strict=True) if found is None]
         taken = accepted if self.wish.given else chosen(accepted, kinds)
-        settled = {id(one) for one in (*taken, *(one.draft for one in against))}
-        not_chosen = [
-            Rejection("not-chosen", "Nothing is wrong with it; other drafts were chosen.", one)
-            for one in passed
-            if id(one) not in settled
-        ]
         items = [one.to_item(made) for one in taken]
         rejections = [one for one in against if not one.unasked]
-        n_lines = self._save(items, made, [*rejections, *not_chosen])
+        self._save(items, made, rejections)
         card = scorecard(
             made,
             self.corpus,
             taken,
-            [one for one in accepted if one not in taken],
+            len(accepted) - len(taken),
             rejections,
             kinds=kinds,
-            real=self.wish.real,
             not_tried=checks.not_tried,
         )
         save_scorecard(self.wish.output / SCORECARD, card)
-        every = [*against, *not_chosen]
-        return Outcome(items, len(self.made), n_drafts, every, usage, n_lines)
+        n_against = sum(found is not None for found in results)
+        return Outcome(
+            items,
+            len(self.made),
+            n_drafts,
+            rejections,
+            [one for one in against if one.unasked],
+            len(passed) - len(taken) - n_against,
+            usage,
+        )
 
     def plan(self) -> dict[str, Any]:
         """What `run` would ask, as far as that is known without an answer.
@@ -170,15 +171,8 @@ class Synthesis:
             options = options_of(self._judging, dry=self._dry)
 
             def judge(words: str) -> Judge:
-                if is_target(words):
-                    return judge_of_target(words, options, ledger=ledger, budget=budget)
-                names = words.split(",")
-                if len(names) > 1 and any(is_target(one.strip()) for one in names):
-                    raise UsageError(
-                        f"{words}: a panel has judges only. Name one target, or judges."
-                    )
                 return make_judge(
-                    named_judges(names),
+                    named_judges(words.split(",")),
                     default_model="gpt-4o-mini",
                     ledger=ledger,
                     budget=budget,
@@ -223,7 +217,7 @@ class Synthesis:
     def _by_words(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Rejection]]:
         """The drafts that words do not reject, and the rejections of the others."""
         existing = [item.query for item in (*self.golden.items, *self._examples)]
-        filters = Filters(list(dict.fromkeys(existing)), self.wish.real, self.wish.words)
+        filters = Filters(list(dict.fromkeys(existing)), self.wish.words)
         found = [(one, filters.against(one)) for one in drafts]
         return [one for one, against in found if against is None], [
             against for _, against in found if against is not None
@@ -261,8 +255,8 @@ class Synthesis:
 
     def _save(
         self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]
-    ) -> int:
-        """Writes the set and what became no item; returns how many lines the latter are."""
+    ) -> None:
+        """Writes the set and what became no item."""
         golden = self.golden
         is_new = not (golden.folder / QUERIES).is_file()
         with nullcontext() if is_new else alone(golden.folder):
@@ -279,18 +273,10 @@ class Synthesis:
         )
         path = self.wish.output / REJECTED
         earlier = path.read_bytes().splitlines() if path.exists() else []
-        records = [one.to_record(made) for one in rejections]
-        # What was not chosen before may be an item now, or not chosen again.
-        settled = {item.id for item in golden.items}
-        settled |= {str(one.get("id")) for one in records if one["why"] == "not-chosen"}
-        unsettled = [line for line in earlier if not _is_settled(line, settled)]
-        lines = dict.fromkeys([*unsettled, *map(orjson.dumps, records)])
+        lines = dict.fromkeys(
+            [*earlier, *(orjson.dumps(one.to_record(made)) for one in rejections)]
+        )
         write_bytes(path, b"".join(line + b"\n" for line in lines))
-        return len(lines)
-
-
-def _is_settled(line: bytes, ids: Container[str]) -> bool:
-    return line.startswith(b'{"why":"not-chosen"') and orjson.loads(line)["id"] in ids
 
 
 def _each(asker: Asker, work: Sequence[Callable[[], Awaitable[Any]]]) -> list[Any]:

@@ -65,7 +65,6 @@ class WordLists:
     Attributes:
         names: that it is called by, in small letters.
         small: words by which a text is known.
-        capitals_are_names: whether a word with a capital within a sentence is a name.
         words: single words of the lists, each with the lists that hold it.
         phrases: what stands as a part of a text: several words; of Chinese all words.
         has_spaces: whether spaces stand between words.
@@ -73,7 +72,6 @@ class WordLists:
 
     names: Sequence[str]
     small: frozenset[str]
-    capitals_are_names: bool
     words: Mapping[str, frozenset[Key]]
     phrases: Mapping[str, Key]
     has_spaces: bool
@@ -198,7 +196,6 @@ def _lists(data: Mapping[str, Any]) -> WordLists:
     return WordLists(
         data["names"],
         frozenset(data.get("small", ())),
-        data["capitals_are_names"],
         {word: frozenset(keys) for word, keys in words.items()},
         phrases,
         has_spaces,

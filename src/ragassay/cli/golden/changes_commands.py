@@ -27,8 +27,7 @@ def anchor(given: Given) -> int:
     could be at several places, or at one whose surroundings do not tell that it is the same
     (unsure), or stands nowhere, is listed and stays as it is: exit code 3. A person marks such
     places on the page of 'ragassay golden review', or rejects the items.
-    Documents that were added, or were left out and can be read now, are taken into documents.json
-    and named.
+    Documents that were added are taken into documents.json and named.
 
     ```sh
     ragassay golden anchor golden --dry-run

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import FEW, either, few, grouped, plural
-from ragassay.base.note import Note
+from ragassay.base.counts import FEW, either, grouped, plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
@@ -74,12 +73,7 @@ def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
         yield part(f"{name} ({len(ones)})", lines(found, "text"))
     yield from _blindness(checked.blindness)
     by_field = (
-        (
-            name,
-            _sections(by_value)
-            if name == "section"
-            else ", ".join(f"{value} {n}" for value, n in by_value.items()),
-        )
+        (name, ", ".join(f"{value} {n}" for value, n in by_value.items()))
         for name, by_value in checked.coverage.items()
     )
     yield part("coverage", table([Column("by", "name"), Column("items", "words")], by_field))
@@ -97,22 +91,8 @@ def _blindness(blindness: Blindness) -> Iterator[Block]:
         for (metric, kind), (blind, of) in blindness.counts.items()
     )
     columns = [Column("metric", "name"), Column("kind", "label"), Column("blind"), Column("of")]
-    notes = [str(Note("no_second_wording", names=tuple(blindness.by_gold)))] * bool(
-        blindness.by_gold
-    )
-    by_items = grouped((tuple(ids), key) for key, ids in blindness.blind.items() if ids)
-    for ids, keys in by_items.items():
-        names = few([f"{metric} ({kind})" for metric, kind in keys])
-        notes.append(f"Blind by {names}: {few(ids)}.")
     title = "wrong answers that score as high as the best right one"
-    yield part(title, table(columns, rows), lines(notes, "text"))
-
-
-def _sections(counts: Mapping[str, int]) -> str:
-    """How many sections have an item, and the first ones that have none."""
-    lacking = [name for name, n in counts.items() if not n]
-    having = f"{len(counts) - len(lacking)} of {len(counts)} have items"
-    return f"{having}; none: {few(lacking)}" if lacking else having
+    yield part(title, table(columns, rows))
 
 
 def _queries(log: Path | None) -> list[str]:

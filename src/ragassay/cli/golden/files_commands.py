@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import FEW, few, grouped, plural, share
+from ragassay.base.counts import FEW, plural, share
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
 from ragassay.cli import show
@@ -62,9 +62,10 @@ def import_(given: Given) -> None:
     golden_set = GoldenSet(given.output, items, given.documents, left_out)
     golden_set.write(loaded, f"imported from {given.data.name}.")
     spans = sum(len(item.gold or ()) for item in items)
+    references = sum(len(item.references) for item in items)
     show.lines(
-        f"{given.output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
-        f"{plural(len(loaded), 'document')}"
+        f"{given.output}: {plural(len(items), 'item')}, {plural(references, 'reference')}, "
+        f"{plural(spans, 'gold span')} in {plural(len(loaded), 'document')}"
     )
     statuses = Counter(item.status for item in items)
     if statuses.keys() != {"accepted" if given.accept else "draft"}:
@@ -73,37 +74,21 @@ def import_(given: Given) -> None:
     if len(items) < result.n_records:
         records = plural(result.n_records, "record")
         show.lines(f"{given.data} has {records}: those of one id are one item.")
-    show.lines(*_about_gold(result.gold, given.data))
+    show.lines(*_about_gold(result.gold))
 
 
-def _about_gold(gold: Sequence[Placing], data: Path) -> Iterator[str]:
-    """Lines about the gold passages of a file: how each was placed in the documents."""
+def _about_gold(gold: Sequence[Placing]) -> Iterator[str]:
+    """Lines about the gold passages of a file: how many were placed, and why others were not."""
     if gold:
         n = sum(one.gold is not None for one in gold)
         yield f"{n:,} of {plural(len(gold), 'gold passage')} placed in the documents."
-    by_kind = grouped((kind, one) for one in gold for kind in one.kinds)
-    for kind in _KINDS:
-        if ones := by_kind.get(kind, ()):
-            ids = dict.fromkeys(one.item for one in ones)
-            yield str(Note(kind, {"n": len(ones), "data": str(data)}, tuple(ids)))
-            if kind in _LISTED:
-                yield from map(_line, ones[:_MOST_PASSAGES])
-                if len(ones) > _MOST_PASSAGES:
-                    yield f"  and {len(ones) - _MOST_PASSAGES:,} more"
+    if left := [one for one in gold if one.gold is None]:
+        yield str(Note("gold_left_out", {"n": len(left)}))
+        yield from (f"  {one.where}: {one.reason}" for one in left[:_MOST_PASSAGES])
+        if len(left) > _MOST_PASSAGES:
+            yield f"  and {len(left) - _MOST_PASSAGES:,} more"
 
 
-def _line(one: Placing) -> str:
-    from ragassay.golden.golden_diff import differing
-
-    if one.gold is None:
-        return f"  {one.where}: {one.reason}"
-    in_file, in_document = differing(one.said.text or "", one.gold.text or "")
-    return f"  {one.where}, distance {one.distance:.2f}: {in_file} is {in_document}"
-
-
-_LISTED = ("gold_nearly", "gold_left_out")
-_KINDS = ("gold_moved", "gold_filled", "gold_spaced", "gold_marked_up", *_LISTED)
-"""Kinds of notes, and those whose passages are listed below."""
 _MOST_PASSAGES = 20
 """Gold passages that are named one by one."""
 
@@ -155,13 +140,9 @@ def export(given: Given) -> None:
         raise UsageError(f"{given.output} is no empty folder. Choose another one with -o.")
     for name, content in exports.files.items():
         write_bytes(given.output / name, content)
-    noun = EXPORTS[kind].noun
-    bare = grouped((why, item.id) for item in items if (why := EXPORTS[kind].lacking(item)))
-    n_with = len(items) - sum(map(len, bare.values()))
-    n_items = share(n_with, len(items), "item") if bare else plural(len(items), "item")
-    show.lines(f"{given.output}: {plural(exports.rows, noun)} of {n_items}")
-    for why, names in bare.items():
-        show.lines(f"No {noun} of {plural(len(names), 'item')} ({why}): {few(names)}")
+    n_with = sum(map(EXPORTS[kind].has, items))
+    rows = plural(exports.rows, EXPORTS[kind].noun)
+    show.lines(f"{given.output}: {rows} of {share(n_with, len(items), 'item')}")
     if lacking := left_out(items, kind):
         show.warn([f"The format {kind} has no place for {', '.join(lacking)}: left out."])
 
@@ -199,7 +180,7 @@ def split(given: Given) -> None:
     ```
     """
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_parts import furthest, groups, split as divide
+    from ragassay.golden.golden_parts import groups, split as divide
 
     golden = GoldenSet.open(given.folder)
     try:
@@ -239,12 +220,6 @@ def split(given: Given) -> None:
             f"the part {name}{_drawn(given, given.into)}.",
             share,
         )
-    name, kind, n, wanted = furthest(parts, shares, fields)
-    shown = repr(kind) if kind else "not said"
-    show.lines(
-        f"by {given.by}, furthest from its share: {shown} in {name}, {plural(n, 'item')} "
-        f"for {wanted:.1f}"
-    )
 
 
 def _drawn(given: Given, parts: str = "") -> str:

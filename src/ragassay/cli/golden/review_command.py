@@ -16,7 +16,6 @@ from ragassay.cli.serve_commands import listening, needs_service, run_server
 if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels
     from ragassay.review.review_store import ReviewStore
-    from ragassay.review.sheet_files import Sheet
 
 
 @command("golden review")
@@ -33,22 +32,19 @@ def review(given: Given) -> int:
     ragassay golden review golden --xlsx sheet.xlsx
     ragassay golden review golden --read sheet.xlsx --reviewer ann
     ragassay golden review golden --answers answers.jsonl --reviewer ann
-    ragassay golden review golden --answers answers.jsonl --xlsx labels.xlsx
     ```
 
     With --answers people answer the questions that metrics ask a judge about these answers (is the
     passage relevant, does it support the statement). The labels stand in labels.jsonl of the
     folder: 'ragassay run ANSWERS --golden DIR --judge replay:DIR/labels.jsonl' scores by them.
-    --overlap, --people, --calibration and the sheets hold for labels, too.
+    --overlap and --people hold for labels, too.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
-    from ragassay.review.answer_labels import Label
-    from ragassay.review.review_sheets import ItemSheet, LabelSheet
+    from ragassay.review.review_sheets import read_sheet, write_sheet
     from ragassay.review.review_store import ReviewStore
 
     store = ReviewStore(given.folder)
     labels: AnswerLabels | None = None
-    sheet: Sheet = ItemSheet(store)
     if given.answers is not None:
         from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 
@@ -57,26 +53,20 @@ def review(given: Given) -> int:
             given.folder,
             metrics=given.metrics.split(",") if given.metrics else (),
             suite=given.suite.split(",") if given.suite else (),
-            nuggets=given.nuggets or "own",
         )
         labels = AnswerLabels(given.folder, questions)
-        sheet = LabelSheet(labels)
-        if given.where:
-            raise UsageError("--where chooses items to review, and does not go with --answers.")
-    elif given.metrics or given.suite or given.nuggets:
-        raise UsageError("--metrics, --suite and --nuggets go with --answers FILE.")
+        if given.where or given.xlsx or given.csv or given.read:
+            raise UsageError(
+                "--where, --xlsx, --csv and --read are for items to review: leave --answers out."
+            )
+    elif given.metrics or given.suite:
+        raise UsageError("--metrics and --suite go with --answers FILE.")
     settings: dict[str, object] = {"overlap": given.overlap, "people": given.people}
     if given.calibration is not None:
         known = GoldenSet.open(given.calibration)
-        if (
-            not known.with_status("accepted", "rejected")
-            and not (given.calibration / Label.log).is_file()
-        ):
-            raise InputError(
-                "holds no accepted and no rejected item, and no labels of answers: it has no known "
-                "answers",
-                path=given.calibration,
-            )
+        if not known.with_status("accepted", "rejected"):
+            problem = "holds no accepted and no rejected item: it has no known answers"
+            raise InputError(problem, path=given.calibration)
         settings["calibration"] = relative_folder(given.calibration, given.folder)
     if settings := {name: value for name, value in settings.items() if value is not None}:
         store.change_settings(**settings)
@@ -85,16 +75,13 @@ def review(given: Given) -> int:
         if path is not None and path.suffix.casefold() != suffix:
             raise UsageError(f"--{suffix[1:]} {path}: give the file a name that ends in {suffix}.")
     for path in sheets:
-        n = sheet.write(
-            path, given.reviewer or "", overwrite=given.overwrite, where=given.where or ()
-        )
-        what = plural(n, "question") + " to answer" if labels else plural(n, "item") + " to review"
-        show.lines(f"{path}: {what}")
+        n = write_sheet(store, path, overwrite=given.overwrite, where=given.where or ())
+        show.lines(f"{path}: {plural(n, 'item')} to review")
     if given.read is not None:
         if not given.reviewer:
             raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
-        n, problems = sheet.read(given.read, given.reviewer)
-        decisions = plural(n, (labels or store).kind.piece)
+        n, problems = read_sheet(store, given.read, given.reviewer)
+        decisions = plural(n, "review")
         show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)
         return show.INCOMPLETE if problems else show.OK
     if not sheets:
@@ -107,10 +94,10 @@ def agreement(given: Given) -> int:
     """Say how far the reviewers agree, and list what they do not agree on.
 
     Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each two people, over independent
-    decisions (accept, edit, reject), with intervals by bootstrap over items, and alpha is written
-    into the card. The same for labels of answers (labels.jsonl), by kind of question. What people
-    disagree on, items and labels, is written to adjudication.jsonl; the page shows it, too, and
-    whoever decides there settles it. Exit code 3: nothing has labels by two people.
+    decisions (accept, edit, reject), with intervals by bootstrap over items. The same for labels of
+    answers (labels.jsonl), by kind of question. What people disagree on, items and labels, is
+    written to adjudication.jsonl; the page shows it, too, and whoever decides there settles it.
+    Exit code 3: nothing has labels by two people.
 
     ```sh
     ragassay golden agreement golden
@@ -128,8 +115,10 @@ def agreement(given: Given) -> int:
         for prefix, found in (("", items), ("labels_", labels)):
             by_kind = {kind: [*map(asdict, ones)] for kind, ones in found.measures.items()}
             body |= {"labels": by_kind} if prefix else {"agreement": by_kind.get("", [])}
-            known = {name: {"right": n, "of": of} for name, (n, of) in found.known.items()}
-            body |= {f"{prefix}calibration": known, f"{prefix}disagreements": found.differ}
+            body[f"{prefix}disagreements"] = found.differ
+        body["calibration"] = {
+            name: {"right": n, "of": of} for name, (n, of) in items.known.items()
+        }
         body["seconds"] = {
             what: {name: sum(each) for name, each in one.seconds.items()}
             for what, one in both.items()
@@ -139,9 +128,8 @@ def agreement(given: Given) -> int:
     for found in both.values():
         for kind, ones in found.measures.items():
             show.lines(*(f"{kind}: {one}" if kind else one for one in ones))
-    for title, found in (("calibration", items), ("calibration of labels", labels)):
-        for name, (n, of) in found.known.items():
-            show.lines(f"{title}: {name}: {n} of {of} as known")
+    for name, (n, of) in items.known.items():
+        show.lines(f"calibration: {name}: {n} of {of} as known")
     for what, found in both.items():
         for name, seconds in found.seconds.items():
             minutes = f"{sum(seconds) / 60:.1f} minutes for {len(seconds)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ from ragassay.cli.golden.files_commands import warn_of_left_out
 
 if TYPE_CHECKING:
     from ragassay.synthesis.draft import Outcome, Rejection, Wish
-    from ragassay.synthesis.synthesizing import Synthesis
 
 OFFLINE = "offline"
 _REASONS = 3
@@ -91,9 +90,6 @@ def synthesize(given: Given) -> int:
             seed=given.seed,
             guide="" if given.style_guide is None else text_of(given.style_guide).strip(),
             like=given.like,
-            real=[]
-            if given.real is None
-            else [one.query_text for one in ragassay.load(given.real)],
             given=[] if given.queries is None else list(ragassay.load(given.queries)),
             answers=not no_answers,
             same_model=given.same_model,
@@ -103,7 +99,10 @@ def synthesize(given: Given) -> int:
         )
         synthesis = Synthesis(wish, make_config(**given.run_options), dry=given.dry_run)
         warn_of_left_out(synthesis.golden.left_out)
-        show.warn(map(str, _about_documents(synthesis)))
+        show.warn(
+            str(Note("language_left_out", {"n": n, "language": code}))
+            for code, n in synthesis.left_out.items()
+        )
         if given.dry_run:
             _show_plan(synthesis.plan(), as_json=given.json)
             return show.OK
@@ -114,18 +113,8 @@ def synthesize(given: Given) -> int:
     return _show(outcome, output, wish, given.json)
 
 
-def _about_documents(synthesis: Synthesis) -> Iterator[Note]:
-    """Notes on the documents, before anything is written."""
-    from ragassay.golden.checks.item_checks import nearly_alike
-
-    for code, n in synthesis.left_out.items():
-        yield Note("language_left_out", {"n": n, "language": code})
-    if pairs := nearly_alike(synthesis.corpus.documents):
-        yield Note("documents_alike", names=tuple(map(str, pairs)))
-
-
 def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
-    usage, reasons, frequent = outcome.usage, outcome.reasons(), outcome.frequent(_REASONS)
+    usage, reasons = outcome.usage, outcome.reasons()
     target = len(wish.given) if wish.given else wish.target
     if as_json:
         show.json(
@@ -135,10 +124,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
                 "wanted": target,
                 "drafts": outcome.n_drafts,
                 "rejected": len(outcome.rejections),
-                "rejected_for": reasons,
-                "reasons": [
-                    {"why": one.why, "detail": one.detail, "drafts": n} for one, n in frequent
-                ],
+                "rejected_for": {ones[0].why: len(ones) for ones in reasons},
                 "not_asked": len(outcome.unasked),
                 "not_chosen": outcome.n_not_chosen,
                 "calls": usage.calls,
@@ -147,13 +133,11 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             }
         )
     else:
-        lines = plural(outcome.n_lines, "line")
-        file = f" (rejected.jsonl: {lines}, equal ones once)" if outcome.n_lines else ""
         not_asked = f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
         show.lines(
             f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
             f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
-            f"{not_asked}{outcome.n_not_chosen:,} not chosen{file}"
+            f"{not_asked}{outcome.n_not_chosen:,} not chosen"
         )
         if usage.calls or usage.cached:
             sent = f"{plural(usage.calls, 'call')} sent, {usage.cached} from the ledger"
@@ -163,10 +147,13 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         show.warn([str(_not_finished(outcome))])
     if outcome.total < target:
         notes = [
-            Note("rejected_for", {"n": n, "why": one.why, "detail": one.detail.rstrip(".")})
-            for one, n in frequent
+            Note(
+                "rejected_for",
+                {"n": len(ones), "why": ones[0].why, "detail": ones[0].detail.rstrip(".")},
+            )
+            for ones in reasons[:_REASONS]
         ]
-        counts = ", ".join(f"{why} {n}" for why, n in reasons.items())
+        counts = ", ".join(f"{ones[0].why} {len(ones)}" for ones in reasons)
         rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
         told: dict[str, float | str] = {
             "wanted": target,
@@ -174,7 +161,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             "n": outcome.n_drafts,
         }
         short = [Note("fewer_than_wanted", told | {"rejected": rejected})]
-        short += [] if outcome.stopped else [_advice(frequent, wish)]
+        short += [] if outcome.stopped else [_advice(reasons, wish)]
         show.warn([*map(str, notes), " ".join(map(str, short))])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
 
@@ -192,9 +179,9 @@ def _not_finished(outcome: Outcome) -> Note:
     return Note(kind, {"reason": reason.rstrip(".")})
 
 
-def _advice(frequent: Sequence[tuple[Rejection, int]], wish: Wish) -> Note:
+def _advice(reasons: Sequence[Sequence[Rejection]], wish: Wish) -> Note:
     """What a user can do where there are fewer items than were wanted."""
-    worst = frequent[0][0] if frequent else None
+    worst = reasons[0][0] if reasons else None
     if worst is not None and worst.why == "not-written" and "declined" in worst.detail:
         return Note("generator_declines")
     if worst is not None and worst.failure is not None:

@@ -230,14 +230,15 @@ def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Pl
 def _regions(text: str, span: GoldSpan) -> Iterator[tuple[int, int]]:
     if len(text) < len(span.text):
         yield 0, len(text)
-    margin = CONTEXT + round(len(span.text) * MOST_CHANGED)
-    for part in alike_parts(span.text, text, len(span.text), _LOCATED * 100, _RIVALS):
-        yield max(0, part.start - margin), min(len(text), part.end + margin)
+    margin = round(len(span.text) * MOST_CHANGED)
+    for start, end in alike_parts(span.text, text, len(span.text), _LOCATED * 100, _RIVALS):
+        yield max(0, start - margin), min(len(text), end + margin)
 
 
 def _ends(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:
     """The distance, the start and the end of an edited span in a part of a document."""
-    ends = aligned(span.text, span.before, span.after, text, start, end)
+    begin, stop = max(0, start - CONTEXT), min(len(text), end + CONTEXT)
+    ends = aligned(span.text, span.before, span.after, text, begin, stop)
     return None if ends is None else _all(text, span, *ends)
 
 
@@ -293,18 +294,13 @@ def _between(text: str, span: GoldSpan) -> tuple[int, int] | None:
     before or after the span, it was the first or last of the document."""
     if not span.before and not span.after:
         return None
+    before, after = span.before, span.after
+    if (after or before) and text.count(after or before) != 1:
+        return None
     longest = round(len(span.text) * (1 + 2 * MOST_CHANGED)) + 2 * _NEAR
-    for length in (CONTEXT, CONTEXT // 2):
-        before, after = span.before[-length:], span.after[:length]
-        if after and text.count(after) != 1:
-            continue
-        if before and (length < CONTEXT or not after) and text.count(before) != 1:
-            continue
-        end = text.index(after) if after else len(text)
-        start = text.rfind(before, max(0, end - longest - len(before)), end) if before else 0
-        # Where both stand side by side, the span between them is gone.
-        if start < 0 or not text[start + len(before) : end].strip():
-            continue
-        if end - start - len(before) <= longest:
-            return start + len(before), end
-    return None
+    end = text.index(after) if after else len(text)
+    start = text.rfind(before, max(0, end - longest - len(before)), end) if before else 0
+    # Where both stand side by side, the span between them is gone.
+    if start < 0 or not text[start + len(before) : end].strip():
+        return None
+    return (start + len(before), end) if end - start - len(before) <= longest else None

@@ -1,14 +1,15 @@
 """Finds where an edited span begins and ends, near the place where it is known to stand.
 
-The words of the span are aligned with those of the document, by insertions and deletions alone.
-What was inserted before the first word that is still there, or after the last one, is not in it.
+The words of the span and of what stood around it are aligned with those of the document, by
+insertions and deletions alone. What was inserted before the first word that is still there, or
+after the last one, is not in it; what took the place of its first or last words is, within their
+sentence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,14 +20,11 @@ from ragassay.texts.languages import CHARACTERS
 from ragassay.texts.sentence_cutting import ends_sentence
 
 _TOKEN = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+|[^\w\s]")
-_KNOWN = 3
-"""Words that tell the first or last place of a span."""
-_BESIDE = 10
-"""Characters beside a span that tell where it begins or ends."""
 _LONG = 1000
-"""Words of a span whose middle is aligned by another way, which takes less memory."""
-_END = 300
-"""Words at each end of such a span that are aligned like a short one."""
+"""Words of a span from which on it is aligned by another way, which takes less memory."""
+
+_COST = 10
+"""Of a character that is deleted or inserted."""
 
 
 class _Token(NamedTuple):
@@ -40,39 +38,48 @@ def aligned(
 ) -> tuple[int, int] | None:
     """Where the words of a span begin and end.
 
+    Args:
+        start, end: the part of the text that the span and its surroundings stand in.
+
     Returns:
         The first character and the one after the last; ``None`` where no word is there any more.
     """
-    ours, theirs = _tokens(old, 0, len(old)), _tokens(text, start, end)
-    pairs = _pairs([one.word for one in ours], [one.word for one in theirs])
+    head, ours, tail = (_tokens(one, 0, len(one)) for one in (before, old, after))
+    theirs = _tokens(text, start, end)
+    every = [one.word for one in (*head, *ours, *tail)]
+    spans = range(len(head), len(head) + len(ours))
+    pairs = _pairs(every, [one.word for one in theirs], (spans.start, spans.stop))
     # A full stop alone may stand anywhere.
-    words = [pair for pair in pairs if ours[pair[0]].word[0].isalnum()]
+    words = [pair for pair in pairs if pair[0] in spans and every[pair[0]][0].isalnum()]
     if not words:
         return None
-    first = pairs[0] if pairs[0][0] == 0 else words[0]
-    last = pairs[-1] if pairs[-1][0] == len(ours) - 1 else words[-1]
-    begin = theirs[first[1]].start
-    stop = theirs[last[1]].end
-    if first[0] > 0:
-        begin = _earlier(ours[: first[0]], before, text, theirs, first[1])
-    if last[0] < len(ours) - 1:
-        stop = _later(ours[last[0] + 1 :], after, text, theirs, last[1])
-    return _with_spaces(old, text, begin, stop)
-
-
-class AlikePart(NamedTuple):
-    """A part of a text that is like another text, and the text around it, ``begin`` to ``stop``, in
-    which it is the part that is most alike."""
-
-    start: int
-    end: int
-    begin: int
-    stop: int
+    (first, begin), (last, stop) = words[0], words[-1]
+    while first > spans[0] and begin > 0 and every[first - 1] == theirs[begin - 1].word:
+        first, begin = first - 1, begin - 1
+    while last < spans[-1] and theirs[stop + 1 :] and every[last + 1] == theirs[stop + 1].word:
+        last, stop = last + 1, stop + 1
+    if first > spans[0]:
+        known = [theirs_at for at, theirs_at in pairs if at < spans[0]]
+        least = known[-1] + 1 if known else 0
+        place = begin
+        while place > least and not _is_start(text[: theirs[place].start]):
+            place -= 1
+        # A span that began within a sentence still does, where what stood before it is not known.
+        begin = place if (place == least and known) or _is_start(before) else begin
+    if last < spans[-1]:
+        known = [theirs_at for at, theirs_at in pairs if at > spans[-1]]
+        most = known[0] - 1 if known else len(theirs) - 1
+        place = stop
+        while place < most and not _is_end(text[theirs[place].start : theirs[place + 1].start]):
+            place += 1
+        ended = _is_end(f"{ours[-1].word}{after[: len(after) - len(after.lstrip())] or ' '}")
+        stop = place if (place == most and known) or ended or not tail else stop
+    return _with_spaces(old, text, theirs[begin].start, theirs[stop].end)
 
 
 def alike_parts(
     wanted: str, text: str, least: float, cutoff: float, most: int
-) -> Iterator[AlikePart]:
+) -> Iterator[tuple[int, int]]:
     """Parts of a text that are like another text: the best one, then the best on either side. At
     most ``most`` sides of ``least`` characters or more are looked at; ``cutoff``: how alike, 0 to
     100."""
@@ -86,7 +93,7 @@ def alike_parts(
         best = fuzz.partial_ratio_alignment(wanted, text[begin:stop], score_cutoff=cutoff)
         if best is not None:
             start, end = begin + best.dest_start, begin + best.dest_end
-            yield AlikePart(start, end, begin, stop)
+            yield start, end
             sides += [(begin, start), (end, stop)]
 
 
@@ -102,30 +109,24 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
     return [_Token(one[0].casefold(), *one.span()) for one in _TOKEN.finditer(text, start, end)]
 
 
-def _pairs(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
+def _pairs(
+    ours: Sequence[str], theirs: Sequence[str], ends: Container[int]
+) -> list[tuple[int, int]]:
     if len(ours) <= _LONG:
-        return _cheapest(ours, theirs)
-    common = [
+        return _cheapest(ours, theirs, ends)
+    return [
         (block.a + at, block.b + at)
         for block in LCSseq.editops(ours, theirs).as_matching_blocks()
         for at in range(block.size)
     ]
-    middle = [pair for pair in common if _END <= pair[0] < len(ours) - _END]
-    if not middle:
-        return common
-    (i, j), (last_i, last_j) = middle[0], middle[-1]
-    tail = _cheapest(ours[last_i + 1 :], theirs[last_j + 1 :])
-    return [
-        *_cheapest(ours[:i], theirs[:j]),
-        *middle,
-        *((last_i + 1 + one, last_j + 1 + other) for one, other in tail),
-    ]
 
 
-def _cheapest(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
+def _cheapest(
+    ours: Sequence[str], theirs: Sequence[str], ends: Container[int]
+) -> list[tuple[int, int]]:
     """The equal words of a sequence and of the part of another one that costs the fewest deleted
-    and inserted characters; of equal costs the nearest words."""
-    if not ours or not theirs:
+    and inserted characters; what is inserted at places of ``ends`` costs a little less."""
+    if not theirs:
         return []
     numbers = {word: number for number, word in enumerate(dict.fromkeys((*ours, *theirs)))}
     codes = np.array([numbers[word] for word in theirs])
@@ -133,82 +134,32 @@ def _cheapest(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int
     inserted = np.cumsum(sizes, dtype=np.int32)
     rows = np.zeros((len(ours) + 1, len(theirs) + 1), dtype=np.int32)
     for at, word in enumerate(ours):
-        row = rows[at] + len(word)
+        row = rows[at] + _COST * len(word)
         equal = codes == numbers[word]
         row[1:][equal] = np.minimum(row[1:][equal], rows[at][:-1][equal])
-        rows[at + 1] = np.minimum.accumulate(row - inserted) + inserted
+        costs = inserted * (_COST - 1 if at + 1 in ends else _COST)
+        rows[at + 1] = np.minimum.accumulate(row - costs) + costs
     pairs: list[tuple[int, int]] = []
     i, j = len(ours), int(np.argmin(rows[-1]))
     while i and j:
         if ours[i - 1] == theirs[j - 1] and rows[i, j] == rows[i - 1, j - 1]:
             i, j = i - 1, j - 1
             pairs.append((i, j))
-        elif rows[i, j] == rows[i, j - 1] + sizes[j]:
+        elif rows[i, j] == rows[i, j - 1] + sizes[j] * (_COST - 1 if i in ends else _COST):
             j -= 1
         else:
             i -= 1
     return pairs[::-1]
 
 
-def _earlier(
-    head: Sequence[_Token], before: str, text: str, theirs: Sequence[_Token], first: int
-) -> int:
-    """The place where a span begins whose first words are not those at the aligned place."""
-    at = first
-    while at > 0 and not _is_start(text[max(0, theirs[at].start - 8) : theirs[at].start]):
-        at -= 1
-    words = [one.word for one in theirs[at:first]]
-    wanted = [one.word for one in head]
-    for n in range(min(_KNOWN, len(wanted)), 0, -1):
-        if places := _places(words, wanted[:n]):
-            return theirs[at + places[-1]].start
-    preceding = [one.word for one in _tokens(before, 0, len(before))][-_KNOWN:]
-    beside = before.rstrip()[-_BESIDE:]
-    follows = beside and text[: theirs[0].start].rstrip().endswith(beside)
-    if _is_start(before) or (at == 0 and follows):
-        return theirs[at].start
-    if preceding and (places := _places(words, preceding)):
-        return theirs[min(at + places[-1] + len(preceding), first)].start
-    return theirs[first].start
-
-
-def _later(
-    tail: Sequence[_Token], after: str, text: str, theirs: Sequence[_Token], last: int
-) -> int:
-    """The place where a span ends whose last words are not those at the aligned place."""
-    at = last
-    for one, next_one in pairwise(theirs[last:]):  # to the end of the sentence or line
-        here = text[one.start : next_one.start]
-        if "\n" in here or ends_sentence(here):
-            break
-        at += 1
-    words = [one.word for one in theirs[last + 1 : at + 1]]
-    wanted = [one.word for one in tail]
-    for n in range(min(_KNOWN, len(wanted)), 0, -1):
-        if places := _places(words, wanted[-n:]):
-            return theirs[last + places[0] + n].end
-    following = [one.word for one in _tokens(after, 0, len(after))][:_KNOWN]
-    if following and (places := _places(words, following)):
-        return theirs[last + places[0]].end
-    beside = after.lstrip()
-    is_line = "\n" in after[: len(after) - len(beside)]
-    precedes = beside and text[theirs[at].end :].lstrip().startswith(beside[:_BESIDE])
-    is_end = is_line or (at == len(theirs) - 1 and precedes)
-    if not following or is_end or ends_sentence(f"{tail[-1].word} "):
-        return theirs[at].end
-    return theirs[last].end
-
-
-def _places(words: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    ends = range(len(wanted), len(words) + 1)
-    return [end - len(wanted) for end in ends if words[end - len(wanted) : end] == wanted]
-
-
 def _is_start(before: str) -> bool:
     bare = before.rstrip()
-    if not bare or "\n" in before[len(bare) :]:
-        return True
-    return ends_sentence(before)
+    return not bare or "\n" in before[len(bare) :] or ends_sentence(before[-8:])
+
+
+def _is_end(here: str) -> bool:
+    """Whether a word, with what stands before the next one, ends a sentence or a line."""
+    return "\n" in here or ends_sentence(here)
 
 
 def _with_spaces(old: str, text: str, begin: int, stop: int) -> tuple[int, int]:

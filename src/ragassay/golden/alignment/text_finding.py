@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -17,15 +17,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
-from rapidfuzz.distance import Levenshtein
 
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Passage
-from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
+from ragassay.golden.alignment.span_alignment import occurrences
 from ragassay.golden.documents import Document, names_of
 from ragassay.texts.languages import CHARACTERS
 
-Likeness = Literal["exact", "but for white space", "but for markup", "nearly"]
+Likeness = Literal["exact", "but for white space", "but for markup"]
 Place = tuple[str, int, int]
 """Document, start and end."""
 _Form = tuple[str, NDArray[np.int32]]
@@ -37,12 +36,8 @@ LEAST_ALIKE = 80.0
 """How alike a changed chunk must be to its place, 0 to 100."""
 _MOST_PLACES = 200
 """Places of one piece that are looked at."""
-MOST_DISTANT = 0.1
-"""Largest distance (edits over characters) of a text that was typed and the one that is meant."""
 MOST_SIGHTED = 10
 """Places of a text that are returned, at most."""
-_SHARED = 0.6
-"""Share of the words of a text that a document must hold to be looked at for one like it."""
 
 
 def squeezed(text: str) -> _Form:
@@ -87,21 +82,16 @@ class Forms:
                 yield name, at
 
 
-@dataclass
-class Counts:
-    """How many chunks were found changed, and how many not at all. ``repeated`` of those found
-    exactly stand at several places, of which the first one counts."""
-
-    changed: int = 0
-    not_found: int = 0
-    repeated: int = 0
-
-
 class ChunkAligner:
-    """The documents, indexed."""
+    """The documents, indexed.
+
+    Attributes:
+        counts: chunks that were found ``changed`` and ``not_found`` at all; ``repeated`` of those
+            found exactly stand at several places, of which the first one counts.
+    """
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
-        self.counts = Counts()
+        self.counts: Counter[str] = Counter()
         self._documents = documents
         self._names = names_of(documents)
         self._forms = Forms(documents)
@@ -122,15 +112,15 @@ class ChunkAligner:
             if not passage.text or passage.text.split() == stands.split():
                 return replace(passage, document=document_id)
         if not passage.text:
-            self.counts.not_found += 1
+            self.counts["not_found"] += 1
             return passage
         key = (document_id, passage.text)
         if key not in self._known:
             self._known[key] = self._place(passage.text, document_id)
         place, is_repeated = self._known[key]
-        self.counts.repeated += is_repeated
+        self.counts["repeated"] += is_repeated
         if place is None:
-            self.counts.not_found += 1
+            self.counts["not_found"] += 1
             return replace(passage, start=None, end=None)
         document, start, end = place
         return replace(passage, document=document, start=start, end=end)
@@ -145,7 +135,7 @@ class ChunkAligner:
             document, at = exact[0]
             return self._forms.place(document, at, at + len(text)), len(exact) > 1
         changed = self._changed(text, document_id)
-        self.counts.changed += changed is not None
+        self.counts["changed"] += changed is not None
         return changed, False
 
     def _exact(self, text: str, document_id: str | None) -> Iterator[tuple[str, int]]:
@@ -180,23 +170,19 @@ class ChunkAligner:
 
 
 class Sighting(NamedTuple):
-    """Where a text stands: document, start and end of each place, at most `MOST_SIGHTED`; and how
-    far from it, as edits over characters (of white space, markup and case none)."""
+    """Where a text stands: document, start and end of each place, at most `MOST_SIGHTED`."""
 
     likeness: Likeness
     places: tuple[Place, ...]
-    distance: float = 0.0
 
 
 class TextFinder:
     """Finds texts whose surroundings nobody knows: where each stands exactly, else whatever the
-    white space, else whatever markup and case, else with a distance of at most `MOST_DISTANT` and
-    the same numbers. The first of these that finds any place counts."""
+    white space, else whatever markup and case. The first of these that finds any place counts."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._documents = documents
         self._spaced, self._bare = Forms(documents), Forms(documents, _without_markup)
-        self._words = cache(lambda name: frozenset(_WORDS.findall(self._bare.text(name))))
 
     def find(self, text: str, document_id: str | None = None) -> Sighting | None:
         """Where a text stands; ``None`` where it stands nowhere."""
@@ -222,26 +208,7 @@ class TextFinder:
             ]
             if places:
                 return Sighting(likeness, tuple(places[:MOST_SIGHTED]))
-        return self._nearly(forms[-1][1], among)
-
-    def _nearly(self, wanted: str, among: Iterable[str]) -> Sighting | None:
-        """Where a text like one without markup stands."""
-        words = frozenset(_WORDS.findall(wanted))
-        matches: list[tuple[float, Place]] = []
-        for name in among:
-            if len(words & self._words(name)) < _SHARED * len(words) or not words:
-                continue
-            bare = self._bare.text(name)
-            for start, end in _like(wanted, bare):
-                distance = Levenshtein.normalized_distance(wanted, bare[start:end])
-                # Another number is another fact.
-                same = numbers(wanted) == numbers(bare[start:end])
-                if same and distance <= MOST_DISTANT:
-                    matches.append((distance, self._bare.place(name, start, end)))
-        if not matches:
-            return None
-        places = dict.fromkeys(place for _, place in sorted(matches))
-        return Sighting("nearly", tuple(places)[:MOST_SIGHTED], min(matches)[0])
+        return None
 
 
 def numbers(text: str) -> list[str]:
@@ -249,7 +216,6 @@ def numbers(text: str) -> list[str]:
     return _NUMBERS.findall(text)
 
 
-_WORDS = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 _LETTER = re.compile(rf"[^\W{CHARACTERS}]")
 _TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[-:| \t]*$|^[ \t]*[-+>][ \t]+|\|", re.MULTILINE)
@@ -276,13 +242,3 @@ def _ends_between_words(text: str, start: int, end: int) -> bool:
         0 < at < len(text) and _LETTER.match(text[at - 1]) and _LETTER.match(text[at])
         for at in (start, end)
     )
-
-
-def _like(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    """Parts of a text that may be like another text, best first in each part that is left."""
-    margin = PIECE + round(len(wanted) * MOST_DISTANT)
-    least = len(wanted) * (1 - MOST_DISTANT)
-    for part in alike_parts(wanted, text, least, LEAST_ALIKE, MOST_SIGHTED):
-        start, end = max(part.begin, part.start - margin), min(part.stop, part.end + margin)
-        if (ends := aligned(wanted, "", "", text, start, end)) is not None:
-            yield ends

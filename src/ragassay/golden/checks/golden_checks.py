@@ -152,13 +152,8 @@ def not_checked(look: Look) -> dict[str, str]:
     }
     if look.options.judge is None:
         notes["complete"] = [Note("needs_llm")]
-        items, limits = _unanswerable(look), []
-        if items and look.documents:
-            limits.append(Note("misses_short_answers", who))
-        if n := len(items) - len(_unanswerable(look, readable=True)):
-            limits.append(Note("english_only", {**who, "n": n}))
-        if limits:
-            notes["answered"] = limits
+        if n := len(_unanswerable(look)) - len(_unanswerable(look, readable=True)):
+            notes["answered"] = [Note("english_only", {**who, "n": n})]
     return {check: clause(*of_check) for check, of_check in notes.items()}
 
 
@@ -177,31 +172,18 @@ class Blindness:
     Attributes:
         counts: for each metric and kind of wrong answer, how many score as high as the best right
             one, of how many.
-        blind: for each of them the ids of the items of these answers.
-        by_gold: ids of the items without a second wording of their reference, whose right answer is
-            the text of their gold spans.
         untold: of how many items nobody can tell, and why.
     """
 
     counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    blind: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    by_gold: list[str] = field(default_factory=list)
     untold: list[Note] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values."""
-        rows = [
-            {
-                "metric": metric,
-                "kind": kind,
-                "blind": n,
-                "of": of,
-                "items": self.blind[metric, kind],
-            }
+    def to_json(self) -> list[dict[str, Any]]:
+        """A list of plain values."""
+        return [
+            {"metric": metric, "kind": kind, "blind": n, "of": of}
             for (metric, kind), (n, of) in self.counts.items()
         ]
-        by_gold = {"blindness_by_gold": len(self.by_gold), "blindness_by_gold_items": self.by_gold}
-        return {"blindness": rows, **by_gold}
 
 
 def blindness_of(look: Look) -> Blindness:
@@ -215,7 +197,7 @@ def blindness_of(look: Look) -> Blindness:
     wronged = [item for item in look.items if item.negative_references]
     referenced = [item for item in wronged if item.references]
     tried = [(item, right) for item in referenced if (right := _right(item))]
-    blindness = Blindness(by_gold=[item.id for item, _ in tried if not _has_second(item)])
+    blindness = Blindness()
     for kind, n in (
         ("no_right_answer", len(referenced) - len(tried)),
         ("no_reference_at_all", len(wronged) - len(referenced)),
@@ -223,42 +205,20 @@ def blindness_of(look: Look) -> Blindness:
         blindness.untold += [Note(kind, {"n": n})] * bool(n)
     answers: dict[tuple[int, bool, int], Mapping[str, Any]] = {}
     """By the place of an item, whether it is right, and its place among those of the item."""
-    for at, (item, right) in enumerate(tried):
-        for n, (answer, others) in enumerate(right):
+    for at, (item, answers_of) in enumerate(tried):
+        for n, (answer, others) in enumerate(answers_of):
             answers[at, True, n] = {"answer": answer, "references": list(others)}
         for n, one in enumerate(item.negative_references):
             answers[at, False, n] = {"answer": one.text, "references": item.references}
     for metric in dict.fromkeys(look.options.metrics):
         values = {key: value for key, value, _ in look.scores(answers, metric, "")}
-        best: dict[int, float] = {}
-        for (at, is_right, _), value in values.items():
-            if is_right:
-                best[at] = max(value, best.get(at, value))
+        rights = grouped((at, value) for (at, is_right, _), value in values.items() if is_right)
         for (at, is_right, n), value in values.items():
-            if is_right or at not in best:
-                continue
-            item = tried[at][0]
-            key = metric, item.negative_references[n].kind or "wrong"
-            is_blind = value >= best[at]
-            n_blind, of = blindness.counts.get(key, (0, 0))
-            blindness.counts[key] = n_blind + is_blind, of + 1
-            ids = blindness.blind.setdefault(key, [])
-            if is_blind and item.id not in ids:
-                ids.append(item.id)
+            if not is_right and at in rights:
+                key = metric, tried[at][0].negative_references[n].kind or "wrong"
+                n_blind, of = blindness.counts.get(key, (0, 0))
+                blindness.counts[key] = n_blind + (value >= max(rights[at])), of + 1
     return blindness
-
-
-def _has_second(item: GoldenItem) -> bool:
-    """Whether a reference is another wording of a second one: not only the words of the gold spans
-    around it."""
-    references = list(dict.fromkeys(f" {plain(one)} " for one in item.references))
-    gold = f" {plain(item.evidence_text)} "
-    around = [
-        one
-        for one in references
-        if one in gold and any(other in one and other != one for other in references)
-    ]
-    return len(references) - len(around) > 1
 
 
 def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:
@@ -309,7 +269,7 @@ class Checked:
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
         findings = [one.to_json() for one in self.findings]
-        return {**vars(self), "findings": findings, **self.blindness.to_json()}
+        return {**vars(self), "findings": findings, "blindness": self.blindness.to_json()}
 
 
 def check(
@@ -334,14 +294,11 @@ def check(
 def coverage(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> dict[str, dict[str, int]]:
-    """The number of items by document, by section and by each value of some fields. A section is
-    named by its document and the heading above it (of a PDF file without bookmarks: the page)."""
+    """The number of items by document and by each value of some fields."""
     by_document = Counter(
         name for item in items for name in {span.document for span in item.gold or ()}
     )
     tables = {"document": {name: by_document.get(name, 0) for name in documents}}
-    if sections := _sections(items, documents):
-        tables["section"] = sections
     for name in _FIELDS:
         counts = Counter(str(getattr(item, name) or "not said") for item in items)
         if set(counts) != {"not said"}:
@@ -350,31 +307,6 @@ def coverage(
         next(label for most, label in _LENGTHS if n_words(item.query) <= most) for item in items
     )
     return {**tables, "length of the query": {key: lengths[key] for key in sorted(lengths)}}
-
-
-def _sections(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> dict[str, int]:
-    """Items by section; none where no document has headings."""
-    counts: dict[str, int] = {}
-    for name, document in documents.items():
-        parts = [
-            (f"{name}: {heading.title}", start, end)
-            for heading, start, end in document.parts()
-            if heading is not None and document.text[start:end].strip()
-        ]
-        if len(parts) < 2:
-            continue
-        found = Counter(
-            section
-            for item in items
-            for section in {
-                section
-                for span in item.gold or ()
-                for section, start, end in parts
-                if span.document == name and span.start < end and start < span.end
-            }
-        )
-        counts |= {section: found[section] for section, _, _ in parts}
-    return counts
 
 
 def _uncovered(items: Sequence[GoldenItem], log: Sequence[str]) -> list[str]:

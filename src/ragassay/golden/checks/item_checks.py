@@ -1,5 +1,5 @@
 """Checks by rules: gold spans and their texts, queries that hold their answer, references that
-contradict each other, queries asked twice, ages, and documents that changed or are nearly alike."""
+contradict each other, queries asked twice, ages, and documents that changed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from ragassay.base.counts import grouped
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
 from ragassay.golden.alignment.text_finding import Forms
 from ragassay.golden.documents import COPY, Document, text_at
 from ragassay.golden.golden_diff import differing, excerpt
-from ragassay.golden.golden_folder import DOCUMENTS, MANIFEST, GoldenSet
+from ragassay.golden.golden_folder import MANIFEST, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import near_duplicates, plain
 from ragassay.judges.offline.words import content, spaced
-from ragassay.texts import sentences
 
 K = TypeVar("K", bound=Hashable)
 METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
@@ -39,17 +36,9 @@ _POLAR = {
     "是的": ("否", "不是", "不是的"), "对": ("不对",), "對": ("不對",),
 }  # fmt: skip
 """Words of yes, each with its words of no."""
-_NEGATIONS = frozenset({"not", "never", "nicht", "nie", "niemals", "pas", "jamais", "no", "nunca"})
-"""Words that negate a sentence, which is one without them, too."""
 _DIGITS = re.compile(r"\d+")
 _ZONES = timedelta(days=1)
 """By how much the day of a person is ahead of that of UTC."""
-_ALIKE = 0.8
-"""Two documents with at least this share of equal sentences are reported."""
-_FEWEST = 3
-"""Fewest equal sentences of documents that are reported: a heading may be most of a short one."""
-_HOLDERS = 20
-"""Documents with one sentence that are all compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +142,7 @@ class Look:
 
 
 def changed_documents(look: Look) -> Findings:
-    """What changed in the documents since the spans were made, and which are nearly alike."""
+    """What changed in the documents since the spans were made."""
     golden, documents = look.golden, look.documents
     recorded = golden.known_documents()
     for name, one in documents.items():
@@ -167,46 +156,6 @@ def changed_documents(look: Look) -> Findings:
         yield _look("unreadable", names=unreadable)
     if documents and not recorded:
         yield _look("documents_not_listed", manifest=MANIFEST)
-    own, elsewhere = golden.folder / DOCUMENTS, golden.documents_in
-    if own.is_dir() and elsewhere is not None and own.resolve() != elsewhere.resolve():
-        yield _look("folder_not_used", own=str(own), manifest=MANIFEST, used=str(elsewhere))
-    for pair in nearly_alike(documents):
-        yield _look("nearly_alike", pair=str(pair))
-
-
-class Alike(NamedTuple):
-    """The ids of two documents, and the share of their sentences that both hold, 0 to 1."""
-
-    first: str
-    second: str
-    share: float
-
-    def __str__(self) -> str:
-        return f"{self.first} and {self.second} have {self.share:.0%} of their sentences in common"
-
-
-def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
-    """The pairs of documents of which most sentences are equal, the most alike first.
-
-    The same sentence then has gold in one of the two only, and a passage with it from the other one
-    counts as wrong.
-    """
-    held = {
-        name: Counter(filter(None, (plain(one.text[slice(*at)]) for at in sentences(one.text))))
-        for name, one in documents.items()
-    }
-    holders = grouped((sentence, name) for name, counts in held.items() for sentence in counts)
-    pairs: set[tuple[str, str]] = set()
-    for names in holders.values():
-        # Of a sentence that stands everywhere each document is compared with the next one only.
-        pairs.update(combinations(names, 2) if len(names) <= _HOLDERS else pairwise(names))
-    alike = []
-    for first, second in pairs:
-        n_common = (held[first] & held[second]).total()
-        share = 2 * n_common / (held[first].total() + held[second].total())
-        if share >= _ALIKE and n_common >= _FEWEST:
-            alike.append(Alike(first, second, share))
-    return sorted(alike, key=lambda one: (-one.share, one.first, one.second))
 
 
 def misplaced_spans(look: Look) -> Findings:
@@ -278,25 +227,6 @@ def contradictions(look: Look) -> Findings:
         for one in item.references:
             if plain(one) in wrong:
                 yield _error("right_and_wrong", item.id, text=one)
-        for one, other in combinations(item.references, 2):
-            if differ := _same_but_for(one, other):
-                yield _look("differ_alone", item.id, one=one, other=other, what=differ)
-
-
-def _same_but_for(one: str, other: str) -> str:
-    """What alone tells two texts apart: a number in digits, a negation; empty for anything else."""
-    words, others = plain(one).split(), plain(other).split()
-    first, second = numbers(one), numbers(other)
-    if first and second and first.isdisjoint(second):
-        plain_words, plain_others = (
-            [word for word in text if not _DIGITS.search(word)] for text in (words, others)
-        )
-        return "a number" if plain_words == plain_others else ""
-    for fewer, more in ((words, others), (others, words)):
-        without = [word for word in more if word not in _NEGATIONS]
-        if without == fewer and fewer and len(without) < len(more):
-            return "a negation"
-    return ""
 
 
 def numbers(text: str) -> set[str]:

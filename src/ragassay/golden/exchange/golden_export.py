@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import groupby, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,9 @@ def workbook(
     title: str = "queries",
     widths: Sequence[int] = (),
     filled: int = 0,
-    choices: Sequence[Sequence[str]] = (),
 ) -> bytes:
     """An Excel workbook of texts. With ``widths`` of the columns, in characters, texts are wrapped;
-    ``filled`` is the column that people fill in, and ``choices`` what each row of it may hold."""
+    ``filled`` is the column that people fill in."""
     with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter
     stream = io.BytesIO()
@@ -107,13 +106,6 @@ def workbook(
                     )
                 # As text, also where it looks like a formula or an address.
                 sheet.write_string(place, column, cell, text if place else head)
-        number = 1
-        for values, group in groupby(choices):
-            last = number + sum(1 for _ in group) - 1
-            if values:
-                allowed = {"validate": "list", "source": list(values)}
-                sheet.data_validation(number, filled, last, filled, allowed)
-            number = last + 1
     return stream.getvalue()
 
 
@@ -150,21 +142,15 @@ class ExportFormat:
         """What it holds of an item, by the names of `parts_of`; empty for every field."""
         return frozenset(self.holds) or frozenset(_named(self.record or {}))
 
-    def lacking(self, item: GoldenItem) -> str:
-        """What an item lacks to have a record: ``no reference``; empty for nothing."""
-        lacking = [noun for field, noun in _NEEDED.items() if not getattr(item, field)]
-        return " and ".join(f"no {one}" for one in lacking if one in self.nouns)
-
-    @property
-    def nouns(self) -> list[str]:
-        """What an item needs."""
-        return [_NEEDED[field] for field in self.needs]
+    def has(self, item: GoldenItem) -> bool:
+        """Whether an item has what a record needs."""
+        return all(getattr(item, field) for field in self.needs)
 
     def records(self, item: GoldenItem) -> list[Record]:
         """The records of an item."""
         if self.record is None:
             return [item.to_record()]
-        if self.lacking(item):
+        if not self.has(item):
             return []
         every = _pairs(item) if "right" in self.parts else [parts_of(item)]
         return [_filled(self.record, parts) for parts in every]
@@ -230,8 +216,8 @@ def exported(items: _Items, kind: str, documents: _Documents) -> Exported:
     chosen = EXPORTS[kind]
     made = WRITERS[chosen.file][1](items, chosen, documents)
     if not made.rows:
-        nouns = " and a ".join(chosen.nouns)
-        raise InputError(f"none of its items has a {nouns}: there is nothing to write")
+        needs = " and ".join(chosen.needs)
+        raise InputError(f"none of its items has {needs}: there is nothing to write")
     return made
 
 
@@ -286,53 +272,35 @@ def _beir(items: _Items, _: ExportFormat, documents: _Documents) -> Exported:
     return Exported(files, len(judged))
 
 
-_NEEDED = {
-    "references": "reference",
-    "negative_references": "wrong answer",
-    "gold": "gold span",
+_HELD: Mapping[str, frozenset[str]] = {
+    "query": frozenset({"query", "turns"}),
+    "history": frozenset({"turns"}),
+    "references": frozenset({"first", "references", "targets", "right"}),
+    "negative_references": frozenset({"wrong"}),
+    "gold": frozenset({"texts", "grades"}),
+    "answerability": frozenset({"labels"}),
 }
-"""What an item has in fields that a format may need."""
+"""The parts that hold a field of an item, where they are not called as it is."""
 
 
 def left_out(items: _Items, kind: str) -> list[str]:
-    """What a format cannot hold of items: ``2 further references``, ``type of 3 items``. Items
-    without a record do not count."""
+    """What a format cannot hold of items: ``type and tags of 3 items``. Items without a record do
+    not count."""
     parts = EXPORTS[kind].parts
     if not parts:
         return []
-    held = [item for item in items if not EXPORTS[kind].lacking(item)]
-    n_references = [len(item.references) for item in held]
-    n_further = sum(max(0, n - 1) for n in n_references)
-    of_references = {"first", "references", "targets", "right"}
-    n_spans = sum(len(item.gold or ()) for item in held)
-    said_by = sum(bool(one.by) for item in held for one in item.negative_references)
-    counts = (
-        ("query", len(held), bool(parts & {"query", "turns"})),
-        ("reference", sum(n_references), bool(parts & of_references)),
-        ("further reference", n_further, "first" not in parts),
-        ("wrong answer", sum(len(one.negative_references) for one in held), "wrong" in parts),
-        ("earlier turn", sum(len(item.history) for item in held), "turns" in parts),
-        ("gold span", n_spans, bool(parts & {"texts", "grades"})),
-    )
-    lacking = [plural(n, noun) for noun, n, is_held in counts if n and not is_held]
-    for part, rest in (("texts", "documents, places and grades"), ("grades", "texts and places")):
-        if part in parts and n_spans:
-            lacking.append(f"{rest} of {plural(n_spans, 'gold span')}")
-    if said_by and "wrong" in parts:
-        lacking.append(f"who said so of {plural(said_by, 'wrong answer')}")
-    if "id" not in parts and held:
-        lacking.append(f"{plural(len(held), 'id')} (they are tags there)")
-    others = [one for one in GoldenItem.model_fields if one not in _COUNTED and one not in parts]
-    if "labels" in parts:
-        others.remove("answerability")
-    given = [(sum(_is_given(item, field) for item in held), field) for field in others]
-    for n, fields in grouped(pair for pair in given if pair[0]).items():
-        names = " and ".join(filter(None, (", ".join(fields[:-1]), fields[-1])))
-        lacking.append(f"{names} of {plural(n, 'item')}")
-    return lacking
-
-
-_COUNTED = ("id", "query", "history", "references", "negative_references", "gold")
+    held = [item for item in items if EXPORTS[kind].has(item)]
+    n_of = {
+        field: sum(_is_given(item, field) for item in held)
+        for field in GoldenItem.model_fields
+        if parts.isdisjoint(_HELD.get(field, {field}))
+    }
+    if "first" in parts:
+        n_of["further references"] = sum(len(item.references) > 1 for item in held)
+    if "gold" not in n_of:
+        n_of["places of gold"] = sum(bool(item.gold) for item in held)
+    by_number = grouped((n, field) for field, n in n_of.items() if n)
+    return [f"{' and '.join(fields)} of {plural(n, 'item')}" for n, fields in by_number.items()]
 
 
 def _is_given(item: GoldenItem, field: str) -> bool:

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from ragassay import formats
 from ragassay.base.counts import few, grouped
 from ragassay.base.errors import InputError, UsageError, did_you_mean
-from ragassay.base.sample import Answerability, GoldPassage, Identity, Sample
+from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns, Mapper, folded
 from ragassay.formats.records import field_values
-from ragassay.formats.records.field_names import FIELD_OF, FieldKeys
-from ragassay.golden.alignment.text_finding import MOST_SIGHTED, Likeness, TextFinder
+from ragassay.formats.records.field_names import FIELD_OF
+from ragassay.golden.alignment.text_finding import MOST_SIGHTED, TextFinder
 from ragassay.golden.documents import Document, names_of, one_error, text_at
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, negatives_in, tags_in, wrong_record
 
@@ -34,8 +34,6 @@ class Placing:
     Attributes:
         number: of the gold passages of its record, from 0.
         gold: at its place; ``None`` where it has none.
-        likeness: of the text in the document: ``exact`` also where the file gives the place.
-        distance: edits over characters between the text of the file and that of the document.
     """
 
     item: str
@@ -44,8 +42,6 @@ class Placing:
     number: int
     said: GoldPassage
     gold: GoldPassage | None = None
-    likeness: Likeness = "exact"
-    distance: float = 0.0
     reason: str = ""
 
     @property
@@ -54,27 +50,10 @@ class Placing:
         line = "" if self.line is None else f", line {self.line}"
         return f"{self.item} ({self.file.name}{line}, field 'gold.{self.number}')"
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of notes about how it was placed."""
-        if self.gold is None:
-            return ("gold_left_out",)
-        is_moved = self.said.start not in (None, self.gold.start)
-        moved = ("gold_moved",) if is_moved else ()
-        filled = () if self.said.text else ("gold_filled",)
-        return (*moved, *filled, *_FOUND.get(self.likeness, ()))
-
     def to_record(self) -> dict[str, Any]:
         """What provenance keeps of a passage without a place."""
         parts = {name: getattr(self.said, name) for name in ("text", "document", "id", "grade")}
         return {name: value for name, value in parts.items() if value} | {"reason": self.reason}
-
-
-_FOUND: Mapping[Likeness, tuple[str, ...]] = {
-    "but for white space": ("gold_spaced",),
-    "but for markup": ("gold_marked_up",),
-    "nearly": ("gold_nearly",),
-}
 
 
 @dataclass(frozen=True)
@@ -99,9 +78,8 @@ def imported(
 
     What only some of a query's records say counts for all. What belongs to answers is left out:
     metadata in which records differ. Gold without a place, or at a wrong one, is put where its text
-    stands, if that is so once: exactly, else whatever the white space, else whatever the markup,
-    else nearly (see `TextFinder`). Gold with a place and no text has the text that stands there.
-    Gold that has no place is kept in the item's provenance (see `unplaced`).
+    stands, if that is so once (see `TextFinder`); gold with a place and no text has the text that
+    stands there. Gold that has no place is kept in the item's provenance (see `unplaced`).
 
     Args:
         accept: whether items count as accepted that the file neither accepts nor rejects.
@@ -113,8 +91,6 @@ def imported(
     samples = list(mapper.of_files(files))
     if not samples:
         raise mapper.nothing_known or InputError("there are no records", path=path)
-    mapper.tell_what_systems_did(samples)
-    mapper.tell_other_columns()
     mapper.finish(path)
     items: list[GoldenItem] = []
     placings: list[Placing] = []
@@ -174,7 +150,7 @@ def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder)
     [(name, start, end)] = sighting.places
     text = documents[name].text[start:end]
     gold = replace(wanted, document=name, start=start, end=end, text=text)
-    return replace(one, gold=gold, likeness=sighting.likeness, distance=sighting.distance)
+    return replace(one, gold=gold)
 
 
 def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
@@ -261,12 +237,6 @@ _SPAN_COLUMNS = {f"gold_{part}": part for part in ("document", "start", "end", "
 _OWN = (*_TEXTS, "tags", "provenance", *_SPAN_COLUMNS)
 """Fields of an item that a user can name a column for, and that no sample has."""
 
-_OF_SYSTEMS = {
-    "references": ("said", "what is expected"),
-    "gold": ("retrieved", "where the answer stands"),
-}
-"""For a field of an item: what a system did to give what may be meant by it, and what that is."""
-
 
 class ItemMapper(Mapper):
     """Keeps beside each sample the line, and the fields that only an item of a golden set has.
@@ -287,13 +257,8 @@ class ItemMapper(Mapper):
             super().__init__(path, queries_alone=True, columns=of_samples, encoding=encoding)
         except UsageError as error:
             raise UsageError(f"{error} Of golden sets also: {', '.join(_OWN)}.") from None
-        self._other_columns: dict[str, None] = {}
         self.places: dict[Identity, tuple[Path, int]] = {}
         self.own: dict[Identity, dict[str, Any]] = {}
-        self._keys: Mapping[str, str] = {}
-        self._by_systems: dict[str, dict[Identity, tuple[str, int]]] = {
-            field: {} for field in _OF_SYSTEMS
-        }
         self._known_columns: set[str] = set()
 
     def sample(
@@ -301,7 +266,7 @@ class ItemMapper(Mapper):
     ) -> Sample:
         """The sample of a record without the fields of an item. Arguments: as of the base class."""
         try:
-            own, rest = self._divided(self._with_span(self._renamed(record), line))
+            own, rest = self._divided(self._with_span(self._renamed(record)))
         except InputError as error:
             raise error.at(path=self.path, line=line) from None
         sample = super().sample(rest, line, beside)
@@ -311,28 +276,7 @@ class ItemMapper(Mapper):
             metadata = {key: one for key, one in sample.metadata.items() if key not in empty}
             sample = replace(sample, metadata=metadata)
         self.own[sample.identity] = own
-        if sample.answer is not None and (key := self._keys.get("answer")) is not None:
-            self._by_systems["references"][sample.identity] = key, line
-        if sample.passages and (key := self._keys.get("passages")) in rest:
-            self._by_systems["gold"][sample.identity] = str(key), line
         return sample
-
-    def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
-        """Where the fields of a record are; these are kept. Arguments: as of the base class."""
-        fields = super().plan(record, chosen)
-        self._keys = fields.keys
-        if self.cells:
-            others = (name for name in fields.rest if folded(name) not in _OWN)
-            self._other_columns.update(dict.fromkeys(others))
-        return fields
-
-    def tell_other_columns(self) -> None:
-        """Notes the columns of tables that hold no field."""
-        if self._other_columns:
-            self.note(
-                f"tables with columns that hold no field ({few(list(self._other_columns))})",
-                "They are metadata. If one holds a field, say so: --columns FIELD=COLUMN.",
-            )
 
     def _renamed(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record with the columns that the user named for fields of an item under these."""
@@ -356,25 +300,7 @@ class ItemMapper(Mapper):
             if key in chosen or folded(key) not in chosen.values()
         }
 
-    def tell_what_systems_did(self, samples: Sequence[Sample]) -> None:
-        """Notes answers of queries without a reference, and passages of queries without gold: they
-        may be what is expected."""
-        complete = {("gold", one.id) for one in samples if one.gold is not None}
-        for one in samples:
-            expects_none = one.answerability is Answerability.UNANSWERABLE
-            if one.references or one.reference_groups or expects_none:
-                complete.add(("references", one.id))
-        for field, (did, meant) in _OF_SYSTEMS.items():
-            for (name, *_), (key, line) in self._by_systems[field].items():
-                if (field, name) not in complete:
-                    self.note(
-                        f"records without {field} that have a field {key!r}",
-                        f"It is read as what a system {did}, which no golden set holds. If it is "
-                        f"{meant}: --columns {field}={key}.",
-                        line,
-                    )
-
-    def _with_span(self, record: Mapping[str, Any], line: int) -> Mapping[str, Any]:
+    def _with_span(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record with gold spans in place of the columns that say where they stand: one, or one
         for each text of a list."""
         keys = {part: key for key in record if (part := _SPAN_COLUMNS.get(folded(key)))}
@@ -382,11 +308,6 @@ class ItemMapper(Mapper):
         if "gold" in self.columns or not values.keys() & {"document", "text"}:
             return record
         if any(FIELD_OF.get(folded(key)) == "gold" and record[key] for key in record):
-            self.note(
-                f"records with gold and {', '.join(map(repr, keys.values()))}",
-                "The gold is read, and these columns are metadata.",
-                line,
-            )
             return record
         read = {
             part: field_values.unpack(value, keys[part]) if self.cells else value

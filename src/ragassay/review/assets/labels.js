@@ -28,7 +28,7 @@
     const plain = needed().length === 1 ? needed()[0].name : null;
     let given = question.given === "cannot tell" ? null : question.given;
     if (given !== null && plain && (typeof given !== "object" || Array.isArray(given))) given = { [plain]: given };
-    answer = structuredClone(kept.get(pathOf(entry)) || given || question.suggested || {});
+    answer = structuredClone(kept.get(pathOf(entry)) || given || {});
     row = 0;
     draw();
     scrollTo(0, 0);
@@ -151,7 +151,7 @@
     const entry = here();
     const told = await ask("/labels", {
       key: entry.key, reviewer: who(), answer: given, seconds: Page.seconds(),
-      calibration: entry.calibration, final: question.others.length > 0,
+      final: question.others.length > 0,
     });
     kept.delete(pathOf(entry));
     take(told);
@@ -164,7 +164,7 @@
     const next = list.queue.slice(list.at + 1).find(isLeft);
     list.queue = list.queue.filter((one, n) => n <= list.at || isLeft(one));
     if (next) { list.at = list.queue.indexOf(next); await open(); } else await filter();
-    tell(told.right === undefined ? "" : "Your last answer " + (told.right ? "is as known." : `is not the known one, which is: ${told.known.replaceAll("\n", ", ")}.`));
+    tell("");
   }
 
   async function undo() {
