@@ -27,7 +27,6 @@ from ragassay.base.errors import RagassayWarning
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import AllSamples, Window
-from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 
 NUMERIC = [
@@ -386,17 +385,6 @@ def test_qrels_and_run_of_different_kinds_are_refused() -> None:
             evaluate_run(qrels, run)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="f1 is no measure"):
         evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, "f1")
-
-
-def test_keys_that_collide_by_chance_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    qrels = (["q", "q"], ["a", "c"], [1, 2])
-    run = (["q", "q", "q"], ["a", "b", "c"], [1.0, 2.0, 3.0])
-    expected = evaluate_run(qrels, run).values
-    monkeypatch.setattr(
-        ranking_sources, "_keys", lambda documents, code: np.zeros(len(code), np.uint64)
-    )
-    found = evaluate_run(qrels, run).values
-    assert {k: v.tolist() for k, v in found.items()} == {k: v.tolist() for k, v in expected.items()}
 
 
 def test_err_takes_the_largest_grade_of_all_samples_as_the_top_of_the_scale() -> None:

@@ -40,15 +40,12 @@ _FIGURES = ("precision", "recall", "fmeasure")
 def precision_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Distinct gold chunks among the first ``k``, divided by ``k``.
+    """Distinct gold chunks among the first ``k``, divided by ``k``: 0 to 1.
 
     Args:
-        retrieved_chunks: texts in rank order.
+        retrieved_chunks: texts in rank order; none give 0.
         ground_truth_chunks: gold texts; copies count once.
         k: how many ranks count, at least 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
 
     Raises:
         ArgumentError: ``k`` is below 1, or there are chunks but no gold.
@@ -65,13 +62,10 @@ def precision_at_k_similarity(
     """Chunks among the first ``k`` with a cosine of at least the threshold to some gold, over k.
 
     Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
+        retrieved_embeddings: one vector a chunk, in rank order; none give 0.
         ground_truth_embeddings: one vector a gold chunk.
         k: how many ranks count, at least 1.
         similarity_threshold: smallest cosine that is a match, -1 to 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
 
     Raises:
         ArgumentError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
@@ -83,19 +77,8 @@ def precision_at_k_similarity(
 def recall_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Share of the distinct gold chunks that are among the first ``k``.
-
-    Args:
-        retrieved_chunks: texts in rank order.
-        ground_truth_chunks: gold texts; copies count once.
-        k: how many ranks count, at least 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
-    """
+    """Share of the distinct gold chunks that are among the first ``k``: 0 to 1. Arguments and errors
+    are those of `precision_at_k_exact`."""
     hits = _exact_hits(retrieved_chunks, ground_truth_chunks, k)
     return hits / len(set(ground_truth_chunks)) if hits else 0.0
 
@@ -107,19 +90,7 @@ def recall_at_k_similarity(
     similarity_threshold: float = 0.8,
 ) -> float:
     """Share of the gold vectors that some vector among the first ``k`` is near; repeats count.
-
-    Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
-        ground_truth_embeddings: one vector a gold chunk.
-        k: how many ranks count, at least 1.
-        similarity_threshold: smallest cosine that is a match, -1 to 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
-    """
+    Arguments and errors are those of `precision_at_k_similarity`; no gold is always an error."""
     _check_gold(ground_truth_embeddings)
     near = _near_first(retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return int(near.any(axis=0).sum()) / len(ground_truth_embeddings)
@@ -128,19 +99,7 @@ def recall_at_k_similarity(
 def f1_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`.
-
-    Args:
-        retrieved_chunks: texts in rank order.
-        ground_truth_chunks: gold texts; copies count once.
-        k: how many ranks count, at least 1.
-
-    Returns:
-        0 to 1; 0 where both are 0.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
-    """
+    """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`, with their arguments."""
     return harmonic(
         precision_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
         recall_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
@@ -153,20 +112,8 @@ def f1_at_k_similarity(
     k: int,
     similarity_threshold: float = 0.8,
 ) -> float:
-    """Harmonic mean of `precision_at_k_similarity` and `recall_at_k_similarity`.
-
-    Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
-        ground_truth_embeddings: one vector a gold chunk.
-        k: how many ranks count, at least 1.
-        similarity_threshold: smallest cosine that is a match, -1 to 1.
-
-    Returns:
-        0 to 1; 0 where both are 0.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
-    """
+    """Harmonic mean of `precision_at_k_similarity` and `recall_at_k_similarity`, with their
+    arguments."""
     inputs = (retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
 
@@ -231,20 +178,8 @@ def hybrid_log_rank_score_similarity(
     gamma: float = 1.0,
     alpha: float = 0.5,
 ) -> float:
-    """`hybrid_log_rank_score_exact` over vectors.
-
-    The rank of a gold chunk is that of the first vector near it.
-
-    Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
-        ground_truth_embeddings: one vector a gold chunk.
-        similarity_threshold: smallest cosine that is a match, -1 to 1.
-        gamma: steepness of the worth of ranks, at least 0.
-        alpha: weight of recall, 0 to 1.
-
-    Raises:
-        ArgumentError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
-    """
+    """`hybrid_log_rank_score_exact` over vectors: the rank of a gold chunk is that of the first
+    vector near it, with a cosine of at least ``similarity_threshold``."""
     _check_gold(ground_truth_embeddings)
     n_gold, n = len(ground_truth_embeddings), len(retrieved_embeddings)
     if not n:
@@ -258,14 +193,8 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
     """Sentence BLEU of a text against all references at once, 0 to 1.
 
     sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. No reference gives 0; an empty
-    text gives 1 when all references are empty and 0 otherwise.
-
-    Args:
-        retrieved_chunk: the text to score.
-        ground_truth_chunks: the references.
-
-    Raises:
-        ArgumentError: the references came as one text.
+    text gives 1 when all references are empty and 0 otherwise. Raises an ``ArgumentError`` where
+    the references came as one text.
     """
     _check_list(ground_truth_chunks)
     if not ground_truth_chunks:
@@ -276,15 +205,8 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
 
 
 def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str]) -> float:
-    """Mean over the gold chunks of the best BLEU that any retrieved chunk reaches against it.
-
-    Args:
-        retrieved_chunks: texts to score; without any the score is 0.
-        ground_truth_chunks: gold texts.
-
-    Raises:
-        ArgumentError: there is no gold, or chunks came as one text.
-    """
+    """Mean over the gold chunks of the best BLEU that any retrieved chunk reaches against it; 0
+    without retrieved chunks. Raises an ``ArgumentError`` without gold."""
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
     best = [
@@ -309,17 +231,9 @@ def rouge_score(
 def rouge_score(
     retrieved_chunk: str, ground_truth_chunk: str, *, nested: bool = False
 ) -> dict[str, float] | dict[str, dict[str, float]]:
-    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming: keys ``rouge1``, ``rouge2``, ``rougeL``.
-
-    Args:
-        retrieved_chunk: the text to score.
-        ground_truth_chunk: the reference.
-        nested: give ``precision``, ``recall`` and ``fmeasure`` under each key. That is what
-            datapizza's own function returns; its documentation promises F1 scores.
-
-    Returns:
-        Values from 0 to 1; all are 0 when either text is empty.
-    """
+    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming, 0 to 1: keys ``rouge1``, ``rouge2``,
+    ``rougeL``. With ``nested`` each key holds ``precision``, ``recall`` and ``fmeasure``: that is
+    what datapizza's own function returns; its documentation promises F1 scores."""
     values_of = rouge(retrieved_chunk, ground_truth_chunk)
     if nested:
         return {
@@ -334,14 +248,8 @@ def corpus_rouge_scores(
     """For each ROUGE, precision, recall and F1 (``fmeasure``) averaged over the gold chunks.
 
     Each gold chunk is compared with the retrieved chunk whose recall is highest (the first of
-    equals). All are 0 when nothing was retrieved.
-
-    Args:
-        retrieved_chunks: texts to score.
-        ground_truth_chunks: gold texts.
-
-    Raises:
-        ArgumentError: there are chunks but no gold, or chunks came as one text.
+    equals). All are 0 when nothing was retrieved. Raises an ``ArgumentError`` where there are
+    chunks but no gold.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}
