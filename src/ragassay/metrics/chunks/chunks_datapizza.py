@@ -77,7 +77,7 @@ def precision_at_k_similarity(
 def recall_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Share of the distinct gold chunks that are among the first ``k``: 0 to 1. Arguments and errors
+    """Share of the distinct gold chunks that are among the first ``k``. Arguments and errors
     are those of `precision_at_k_exact`."""
     hits = _exact_hits(retrieved_chunks, ground_truth_chunks, k)
     return hits / len(set(ground_truth_chunks)) if hits else 0.0

@@ -171,8 +171,7 @@ class Given(Metric):
         rule = self.rule_of_value or f"a number{within}"
         yield CountedFact(
             f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is {rule}). "
-            "{It was|They were} not taken: a score stands there only where other values of the "
-            "record give it.",
+            "{It was|They were} not taken.",
             n,
         )
 
