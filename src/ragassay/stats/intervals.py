@@ -1,4 +1,4 @@
-"""Confidence intervals of a mean: which kinds there are, and one for values with clusters.
+"""Confidence intervals of a mean.
 
 Sources of the bootstraps: B. Efron, "Better bootstrap confidence intervals", Journal of the
 American Statistical Association 82 (1987); B. Efron and R. Tibshirani, "An Introduction to the

@@ -1,16 +1,9 @@
 """Retrieval over chunks, corrected: every gold chunk makes one hit, and perfect retrieval scores 1.
 
 A retrieved chunk is relevant when it is a gold chunk (``by=exact``: the same id, or the same text
-up to whitespace) or close to one (``by=cosine``). Hits are one to one: many
-copies of a chunk do not inflate the precision, and one generic chunk does not recall every gold
-chunk. Gold chunks named twice count once. A copy of a chunk that stands higher in the ranking keeps
-its rank and is a miss, or is removed first (``duplicates=drop``).
-
-The vectors are the record's, in ``given`` under ``passage_embeddings`` and ``gold_embeddings`` (one
-list of numbers for each passage and each gold passage, in the sample's order), else the run's
-embedder's. A record must bring both or neither: vectors of two models cannot be compared.
-
-The published forms are in `ragassay.metrics.chunks.chunks_published`.
+up to whitespace) or close to one (``by=cosine``). Hits are one to one, and gold chunks named twice
+count once. The vectors are the record's, in ``given`` under ``passage_embeddings`` and
+``gold_embeddings``, else the run's embedder's; a record must bring both or neither.
 """
 
 from __future__ import annotations

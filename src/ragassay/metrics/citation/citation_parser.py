@@ -1,13 +1,4 @@
-"""From an answer's text to statements, each with what it cites.
-
-Three ways to split a text, because the published ones differ:
-
-===============  ==================================================================================
-`parts`          the text up to the next citation is one part, as Open RAG Eval's page says; every
-                 form of citation is understood (`ragassay.metrics.citation.citable`)
-`sentences`      one statement a sentence, as TREC's assessors see it
-`published_parts`  the parts exactly as Open RAG Eval's loader splits them
-===============  ==================================================================================
+"""From an answer's text to statements, each with what it cites, split in the three published ways.
 
 A citation belongs to the text before it, or to the text after it where a line begins with it. A
 list of sources at the end of an answer cites nothing.

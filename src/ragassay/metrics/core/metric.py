@@ -2,31 +2,8 @@
 
 A metric is a frozen dataclass. Its class says what it measures; its fields are its parameters, and
 its printed name carries those that differ from their defaults: ``nDCG@10``, ``P(rel=2)@5``,
-``rougeL(stem=false).f``. `ragassay.metrics.core.naming` reads such a name back.
-
-Adding one takes one file in this package::
-
-    @register
-    class Shout(SampleMetric):
-        '''Share of letters that are capitals.
-
-        Details, in paragraphs of their own; in many there are none.
-
-        Formula: capital letters / letters
-        Part NAME: what that part of the value is, of a metric that has parts
-        Misleads where: an abbreviation is no shout
-        Source: our own
-        '''
-
-        name = "shout"
-        family = "answer"
-        needs = ("answer",)
-
-        def score_sample(self, sample: Sample) -> Outcome:
-            ...
-
-The docstring is the only description of a metric: commands, pages and docs/metrics.md show it. A
-function becomes a metric under `measure`, where a base of its family prepares the data.
+``rougeL(stem=false).f``. `ragassay.metrics.core.naming` reads such a name back. CONTRIBUTING.md
+shows how to add one. Its docstring is its only description: commands and docs/metrics.md show it.
 """
 
 from __future__ import annotations

@@ -1,18 +1,9 @@
 """AutoNuggetizer: which of the facts that a good answer holds does this answer hold?
 
-Six scores from one set of questions: ``nuggets.all``, ``vital``, ``weighted`` and their strict
-forms.
-
-First the best nuggets of a query are made from its graded passages. The published limits are
-enforced here, not only asked for in the prompt: passages of a grade, at most so many rounds,
-nuggets and words, near-duplicates merged (`Distinct`), importance in batches, vital ones first and
-the best kept.
-
-Passages are read in windows. In each round, every window that brought something new in the round
-before is asked what the list lacks. The rounds end when one brings nothing or the list is full. In
-the first round no window may fill more than its share of the remaining room, so that later windows
-contribute too. Where the list is ``refined``, every reply is the whole list, and the rounds end
-when none changes it.
+The best nuggets of a query are made from its graded passages. The published limits are enforced
+here, not only asked for in the prompt. Passages are read in windows; in each round, every window
+that brought something new in the round before is asked what the list lacks, and in the first round
+no window may fill more than its share. Of a ``refined`` list every reply is the whole list.
 """
 
 from __future__ import annotations
