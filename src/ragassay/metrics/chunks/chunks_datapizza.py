@@ -77,8 +77,11 @@ def precision_at_k_similarity(
 def recall_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Share of the distinct gold chunks that are among the first ``k``. Arguments and errors
-    are those of `precision_at_k_exact`."""
+    """Share of the distinct gold chunks that are among the first ``k``.
+
+    Args:
+        retrieved_chunks, ground_truth_chunks, k: as in `precision_at_k_exact`, with its errors.
+    """
     hits = _exact_hits(retrieved_chunks, ground_truth_chunks, k)
     return hits / len(set(ground_truth_chunks)) if hits else 0.0
 
@@ -90,7 +93,11 @@ def recall_at_k_similarity(
     similarity_threshold: float = 0.8,
 ) -> float:
     """Share of the gold vectors that some vector among the first ``k`` is near; repeats count.
-    Arguments and errors are those of `precision_at_k_similarity`; no gold is always an error."""
+
+    Args:
+        retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold: as in
+            `precision_at_k_similarity`, with its errors; no gold is always one.
+    """
     _check_gold(ground_truth_embeddings)
     near = _near_first(retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return int(near.any(axis=0).sum()) / len(ground_truth_embeddings)
@@ -99,7 +106,11 @@ def recall_at_k_similarity(
 def f1_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`, with their arguments."""
+    """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`.
+
+    Args:
+        retrieved_chunks, ground_truth_chunks, k: as in `precision_at_k_exact`, with its errors.
+    """
     return harmonic(
         precision_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
         recall_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
@@ -112,8 +123,11 @@ def f1_at_k_similarity(
     k: int,
     similarity_threshold: float = 0.8,
 ) -> float:
-    """Harmonic mean of `precision_at_k_similarity` and `recall_at_k_similarity`, with their
-    arguments."""
+    """Harmonic mean of `precision_at_k_similarity` and `recall_at_k_similarity`.
+
+    Args:
+        retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold: as in these two.
+    """
     inputs = (retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
 
@@ -179,7 +193,13 @@ def hybrid_log_rank_score_similarity(
     alpha: float = 0.5,
 ) -> float:
     """`hybrid_log_rank_score_exact` over vectors: the rank of a gold chunk is that of the first
-    vector near it, with a cosine of at least ``similarity_threshold``."""
+    vector near it.
+
+    Args:
+        retrieved_embeddings, ground_truth_embeddings, similarity_threshold: as in
+            `precision_at_k_similarity`; no gold is always an error.
+        gamma, alpha: as in `hybrid_log_rank_score_exact`.
+    """
     _check_gold(ground_truth_embeddings)
     n_gold, n = len(ground_truth_embeddings), len(retrieved_embeddings)
     if not n:
@@ -192,9 +212,12 @@ def hybrid_log_rank_score_similarity(
 def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> float:
     """Sentence BLEU of a text against all references at once, 0 to 1.
 
-    sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. No reference gives 0; an empty
-    text gives 1 when all references are empty and 0 otherwise. Raises an ``ArgumentError`` where
-    the references came as one text.
+    sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. An empty text gives 1 when all
+    references are empty and 0 otherwise.
+
+    Args:
+        retrieved_chunk: the text to score.
+        ground_truth_chunks: the references, a list of texts; without any the score is 0.
     """
     _check_list(ground_truth_chunks)
     if not ground_truth_chunks:
@@ -205,8 +228,12 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
 
 
 def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str]) -> float:
-    """Mean over the gold chunks of the best BLEU that any retrieved chunk reaches against it; 0
-    without retrieved chunks. Raises an ``ArgumentError`` without gold."""
+    """Mean over the gold chunks of the best BLEU that any retrieved chunk reaches against it.
+
+    Args:
+        retrieved_chunks: texts to score; without any the score is 0.
+        ground_truth_chunks: gold texts; an ``ArgumentError`` without any.
+    """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
     best = [
@@ -232,8 +259,13 @@ def rouge_score(
     retrieved_chunk: str, ground_truth_chunk: str, *, nested: bool = False
 ) -> dict[str, float] | dict[str, dict[str, float]]:
     """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming, 0 to 1: keys ``rouge1``, ``rouge2``,
-    ``rougeL``. With ``nested`` each key holds ``precision``, ``recall`` and ``fmeasure``: that is
-    what datapizza's own function returns; its documentation promises F1 scores."""
+    ``rougeL``.
+
+    Args:
+        retrieved_chunk, ground_truth_chunk: the text to score, and the reference.
+        nested: give ``precision``, ``recall`` and ``fmeasure`` under each key. That is what
+            datapizza's own function returns; its documentation promises F1 scores.
+    """
     values_of = rouge(retrieved_chunk, ground_truth_chunk)
     if nested:
         return {
@@ -248,8 +280,11 @@ def corpus_rouge_scores(
     """For each ROUGE, precision, recall and F1 (``fmeasure``) averaged over the gold chunks.
 
     Each gold chunk is compared with the retrieved chunk whose recall is highest (the first of
-    equals). All are 0 when nothing was retrieved. Raises an ``ArgumentError`` where there are
-    chunks but no gold.
+    equals).
+
+    Args:
+        retrieved_chunks: texts to score; all values are 0 without any.
+        ground_truth_chunks: gold texts; an ``ArgumentError`` without any.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}
