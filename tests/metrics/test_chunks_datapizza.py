@@ -175,26 +175,6 @@ def test_hybrid_refuses_an_alpha_that_is_no_share() -> None:
         hybrid_log_rank_score_exact(["A"], ["A"], alpha=1.5)
 
 
-def test_one_vector_may_serve_several_golds_as_published() -> None:
-    assert recall_at_k_similarity([A], [A, [0.9, 0.1, 0.0]], 1) == 1.0
-
-
-def test_identical_vectors_at_threshold_one_are_not_always_relevant_as_published() -> None:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(200, 384))
-    found = [precision_at_k_similarity([v], [v], 1, similarity_threshold=1.0) for v in vectors]
-    assert 0.2 < np.mean(found) < 0.95
-
-
-def test_a_matrix_and_a_list_of_vectors_are_the_same() -> None:
-    rng = np.random.default_rng(1)
-    r, g = rng.normal(size=(6, 4)), rng.normal(size=(3, 4))
-    for k in (1, 3, 6):
-        assert recall_at_k_similarity(r, g, k, 0.1) == recall_at_k_similarity(
-            list(r), list(g), k, 0.1
-        )
-
-
 @pytest.mark.parametrize(
     ("retrieved", "gold", "problem"),
     [

@@ -17,7 +17,6 @@ from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics import parse
-from ragassay.metrics.core.function_metrics import as_metric, own_names
 from ragassay.metrics.core.window import Window
 
 FULL = Sample(
@@ -392,28 +391,6 @@ def test_a_function_that_changes_what_it_is_given_changes_no_other_metric() -> N
     data = [{"id": "1", "passages": ["p"], "metadata": {"n": 0, "tags": ["a"]}}]
     result = ragassay.evaluate(data, [first_changes, then_looks])
     assert [row.value for row in result.scores] == [True, True]
-
-
-def test_a_value_just_outside_the_range_is_told_in_all_its_digits() -> None:
-    @ragassay.metric(name="just_above")
-    def just_above(answer: str) -> float:
-        return 1.0000000000000002
-
-    (row,) = ragassay.evaluate([{"id": "1", "answer": "a"}], [just_above]).scores
-    assert "returned 1.0000000000000002, which lies outside its range" in row.explanation
-
-
-def test_a_class_of_metrics_stands_for_its_defaults() -> None:
-    cls = type(parse("exact_match"))
-    assert as_metric(cls) == cls()
-    assert own_names([cls, cls(), "f1"]) == ["exact_match", "exact_match", "f1"]
-
-
-@pytest.mark.parametrize("name", ["a place:function", "module:function x(most=1)"])
-def test_a_place_that_python_cannot_name_is_refused(name: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        own_names([name])
-    assert str(caught.value) == f"{name!r} is no metric's name; a function's is module:function."
 
 
 def test_an_asynchronous_function_is_not_called_for_samples_that_lack_something() -> None:
