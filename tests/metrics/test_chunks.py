@@ -191,10 +191,9 @@ def test_values_are_bounded_and_junk_raises_none(retrieved, gold, junk) -> None:
         assert value(metric, sample(padded, gold)) == base
 
 
-def test_copies_are_misses_or_are_dropped() -> None:
+def test_copies_are_misses() -> None:
     one = sample(["A", "A", "B"], ["A", "B"])
     assert value("ChunkP@2", one) == 0.5
-    assert value("ChunkP(duplicates=drop)@2", one) == 1.0
 
 
 def test_gold_named_twice_counts_once() -> None:

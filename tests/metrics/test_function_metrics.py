@@ -370,7 +370,7 @@ def test_the_summary_says_why_a_metric_failed() -> None:
     data[2]["id"] = "c"
     warnings = ragassay.evaluate(data, [far, breaks, "em"]).summary.warnings
     (lies_outside,) = [one for one in warnings if one.startswith("far failed, first on sample 'a'")]
-    assert "returned 7, which lies outside its range" in lies_outside
+    assert "returned 7.0, which lies outside its range" in lies_outside
     (broken,) = [one for one in warnings if one.startswith("breaks failed, first on sample 'b'")]
     assert "raised ValueError: the grammar is missing" in broken
     alone = ragassay.evaluate(data, far).summary.warnings

@@ -33,7 +33,6 @@ from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
 
 Relevance = Literal["exact", "cosine"]
-Duplicates = Literal["miss", "drop"]
 _THRESHOLD: Final = 0.8
 _GIVEN: Final = ("passage_embeddings", "gold_embeddings")
 _SPANS_HINT = "; gold with spans is for the Span and Char metrics"
@@ -209,9 +208,7 @@ class Hits(NamedTuple):
         return int(self.flags[:k].sum())
 
 
-def chunk_hits(
-    window: Window, by: Relevance, threshold: float, rel: int, duplicates: Duplicates
-) -> list[Hits | Unscored]:
+def chunk_hits(window: Window, by: Relevance, threshold: float, rel: int) -> list[Hits | Unscored]:
     """The hits of each sample; for `Window.once`."""
 
     def hits(sample: Sample) -> Hits | Unscored:
@@ -221,13 +218,12 @@ def chunk_hits(
         passages = sample.passages or ()
         labels = same_chunks([*passages, *gold])
         labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
-        rows = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
         gold_rows = _first_ones(gold_labels)
         if by == "exact":
             lacking = comparable(passages, gold)
             if lacking is not None:
                 return lacking
-            left, right = np.array(labels, dtype=int)[rows], np.array(gold_labels)[gold_rows]
+            left, right = np.array(labels, dtype=int), np.array(gold_labels)[gold_rows]
             return Hits(credited(left[:, None] == right), len(right))
         pair = lacks_vectors(sample) or vectors_of(window, sample, rel)
         if isinstance(pair, Unscored):
@@ -235,7 +231,7 @@ def chunk_hits(
         if not passages:
             return Hits(np.zeros(0, dtype=np.bool_), len(gold_rows), pair)
         try:
-            cosines, near = likeness(pair.passages[rows], pair.gold[gold_rows], threshold)
+            cosines, near = likeness(pair.passages, pair.gold[gold_rows], threshold)
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, str(error))
         best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
@@ -289,7 +285,6 @@ class _ChunkMetric(Measured):
     by: Relevance = param("exact", "relevance: the same id or text, or a cosine")
     threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1, maximum=1)
     rel: int = param(1, "smallest grade that is relevant", minimum=1)
-    duplicates: Duplicates = param("miss", "copies of a chunk: a miss at their rank, or dropped")
 
     family = "chunks"
     needs = ("passages", "gold")
@@ -314,7 +309,7 @@ class _ChunkMetric(Measured):
         return texts_of(sample) if self.embeds else ()
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel, self.duplicates)
+        all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel)
         return [hits if isinstance(hits, Unscored) else self._score(hits) for hits in all_hits]
 
     def _score(self, hits: Hits) -> Score:

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
-from ragassay.metrics.answer.references import encode, tokeniser
+from ragassay.metrics.answer.references import encode
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare as rouge
 from ragassay.metrics.consistency.runs_spread import (
     AnswersMetric,
@@ -26,20 +26,17 @@ from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.models.encoders.token_matching import TokenMatch
 from ragassay.stats.repeats import jaccard, rank_biased_overlap
+from ragassay.texts.word_cutting import words
 
 _OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
-Tokens = Literal["unicode", "rouge"]
 
 
-def _coded(window: Window, tokens: Tokens, stem: bool) -> list[Pairs[tuple[str, str]] | Unscored]:
-    """The answers of each group in pairs, as codes of one character a token."""
-    cut = tokeniser(tokens, stem)
-    return answers_in_pairs(window.samples, lambda texts: encode(map(cut, texts)))
+def _coded(window: Window) -> list[Pairs[tuple[str, str]] | Unscored]:
+    """The answers of each group in pairs, as codes of one character a word of any script."""
+    return answers_in_pairs(window.samples, lambda texts: encode(map(words, texts)))
 
 
-def _rouges(
-    window: Window, measure: Measure, tokens: Tokens, stem: bool
-) -> list[Pairs[PRF | None] | Unscored]:
+def _rouges(window: Window, measure: Measure) -> list[Pairs[PRF | None] | Unscored]:
     """There is no value where both answers are too short: without a word, or for ROUGE-2 a pair."""
     least = 2 if measure == "rouge2" else 1
 
@@ -47,7 +44,7 @@ def _rouges(
         long = max(len(earlier), len(later)) >= least
         return rouge(measure, later, earlier) if long else None
 
-    return compare(window.once(_coded, tokens, stem), alike)
+    return compare(window.once(_coded), alike)
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,6 @@ class _RunsRouge(AnswersMetric, PairsMetric):
     """
 
     part: Literal["p", "r", "f"] = part("f", PARTS, _OF_PAIR)
-    stem: bool = param(False, "compare Porter stems instead of words")
-    tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
 
     undefined = Unscored(Reason.EMPTY_ANSWER, "neither answer holds a word")
     measure: ClassVar[Measure]
@@ -68,10 +63,10 @@ class _RunsRouge(AnswersMetric, PairsMetric):
     @property
     def signature(self) -> str:
         """Says which rules cut words of any script."""
-        return super().signature + ("|words=2" if self.tokens == "unicode" else "")
+        return f"{super().signature}|words=2"
 
     def compared(self, window: Window) -> Sequence[Pairs[PRF | None] | Unscored]:
-        return window.once(_rouges, self.measure, self.tokens, self.stem)
+        return window.once(_rouges, self.measure)
 
 
 @register

@@ -142,11 +142,9 @@ class FunctionMetric(Metric):
             outcome = Score(plain, {}, explanation)
         number = outcome.number
         if number is not None and not self.allows(number):
-            rounded = f"{number:g}"
-            exact = rounded if float(rounded) == number else repr(number)
             return Unscored(
                 Reason.FAILED,
-                f"{self.name} returned {exact}, which lies outside its range, {_range(self)}: "
+                f"{self.name} returned {number}, which lies outside its range, {_range(self)}: "
                 "state another one with @ragassay.metric(low=..., high=...)",
             )
         return outcome
