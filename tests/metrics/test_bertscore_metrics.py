@@ -20,7 +20,6 @@ from ragassay.engine.run.scoring import score_stream
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.token_matching import compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Weights
@@ -55,26 +54,6 @@ def outcome(name: str, one: Sample, models: Models | None = None) -> Any:
 
 
 # --- by name --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bertscore.f",
-        "bertscore(rescale=true,idf=true).p",
-        f"bertscore(model={MNLI}@5b07a9086c1d,layer=39).r",
-        "bertscore(model=./models/my.bert-v1,layer=3,rescale=true,lang=de,baseline=../own.tsv).f",
-        "bertscore(model=roberta-large).f",
-        f"reference_bertscore(model={MNLI}-v2,layer=4,rescale=false,given=false).p",
-        "passage_bertscore(layer=12)",
-        "rb_agg(model=xlm-roberta-large,given=false)",
-        "rb_agg_idk(rule=spec,model=xlm-roberta-large)",
-    ],
-)
-def test_models_and_folders_are_parameters_that_print_and_parse_back(name: str) -> None:
-    metric = naming.parse(name)
-    assert naming.parse(str(metric)) == metric and str(metric) == name
-    assert naming.parse_all(f"f1, {name}")[1] == metric
 
 
 def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled() -> None:
@@ -328,22 +307,6 @@ def test_a_value_that_the_record_brings_comes_first_unless_told_otherwise(mnli: 
     assert outcome("rb_agg(given=false)", one, gone).reason is Reason.NEEDS_EXTRA
 
 
-def test_samples_with_and_without_given_values_stand_in_one_window(mnli: str) -> None:
-    window = Window(
-        [
-            sample("a cat", "the cat", at=0, given={"BertscoreR": 0.2}),
-            sample("a cat", "the cat", at=1),
-            sample(None, "the cat", at=2),
-            sample("a dog", "the cat", "the dog", at=3),
-        ],
-        models=Models(ModelOptions({MNLI: mnli})),
-    )
-    found = window.outcomes(naming.parse("reference_bertscore.r"))
-    assert [getattr(one, "given", None) for one in found] == [True, False, None, False]
-    alone = outcome("reference_bertscore.r", window.samples[3], window.models)
-    assert found[3].parts["values"] == pytest.approx(alone.parts["values"], abs=CLOSE)
-
-
 def test_an_empty_answer_has_rb_agg_0_and_no_crash(mnli: str) -> None:
     """Its rescaled BERTScore is below -1; the share of ROUGE-L is 0, and so is the aggregate."""
     models = Models(ModelOptions({MNLI: mnli}))
@@ -352,28 +315,6 @@ def test_an_empty_answer_has_rb_agg_0_and_no_crash(mnli: str) -> None:
     assert recall.value == pytest.approx(-0.5170288 / (1 - 0.5170288)) and recall.explanation
     assert outcome("rb_agg", one, models).value == 0
     assert outcome("rb_agg_zero_denominator", one, models).value is False
-
-
-def test_another_encoder_is_taken_for_all_that_rests_on_bertscores(
-    bert: str, tmp_path: Path
-) -> None:
-    data = written(tmp_path / "in.jsonl", [record(1), record(2)])
-    options = {"model": bert, "layer": 2, "rescale": False}
-    result = ragassay.evaluate(str(data), "mtrag", judge=Scripted(SAID), options=options)
-    # A published name shows the parameters that were chosen.
-    shown = {name.partition("(")[0]: name for name in result.summary.metrics}
-    for field in FIELDS:
-        metric = result.summary.metrics[shown[field]]
-        assert metric.n_scored == 2
-        by_bert = field in ("BertscoreP", "BertscoreR", "BertKPrec") or field.startswith("RB_agg")
-        assert ("layer=2" in shown[field]) == by_bert
-        assert (f"model={Path(bert).name}#" in metric.signature) == by_bert
-    (match,) = compare(
-        Encoder(ModelOptions(), Weights.parse(bert), 2),
-        [("It snows in the mountains.", "In the mountains of the west.")],
-    )
-    assert match is not None
-    assert result.summary.metrics[shown["BertscoreR"]].mean == pytest.approx(match.r, abs=CLOSE)
 
 
 def test_how_far_a_model_is_shows_while_it_measures(bert: str) -> None:

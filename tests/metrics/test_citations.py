@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored, UsageError
 from ragassay.base.score import Outcome
@@ -157,37 +156,6 @@ def test_parts_and_sentences_differ_where_a_sentence_cites_nothing() -> None:
         ("Cited it is.", ["1"]),
         ("The end.", []),
     ]
-
-
-ANSWERS = st.lists(
-    st.sampled_from(
-        [
-            "[1]",
-            "[2, 3]",
-            "[1-3]",
-            " ",
-            "\n",
-            "\n\n",
-            ". ",
-            "Iron",
-            "heavy",
-            "- ",
-            "Sources:",
-            "(2)",
-        ]
-    )
-    | st.text(max_size=8),
-    max_size=25,
-).map("".join)
-
-
-@given(ANSWERS)
-def test_any_text_can_be_cut(text: str) -> None:
-    for way in (parts, sentences):
-        for one in way(text, FIVE):
-            assert any(character.isalnum() for character in one.text)
-            assert len(set(one.citations)) == len(one.citations)
-    assert all(one.text for one in published_parts(text) if text.strip())
 
 
 LONG = (

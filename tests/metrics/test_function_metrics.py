@@ -17,7 +17,6 @@ from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics import parse
-from ragassay.metrics.core.window import Window
 
 FULL = Sample(
     id="1",
@@ -391,25 +390,3 @@ def test_a_function_that_changes_what_it_is_given_changes_no_other_metric() -> N
     data = [{"id": "1", "passages": ["p"], "metadata": {"n": 0, "tags": ["a"]}}]
     result = ragassay.evaluate(data, [first_changes, then_looks])
     assert [row.value for row in result.scores] == [True, True]
-
-
-def test_an_asynchronous_function_is_not_called_for_samples_that_lack_something() -> None:
-    called: list[str] = []
-
-    @ragassay.metric(name="later_words")
-    async def later_words(answer, passages):
-        called.append(answer)
-        return len(answer.split()) / 10
-
-    lacking = [
-        Sample(id="2", passages=FULL.passages),
-        Sample(id="3", answer="x", passages=(Passage(""),)),
-    ]
-    found = Window([FULL, *lacking, FULL]).outcomes(later_words)
-    assert [one.value if isinstance(one, Score) else one.detail for one in found] == [
-        0.2,
-        "the sample has no answer",
-        "passage 1 has no text",
-        0.2,
-    ]
-    assert called == ["Ann, gladly."] * 2

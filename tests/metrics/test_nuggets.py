@@ -226,13 +226,6 @@ def test_a_failure_on_the_way_is_never_a_neutral_half(fails: str) -> None:
     assert outcome("nuggets.all", Nuggetizer(FACTS[:3], fails=fails)).reason is Reason.TIMEOUT
 
 
-def test_no_vital_nugget_leaves_the_vital_scores_unscored() -> None:
-    said = Nuggetizer(FACTS[:3], vital=lambda text: False)
-    found = outcomes("nuggets.vital,nuggets.vital_strict,nuggets.weighted", said, sample())
-    assert [type(one) for one in found] == [Unscored, Unscored, Score]
-    assert found[0].reason is Reason.UNDEFINED  # type: ignore[union-attr]
-
-
 def test_an_empty_answer_holds_nothing_and_nobody_is_asked() -> None:
     said = Nuggetizer(FACTS[:3])
     assert outcome("nuggets.all", said, sample(answer=Answer(" \n"))).value == 0.0

@@ -39,15 +39,9 @@ _SPANS_HINT = "; gold with spans is for the Span and Char metrics"
 
 
 class SampleVectors(NamedTuple):
-    """Vectors of a sample, one a row.
-
-    Attributes:
-        passages: of the retrieved chunks, in rank order. A blank one is a row of zeros, whose
-            cosine with every other is 0.
-        gold: of the gold chunks that are relevant.
-        by: the embedder's label, empty where none was needed.
-        given: whether the record brought them.
-    """
+    """Vectors of a sample's retrieved chunks and of its relevant gold, one a row; a blank chunk is a row
+    of zeros. ``by`` is the embedder's label, empty where none was needed; ``given``, whether the record
+    brought them."""
 
     passages: NDArray[np.floating]
     gold: NDArray[np.floating]
@@ -189,14 +183,8 @@ def hybrid_score(
 
 
 class Hits(NamedTuple):
-    """Which of a sample's retrieved chunks are hits.
-
-    Attributes:
-        flags: one for each retrieved chunk, in rank order.
-        n_gold: how many gold chunks there are.
-        vectors: the vectors, where chunks were compared by cosine.
-        best: the highest cosine of each retrieved chunk with any gold chunk, where compared so.
-    """
+    """Which of a sample's retrieved chunks are hits, in rank order; where they were compared by cosine,
+    the vectors and the highest cosine of each chunk with any gold chunk."""
 
     flags: NDArray[np.bool_]
     n_gold: int

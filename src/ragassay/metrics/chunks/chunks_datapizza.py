@@ -135,16 +135,11 @@ def f1_at_k_similarity(
 def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
     """Worth of a rank in a list of ``n``: 1 for the first, 0 for the last, falling logarithmically.
 
-    The formula is ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``. With gamma 0 it is a
-    straight line, which is the limit; in a list of one it is 1.
-
     Args:
-        rank: from 1 to ``n``.
-        n: length of the list.
-        gamma: steepness, at least 0.
-
-    Raises:
-        ArgumentError: the rank is not between 1 and ``n``, or gamma is negative or too large.
+        rank: from 1 to ``n``, the length of the list; else an ``ArgumentError``.
+        n: length of the list; in a list of one the worth is 1.
+        gamma: steepness, at least 0, in ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``; with
+            0 a straight line, which is the limit.
     """
     if not 1 <= rank <= n:
         raise ArgumentError(f"rank must be between 1 and n = {n}, not {rank}")

@@ -60,13 +60,8 @@ W = TypeVar("W")
 
 @dataclass(frozen=True)
 class Pairs(Generic[V]):
-    """What is known of each pair of a query's runs.
-
-    Attributes:
-        repeats: the ``repeat`` of both runs, the earlier one first.
-        each: what is known, one a pair; of values ``None`` where the two cannot be compared.
-        note: what a reader of the mean should know.
-    """
+    """What is known of each pair of a query's runs (``None`` where the two cannot be compared), with the
+    ``repeat`` of both, the earlier one first, and a note for a reader of the mean."""
 
     repeats: Sequence[tuple[int, int]]
     each: Sequence[V]

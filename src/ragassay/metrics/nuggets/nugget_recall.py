@@ -168,24 +168,14 @@ _ALIKE = 0.9
 class Distinct:
     """A growing list of nuggets of which no two are the same.
 
-    Two are the same where, word by word, they differ in nothing but case, punctuation, articles,
-    forms of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word
-    and agree in every number and every negation. The rule is strict on purpose: a wrong merge loses
-    a fact, and a missed one only gives a fact a little more weight.
-
-    Attributes:
-        texts: the nuggets, in the order in which they came.
-        merged: how many were left out because they were there already.
-        refused: how many were left out because they had no word, or too many.
-
-    Args:
-        texts: the first nuggets.
-        words: most words in a nugget.
+    Two are the same where, word by word, they differ in nothing but case, punctuation, articles, forms
+    of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word and agree
+    in every number and every negation. The rule is strict on purpose: a wrong merge loses a fact.
+    ``refused`` counts those left out because they had no word, or more than ``words``.
     """
 
     def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:
         self.texts: list[str] = []
-        self.merged = 0
         self.refused = 0
         self._words = words
         self._forms: list[tuple[str, ...]] = []
@@ -203,7 +193,6 @@ class Distinct:
             self.refused += 1
             return False
         if any(_same(form, other) for other in self._forms):
-            self.merged += 1
             return False
         self.texts.append(nugget)
         self._forms.append(form)
