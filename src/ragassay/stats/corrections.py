@@ -60,8 +60,8 @@ def adjusted_p(p_values: Sequence[float | None], name: str) -> list[float | None
 def decision_levels(
     p_values: Sequence[float | None], adjusted: Sequence[float | None], alpha: float, name: str
 ) -> list[float]:
-    """The level at which each test by itself decides as the corrected family does: an interval at that
-    level excludes "no difference" exactly where the corrected test finds one.
+    """The level at which each test by itself decides as the corrected family does: an interval at
+    that level excludes "no difference" exactly where the corrected test finds one.
 
     With Holm a finding of rank j among m tests is decided at ``alpha / (m - j + 1)``, and the tests
     that are no finding at the level where the procedure stops. With Benjamini and Hochberg all are

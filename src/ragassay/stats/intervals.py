@@ -78,8 +78,8 @@ def mean_interval(
         span: lowest and highest possible value. ``auto`` needs both; without them, or where a value
             lies outside, it is Student's t widened for skewness.
         method: ``auto`` (see `ragassay.stats.bounded`), ``t``, ``percentile`` or ``bca``.
-        clusters: a label for each value. ``auto`` and ``t`` use the cluster-robust standard error with
-            G - 1 degrees of freedom for G clusters, the bootstraps draw whole clusters.
+        clusters: a label for each value. ``auto`` and ``t`` use the cluster-robust standard error
+            with G - 1 degrees of freedom for G clusters, the bootstraps draw whole clusters.
     """
     check_options(method, level, n_resamples)
     row = finite_row(values)

@@ -41,8 +41,8 @@ def percentile_interval(
 ) -> Interval:
     """A percentile (in (0, 100), as ``mean``) of values and a confidence interval for it.
 
-    The interval has at least the level, because it ends at values. Without bounds where there are too
-    few values: 95 % intervals need 6 for the median, 72 for p95, 368 for p99.
+    The interval has at least the level, because it ends at values. Without bounds where there are
+    too few values: 95 % intervals need 6 for the median, 72 for p95, 368 for p99.
     """
     check_options("auto", level, 1)
     row = np.sort(_checked(values, percent))

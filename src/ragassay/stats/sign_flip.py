@@ -85,8 +85,8 @@ class SignFlips:
         return np.where(halved, (self.p_values + beyond) / 2.0, self.p_values)
 
     def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
-        """The smallest and the largest mean difference that the test that decides does not reject at a level;
-        ``None`` for both where there are too few clusters to reject any."""
+        """The smallest and the largest mean difference that the test that decides does not reject
+        at a level; ``None`` for both where there are too few clusters to reject any."""
         sums, sizes = self.sums[:, row], self.sizes[:, self.size_columns[row]]
         observed, n = sums[0], sizes[0]
         if n == 0:
@@ -132,8 +132,9 @@ def sign_flips(
         sizes: how many pairs each cluster has in each row, same shape; 1 when left out.
         tolerance: sums closer than this count as equal, a number a row.
         halves: the rows in which ties count half (see `SignFlips`).
-        n_resamples, seed: of the random patterns, where there are more than 16 clusters. They depend on
-            the number of clusters only, so a row's result does not depend on the other rows.
+        n_resamples, seed: of the random patterns, where there are more than 16 clusters. They
+            depend on the number of clusters only, so a row's result does not depend on the other
+            rows.
     """
     if n_resamples < 1:
         raise UsageError(f"The number of resamples must be at least 1, not {n_resamples}.")

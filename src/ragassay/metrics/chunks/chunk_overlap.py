@@ -39,9 +39,9 @@ _SPANS_HINT = "; gold with spans is for the Span and Char metrics"
 
 
 class SampleVectors(NamedTuple):
-    """Vectors of a sample's retrieved chunks and of its relevant gold, one a row; a blank chunk is a row
-    of zeros. ``by`` is the embedder's label, empty where none was needed; ``given``, whether the record
-    brought them."""
+    """Vectors of a sample's retrieved chunks and of its relevant gold, one a row; a blank chunk is
+    a row of zeros. ``by`` is the embedder's label, empty where none was needed; ``given``, whether
+    the record brought them."""
 
     passages: NDArray[np.floating]
     gold: NDArray[np.floating]
@@ -183,8 +183,8 @@ def hybrid_score(
 
 
 class Hits(NamedTuple):
-    """Which of a sample's retrieved chunks are hits, in rank order; where they were compared by cosine,
-    the vectors and the highest cosine of each chunk with any gold chunk."""
+    """Which of a sample's retrieved chunks are hits, in rank order; where they were compared by
+    cosine, the vectors and the highest cosine of each chunk with any gold chunk."""
 
     flags: NDArray[np.bool_]
     n_gold: int

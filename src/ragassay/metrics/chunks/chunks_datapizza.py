@@ -138,8 +138,8 @@ def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
     Args:
         rank: from 1 to ``n``, the length of the list; else an ``ArgumentError``.
         n: length of the list; in a list of one the worth is 1.
-        gamma: steepness, at least 0, in ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``; with
-            0 a straight line, which is the limit.
+        gamma: steepness, at least 0, in ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``;
+            with 0 a straight line, which is the limit.
     """
     if not 1 <= rank <= n:
         raise ArgumentError(f"rank must be between 1 and n = {n}, not {rank}")

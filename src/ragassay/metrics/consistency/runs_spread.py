@@ -60,8 +60,8 @@ W = TypeVar("W")
 
 @dataclass(frozen=True)
 class Pairs(Generic[V]):
-    """What is known of each pair of a query's runs (``None`` where the two cannot be compared), with the
-    ``repeat`` of both, the earlier one first, and a note for a reader of the mean."""
+    """What is known of each pair of a query's runs (``None`` where the two cannot be compared),
+    with the ``repeat`` of both, the earlier one first, and a note for a reader of the mean."""
 
     repeats: Sequence[tuple[int, int]]
     each: Sequence[V]

@@ -48,9 +48,9 @@ _AT_ONCE = 64
 
 
 class FunctionMetric(Metric):
-    """A metric that a function computes, one sample at a time, from parts of it (``fields``). Numbers of
-    another ``digest`` of its source are not compared. ``place`` is ``module:function``, from which a
-    run's configuration loads it again; empty where it cannot be loaded."""
+    """A metric that a function computes, one sample at a time, from parts of it (``fields``).
+    Numbers of another ``digest`` of its source are not compared. ``place`` is ``module:function``,
+    from which a run's configuration loads it again; empty where it cannot be loaded."""
 
     function: ClassVar[Callable[..., Any]]
     fields: ClassVar[tuple[str, ...]]

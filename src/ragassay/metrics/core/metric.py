@@ -298,17 +298,19 @@ def register(cls: type[M]) -> type[M]:
 
 
 def define(name: str, base: type[M], description: str, **body: Any) -> type[M]:
-    """Registers a metric that differs from its family's base in facts alone: docstring and attributes."""
+    """Registers a metric that differs from its family's base in facts alone: docstring and
+    attributes."""
     facts = {"__doc__": description, "__module__": base.__module__, "name": name, **body}
     return register(type(name, (base,), facts))
 
 
 def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Callable[[F], F]:
-    """Registers the metric that a function computes (a decorator); its docstring describes the metric.
+    """Registers the metric that a function computes (a decorator); its docstring describes the
+    metric.
 
-    Its parameters that are fields of the base, or that have a default by `param`, `cutoff` or `part`,
-    are the metric's; the others are the data. ``facts`` are attributes of the class that differ from
-    those of the base (``low=None``).
+    Its parameters that are fields of the base, or that have a default by `param`, `cutoff` or
+    `part`, are the metric's; the others are the data. ``facts`` are attributes of the class that
+    differ from those of the base (``low=None``).
     """
 
     def made(function: F) -> F:

@@ -168,10 +168,10 @@ _ALIKE = 0.9
 class Distinct:
     """A growing list of nuggets of which no two are the same.
 
-    Two are the same where, word by word, they differ in nothing but case, punctuation, articles, forms
-    of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word and agree
-    in every number and every negation. The rule is strict on purpose: a wrong merge loses a fact.
-    ``refused`` counts those left out because they had no word, or more than ``words``.
+    Two are the same where, word by word, they differ in nothing but case, punctuation, articles,
+    forms of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word
+    and agree in every number and every negation. The rule is strict on purpose: a wrong merge loses
+    a fact. ``refused`` counts those left out because they had no word, or more than ``words``.
     """
 
     def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:

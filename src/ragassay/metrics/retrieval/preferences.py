@@ -46,8 +46,9 @@ Group = Sequence[SubGroup]
 
 @dataclass(eq=False)
 class Preferences(Rankings):
-    """The judgement groups of several queries, with the ranks at which a run holds their documents. The
-    grade of a document is its number, counted over all queries in the order of query and document id."""
+    """The judgement groups of several queries, with the ranks at which a run holds their documents.
+    The grade of a document is its number, counted over all queries in the order of query and
+    document id."""
 
     groups: Sequence[Sequence[Group]] = ()
 
@@ -99,9 +100,9 @@ were retrieved; those of which at least one was."""
 
 
 class GroupCounts(NamedTuple):
-    """The preferences of one group, fulfilled and possible, by scope (`SCOPES`), and the balanced shares:
-    if only as many irrelevant documents count as there are relevant ones, of all preferences, and of
-    those with both documents retrieved."""
+    """The preferences of one group, fulfilled and possible, by scope (`SCOPES`), and the balanced
+    shares: if only as many irrelevant documents count as there are relevant ones, of all
+    preferences, and of those with both documents retrieved."""
 
     fulfilled: tuple[int, int, int]
     possible: tuple[int, int, int]
@@ -318,8 +319,8 @@ _BETWEEN = "\x00"
 
 @dataclass(frozen=True, eq=False)
 class GroupedRankings:
-    """Rankings of queries (sorted ids) judged by several groups: one ranking for each query and group, by
-    query, and ``owner``, the index of the query of each."""
+    """Rankings of queries (sorted ids) judged by several groups: one ranking for each query and
+    group, by query, and ``owner``, the index of the query of each."""
 
     queries: tuple[str, ...]
     by_group: Rankings
