@@ -216,3 +216,9 @@ def test_scores_too_large_for_their_squares_have_no_spread() -> None:
 def test_a_run_without_an_answer_has_an_empty_text() -> None:
     assert answer_text(Sample(id="q", repeat=0)) == ""
     assert answer_text(Sample(id="q", repeat=0, answer="It is tall [1].")) == "It is tall"
+
+
+def test_the_earlier_run_is_the_one_with_the_smaller_repeat_whatever_the_order_given() -> None:
+    one = group("a b c", "a")
+    turned = Sample(id="q", runs=tuple(reversed(one.runs)))
+    assert value("runs_rouge1.p", one) == value("runs_rouge1.p", turned) == 1.0

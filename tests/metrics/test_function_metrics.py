@@ -390,3 +390,17 @@ def test_a_function_that_changes_what_it_is_given_changes_no_other_metric() -> N
     data = [{"id": "1", "passages": ["p"], "metadata": {"n": 0, "tags": ["a"]}}]
     result = ragassay.evaluate(data, [first_changes, then_looks])
     assert [row.value for row in result.scores] == [True, True]
+
+
+@pytest.mark.usefixtures("no_metric_left")
+def test_an_asynchronous_function_is_not_called_for_a_sample_that_lacks_something() -> None:
+    called: list[str] = []
+
+    @ragassay.metric(name="later_words")
+    async def later_words(answer):
+        called.append(answer)
+        return 1.0
+
+    data = [{"id": "1", "query": "Who?"}, {"id": "2", "answer": "Ann"}]
+    rows = list(ragassay.evaluate(data, [later_words]).scores)
+    assert [row.reason for row in rows] == ["missing_input", None] and called == ["Ann"]

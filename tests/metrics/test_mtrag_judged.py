@@ -85,6 +85,11 @@ def test_idk_eval_is_one_of_three(said: str, wanted: float) -> None:
     assert judge.questions == [SaysIdk(talk, "It runs at nine.")]
 
 
+def test_of_several_given_values_the_first_counts() -> None:
+    assert value("idk_eval", sample(idk_eval=[0.5, 7]), Scripted({})).value == 0.5
+    assert value("RL_F", sample(RL_F=[0.5, 0.7]), Scripted({})).value == 0.5
+
+
 @pytest.mark.parametrize(("said", "wanted"), [("yes", 1.0), ("no", 0.0)])
 def test_underspecified_eval_is_yes_or_no(said: str, wanted: float) -> None:
     judge = Scripted({"says_underspecified": {"asks": said}})
