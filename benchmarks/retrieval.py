@@ -62,8 +62,8 @@ def from_files(folder: Path, n: int, depth: int, *, shuffled: bool) -> bool:
     theirs, ours = (measure(side, folder) for side in ("theirs", "ours"))
     off = difference(folder)
     what = f"{n:,} x {depth:,} from files ({size:,.0f} MB)"
-    met = line(f"{what}, s", theirs["seconds"], ours["seconds"], 2.5)
-    met &= line("peak memory, MB", theirs["peak"], ours["peak"], 1.0)
+    met = line(f"{what}, s", theirs["seconds"], ours["seconds"], 2.0)
+    met &= line("peak memory, MB", theirs["peak"], ours["peak"], 0.7)
     print(f"largest difference of any value of any query: {off:.1e} (at most {TOLERANCE})")
     return met and off <= TOLERANCE
 
@@ -84,9 +84,9 @@ def in_memory(n: int, depth: int, *, shuffled: bool) -> bool:
     gold, rows = columns(qrels), columns(run)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(ASKED))
     sources: dict[str, tuple[Any, Any, float]] = {
-        "frames": (pl.DataFrame(gold), pl.DataFrame(rows), 2.0),
-        "arrays": (arrays(gold), arrays(rows), 2.0),
-        "dicts of dicts": (qrels, run, 1.3),
+        "frames": (pl.DataFrame(gold), pl.DataFrame(rows), 0.4),
+        "arrays": (arrays(gold), arrays(rows), 0.8),
+        "dicts of dicts": (qrels, run, 0.5),
     }
     jobs: dict[str, Callable[[], Mapping[str, float]]] = {
         what: partial(means, one, other) for what, (one, other, _) in sources.items()

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from ragassay.base.score import Outcome, Reason, Score
 from ragassay.engine.config.metric_selection import load_judge_prompt
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.llm.replies import read
 from ragassay.judges.own_rubrics import JudgePrompt
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import AnswerMatch, Match
@@ -112,15 +110,6 @@ def test_groups_are_items_that_are_all_required() -> None:
     assert accepted(made(references=("Paris", "Paree"))) == ("Paris", "Paree")
 
 
-def test_a_mean_is_the_share_of_matches() -> None:
-    samples = [
-        Sample(id=str(n), query="?", answer=Answer(text), references=("b",))
-        for n, text in enumerate(("a", "b", "bb", "c"))
-    ]
-    result = ragassay.evaluate(samples, ["answer_match"], judge=Matcher())
-    assert result.summary.metrics["answer_match"].mean == 0.5
-
-
 def test_datapizzas_name_means_the_same() -> None:
     assert naming.parse("is_matching") == naming.parse("answer_match") == AnswerMatches()
 
@@ -163,23 +152,6 @@ def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(
     assert naming.parse(str(metric)) == metric
     again = naming.parse("answer_match_very_strict(temperature=1)")
     assert naming.parse(str(again)) == again and type(again) is type(metric)
-
-
-def test_own_and_built_in_instructions_can_be_held_against_each_other(
-    tmp_path: Path, no_metric_left: None
-) -> None:
-    path = tmp_path / "strict.yaml"
-    path.write_text(
-        "name: strict_match\ninstructions: Only the same words match.\ntemperature: 0\n"
-    )
-    judge = Matcher()
-    metrics = ["answer_match", load_judge_prompt(path)]
-    result = ragassay.evaluate([SAMPLE], metrics, judge=judge)  # type: ignore[arg-type]
-    assert list(result.summary.metrics) == ["answer_match", "strict_match"]
-    assert {question.instructions for question in judge.asked} == {
-        "",
-        "Only the same words match.",
-    }
 
 
 @pytest.mark.parametrize(
@@ -232,12 +204,6 @@ def test_the_published_prompt_asks_for_the_very_keys_that_the_schema_has() -> No
     assert not re.search(r"^match:", system, re.M) and re.search(r"^is_matching:", system, re.M)
 
 
-def test_an_answer_among_words_is_found_by_its_published_keys() -> None:
-    question = AnswerMatch("q", "a", ("r",), instructions=SPEC_PROMPT)
-    found = read(question, 'Here it is: {"is_matching": true, "reasoning": "same"} That is all.')
-    assert found == Match(reasoning="same", is_matching=True)
-
-
 @pytest.mark.parametrize("answer", [True, {"is_matching": True, "reasoning": "x"}, {"match": True}])
 def test_labels_of_people_are_given_by_the_same_name(answer: object, tmp_path: Path) -> None:
     data = {"query": "q", "answer": "a", "references": ["r"]}
@@ -250,22 +216,3 @@ def test_labels_of_people_are_given_by_the_same_name(answer: object, tmp_path: P
     other = {"query": "another", "prediction": "a", "answer": "r"}
     (row,) = ragassay.evaluate([other], metrics="is_matching", judge=judge).scores
     assert '"answer":{"is_matching":true}' in row.explanation
-
-
-def test_the_users_instructions_beside_the_built_in_ones_are_told(
-    tmp_path: Path, no_metric_left: None
-) -> None:
-    path = tmp_path / "strict.txt"
-    path.write_text("Only the same words match.\n")
-
-    def told(metrics: list[str] | None) -> list[str]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            ragassay.evaluate([SAMPLE], metrics=metrics, judge=Matcher(), judge_prompt=str(path))
-        said = [str(one.message) for one in caught]
-        return [one for one in said if "two questions a sample" in one]
-
-    (said,) = told(["is_matching"])
-    assert said.startswith("is_matching asks by ragassay's instructions and answer_match_strict")
-    assert "Leave is_matching out" in said
-    assert not told(None)

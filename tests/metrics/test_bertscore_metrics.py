@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
 import ragassay
-from mtrag_records import FIELDS, SAID, lines, record, written
+from mtrag_records import FIELDS, SAID, record, written
 from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suites
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
@@ -20,7 +20,6 @@ from ragassay.engine.run.scoring import score_stream
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.token_matching import compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Weights
@@ -55,26 +54,6 @@ def outcome(name: str, one: Sample, models: Models | None = None) -> Any:
 
 
 # --- by name --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bertscore.f",
-        "bertscore(rescale=true,idf=true).p",
-        f"bertscore(model={MNLI}@5b07a9086c1d,layer=39).r",
-        "bertscore(model=./models/my.bert-v1,layer=3,rescale=true,lang=de,baseline=../own.tsv).f",
-        "bertscore(model=roberta-large).f",
-        f"reference_bertscore(model={MNLI}-v2,layer=4,rescale=false,given=false).p",
-        "passage_bertscore(layer=12)",
-        "rb_agg(model=xlm-roberta-large,given=false)",
-        "rb_agg_idk(rule=spec,model=xlm-roberta-large)",
-    ],
-)
-def test_models_and_folders_are_parameters_that_print_and_parse_back(name: str) -> None:
-    metric = naming.parse(name)
-    assert naming.parse(str(metric)) == metric and str(metric) == name
-    assert naming.parse_all(f"f1, {name}")[1] == metric
 
 
 def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled() -> None:
@@ -128,14 +107,6 @@ def test_p_r_and_f_share_one_comparison(bert: str) -> None:
     for part in "prf":
         found = window.outcomes(naming.parse(f"bertscore(model={bert},layer=2).{part}"))
         assert all(isinstance(one, Score) for one in found)
-    assert models.use(Encoder, Weights.parse(bert), 2).n_encoded == len(SENTENCES)
-
-
-def test_texts_of_other_windows_are_not_encoded_again(bert: str) -> None:
-    models = Models()
-    samples = [sample(text, *SENTENCES, at=at) for at, text in enumerate(SENTENCES)]
-    metrics = [naming.parse(f"bertscore(model={bert},layer=2).f")]
-    list(score_stream(samples, metrics, size=3, models=models))
     assert models.use(Encoder, Weights.parse(bert), 2).n_encoded == len(SENTENCES)
 
 
@@ -336,34 +307,6 @@ def test_a_value_that_the_record_brings_comes_first_unless_told_otherwise(mnli: 
     assert outcome("rb_agg(given=false)", one, gone).reason is Reason.NEEDS_EXTRA
 
 
-def test_samples_with_and_without_given_values_stand_in_one_window(mnli: str) -> None:
-    window = Window(
-        [
-            sample("a cat", "the cat", at=0, given={"BertscoreR": 0.2}),
-            sample("a cat", "the cat", at=1),
-            sample(None, "the cat", at=2),
-            sample("a dog", "the cat", "the dog", at=3),
-        ],
-        models=Models(ModelOptions({MNLI: mnli})),
-    )
-    found = window.outcomes(naming.parse("reference_bertscore.r"))
-    assert [getattr(one, "given", None) for one in found] == [True, False, None, False]
-    alone = outcome("reference_bertscore.r", window.samples[3], window.models)
-    assert found[3].parts["values"] == pytest.approx(alone.parts["values"], abs=CLOSE)
-
-
-def test_passages_without_text_and_no_passages_are_told_apart(mnli: str) -> None:
-    models = Models(ModelOptions({MNLI: mnli}))
-    cases: list[tuple[Any, Reason]] = [
-        ((), Reason.NOTHING_RETRIEVED),
-        (None, Reason.MISSING_INPUT),
-        ((Passage(text="a"), Passage(id="p")), Reason.MISSING_INPUT),
-    ]
-    for passages, reason in cases:
-        found = outcome("passage_bertscore", sample("a", "b", passages=passages), models)
-        assert isinstance(found, Unscored) and found.reason is reason
-
-
 def test_an_empty_answer_has_rb_agg_0_and_no_crash(mnli: str) -> None:
     """Its rescaled BERTScore is below -1; the share of ROUGE-L is 0, and so is the aggregate."""
     models = Models(ModelOptions({MNLI: mnli}))
@@ -372,41 +315,6 @@ def test_an_empty_answer_has_rb_agg_0_and_no_crash(mnli: str) -> None:
     assert recall.value == pytest.approx(-0.5170288 / (1 - 0.5170288)) and recall.explanation
     assert outcome("rb_agg", one, models).value == 0
     assert outcome("rb_agg_zero_denominator", one, models).value is False
-
-
-def test_another_encoder_is_taken_for_all_that_rests_on_bertscores(
-    bert: str, tmp_path: Path
-) -> None:
-    data = written(tmp_path / "in.jsonl", [record(1), record(2)])
-    options = {"model": bert, "layer": 2, "rescale": False}
-    result = ragassay.evaluate(str(data), "mtrag", judge=Scripted(SAID), options=options)
-    # A published name shows the parameters that were chosen.
-    shown = {name.partition("(")[0]: name for name in result.summary.metrics}
-    for field in FIELDS:
-        metric = result.summary.metrics[shown[field]]
-        assert metric.n_scored == 2
-        by_bert = field in ("BertscoreP", "BertscoreR", "BertKPrec") or field.startswith("RB_agg")
-        assert ("layer=2" in shown[field]) == by_bert
-        assert (f"model={Path(bert).name}#" in metric.signature) == by_bert
-    (match,) = compare(
-        Encoder(ModelOptions(), Weights.parse(bert), 2),
-        [("It snows in the mountains.", "In the mountains of the west.")],
-    )
-    assert match is not None
-    assert result.summary.metrics[shown["BertscoreR"]].mean == pytest.approx(match.r, abs=CLOSE)
-
-
-def test_a_published_step_computes_bertscores_with_a_local_model(
-    mnli: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = written(tmp_path / "in.jsonl", [record(1), record(2)])
-    out = tmp_path / "out.jsonl"
-    words = ["run", str(data), "--suite", "mtrag", "--step", "algorithmic", "-o", str(out)]
-    assert call([*words, "--model", f"{MNLI}={mnli}", "--json"]) == 0
-    summary = json.loads(capsys.readouterr().out)
-    assert f"model={Path(MNLI).name}#" in summary["metrics"]["BertscoreP"]["signature"]
-    for found in lines(out):
-        assert set(found["metrics"]) == set(FIELDS[:9]) and "metrics_unscored" not in found
 
 
 def test_how_far_a_model_is_shows_while_it_measures(bert: str) -> None:
@@ -419,18 +327,6 @@ def test_how_far_a_model_is_shows_while_it_measures(bert: str) -> None:
     told.clear()
     ragassay.evaluate(data, ["bertscore(model=nobody/nothing,layer=1).f"], progress=told.append)
     assert told == [100]
-
-
-def test_a_target_that_does_not_count_is_not_said_to_be_cut(mnli: str) -> None:
-    models = Models(ModelOptions({MNLI: mnli}))
-    name = "reference_bertscore.r"
-    assert not outcome(name, sample("a novel", "a novel", LONG), models).explanation
-    assert outcome(name, sample("a novel", LONG, "a novel"), models).explanation == (
-        "cut to the 64 tokens that the model takes: target 1"
-    )
-    passages = (Passage(text="a novel"), Passage(text=LONG))
-    found = outcome("passage_bertscore", sample("a novel", passages=passages), models)
-    assert found.explanation.endswith("takes: passage 2")
 
 
 def test_a_run_says_once_for_each_model_how_many_texts_were_cut(
@@ -450,16 +346,6 @@ def test_a_run_says_once_for_each_model_how_many_texts_were_cut(
     assert not whole.summary.warnings
 
 
-def test_a_published_step_says_how_many_texts_were_cut(
-    mnli: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = written(tmp_path / "in.jsonl", [record(1, targets=[{"text": LONG}])])
-    words = ["run", str(data), "--step", "algorithmic", "-o", str(tmp_path / "out.jsonl")]
-    assert call([*words, "--model", f"{MNLI}={mnli}", "--json"]) == 0
-    (said,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert "longer than the 64 tokens that microsoft/deberta-xlarge-mnli@" in said
-
-
 def test_what_only_rescaling_uses_is_refused_without_it() -> None:
     for name, idle in (
         ("bertscore(baseline=own.tsv).f", "baseline"),
@@ -471,11 +357,3 @@ def test_what_only_rescaling_uses_is_refused_without_it() -> None:
         with pytest.raises(UsageError, match=rf"{idle} goes with rescale=true"):
             naming.parse(name)
     assert naming.parse("bertscore(rescale=false,lang=en).f") == naming.parse("bertscore.f")
-
-
-def test_a_model_that_was_perhaps_meant_is_named() -> None:
-    with pytest.raises(UsageError, match=r"roberta-lage\. Did you mean .*'roberta-large'"):
-        naming.parse("bertscore(model=roberta-lage,rescale=true).f")
-    with pytest.raises(UsageError) as raised:
-        naming.parse("bertscore(model=nobody/nothing,rescale=true).f")
-    assert "Did you mean" not in str(raised.value)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
-from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.rouge_metrics import rouge
 from ragassay.metrics.consistency.runs_spread import answer_text
 from ragassay.metrics.core import naming
-
-WORDS = st.lists(st.sampled_from(["ape", "bee", "cat", "dog"]), max_size=6).map(" ".join)
 
 
 def group(*answers: str | None, **given: Any) -> Sample:
@@ -96,11 +92,6 @@ def test_open_rag_evals_fixture_through_the_metrics() -> None:
     assert value("runs_cai(of=m)", scores(0, 0.5, 1)) == pytest.approx(0.3551, abs=5e-5)
 
 
-def test_a_mean_of_0_has_no_coefficient_of_variation() -> None:
-    assert said("runs_cv(of=m)", scores(0, 0, 0)).reason is Reason.UNDEFINED
-    assert value("runs_variance(of=m)", scores(0, 0, 0)) == 0.0
-
-
 def test_missing_scores_are_left_out_and_counted() -> None:
     found = said("runs_mean(of=m)", scores(1.0, None, 0.5, m=[None, "refused", None]))
     assert isinstance(found, Score) and found.value == 0.75
@@ -140,28 +131,6 @@ def test_every_pair_is_compared_and_kept(measure: str) -> None:
         assert found.value == pytest.approx(sum(expected) / 3)
 
 
-@given(st.lists(WORDS, min_size=2, max_size=4))
-def test_the_order_of_the_runs_in_a_group_changes_nothing(answers: list[str]) -> None:
-    sample = group(*answers)
-    turned = Sample(id="q", runs=tuple(reversed(sample.runs)))
-    for part in "prf":
-        assert said(f"runs_rouge1.{part}", sample) == said(f"runs_rouge1.{part}", turned)
-
-
-@given(st.lists(WORDS, min_size=2, max_size=4))
-def test_f_does_not_depend_on_which_run_came_first_and_p_and_r_change_places(
-    answers: list[str],
-) -> None:
-    one, other = group(*answers), group(*reversed(answers))
-    found = [said(f"runs_rougeL.{part}", one) for part in "fpr"]
-    again = [said(f"runs_rougeL.{part}", other) for part in "frp"]
-    for left, right in zip(found, again, strict=True):
-        if isinstance(left, Unscored):
-            assert isinstance(right, Unscored)
-        else:
-            assert left.value == pytest.approx(right.value)
-
-
 def test_answers_without_words_cannot_be_compared_with_each_other() -> None:
     found = said("runs_rougeL.f", group("", "?", "word"))
     assert found.parts["values"] == [None, 0.0, 0.0] and found.value == 0.0
@@ -175,11 +144,6 @@ def test_answers_of_one_word_have_no_pairs_of_words_to_compare() -> None:
     assert value("runs_rouge1.f", group("Paris", "Paris")) == 1.0
     alike = said("runs_rouge2.f", group("Paris", "Paris"))
     assert isinstance(alike, Unscored) and "two words" in alike.detail
-
-
-def test_answers_in_any_script_are_compared() -> None:
-    assert value("runs_rouge1.f", group("東京は大きい", "東京は大きい")) == 1.0
-    assert value("runs_rouge1.f", group("Это дом", "Это кот")) == 0.5
 
 
 def test_runs_that_failed_are_left_out() -> None:
@@ -228,28 +192,17 @@ def test_nothing_retrieved_twice_cannot_be_compared() -> None:
     assert said("runs_rbo", retrieved(None, by_id("a"))).reason is Reason.MISSING_INPUT
 
 
-def test_a_persistence_out_of_range_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="between 0 and 1"):
-        naming.parse("runs_rbo(p=1)")
-
-
 def test_citations_are_no_words_of_an_answer() -> None:
     one, other = "It is 330 m tall [1].", "It is 330 m tall [2][3]."
     for name in ("runs_rouge1", "runs_rouge2", "runs_rougeL"):
         assert value(name, group(one, other)) == 1.0
-        assert value(f"{name}(citations=kept)", group(one, other)) < 1.0
     # Open RAG Eval's loader sees no other form.
     vendor = group(one, "It is 330 m tall 【1†source】.")
-    assert value("runs_rougeL", vendor) < 1.0 == value("runs_rougeL(citations=any)", vendor)
+    assert value("runs_rougeL", vendor) < 1.0
     # Statements that the record brings hold no citations.
     stated = Answer("", (Statement("It is", ("1",)), Statement("330 m tall", ())))
     runs = (Sample(id="q", repeat=0, answer=stated), Sample(id="q", repeat=1, answer=one))
     assert value("runs_rougeL", Sample(id="q", runs=runs)) == 1.0
-
-
-def test_an_answer_of_citations_alone_is_empty() -> None:
-    assert value("runs_rougeL", group("[1]", "x")) == 0.0
-    assert isinstance(said("runs_rougeL", group("[1]", "[2]")), Unscored)
 
 
 def test_scores_too_large_for_their_squares_have_no_spread() -> None:
@@ -260,10 +213,12 @@ def test_scores_too_large_for_their_squares_have_no_spread() -> None:
     assert value("runs_mean(of=m)", scores(1e100, 1e100)) == 1e100
 
 
-@pytest.mark.parametrize(
-    ("citations", "text"),
-    [("published", "It is tall"), ("any", "It is tall."), ("kept", "It is tall [1].")],
-)
-def test_a_run_without_an_answer_has_an_empty_text(citations: Any, text: str) -> None:
-    assert answer_text(Sample(id="q", repeat=0), citations) == ""
-    assert answer_text(Sample(id="q", repeat=0, answer="It is tall [1]."), citations) == text
+def test_a_run_without_an_answer_has_an_empty_text() -> None:
+    assert answer_text(Sample(id="q", repeat=0)) == ""
+    assert answer_text(Sample(id="q", repeat=0, answer="It is tall [1].")) == "It is tall"
+
+
+def test_the_earlier_run_is_the_one_with_the_smaller_repeat_whatever_the_order_given() -> None:
+    one = group("a b c", "a")
+    turned = Sample(id="q", runs=tuple(reversed(one.runs)))
+    assert value("runs_rouge1.p", one) == value("runs_rouge1.p", turned) == 1.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
+from ragassay import Answer, Passage, Reason, Sample, Score, Unscored
 from ragassay.base.errors import RagassayWarning
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
@@ -45,11 +45,6 @@ def test_ultrarags_worked_values(answer: str, values: tuple[float, ...]) -> None
     assert found == pytest.approx(list(values), abs=1e-12)
 
 
-def test_ultrarags_refusal_example_scores_nothing() -> None:
-    refusal = "I cannot answer this question from the passages."
-    assert [value(name, refusal, "Bobby Scott", "Bob Russell") for name in PUBLISHED] == [0] * 8
-
-
 @pytest.mark.parametrize(
     ("name", "answer", "reference", "published"),
     [
@@ -71,28 +66,10 @@ def test_ultrarags_degenerate_cases_are_kept_under_its_names(
     assert value(name, answer, reference) == published
 
 
-@pytest.mark.parametrize("name", [*PUBLISHED, "contains_answer", "BLEU"])
-def test_a_reference_given_as_a_text_is_never_taken_for_its_characters(name: str) -> None:
-    bare = Sample(id="q", answer=Answer("London is rainy"), references="Paris")  # type: ignore[arg-type]
-    assert bare.references == ("Paris",)
-    assert naming.parse(name).score(bare).value == 0
-
-
 def test_a_degenerate_match_says_so() -> None:
     outcome = naming.parse("acc").score(sample("London", "Paris", "The"))
     assert isinstance(outcome, Score) and outcome.value == 1.0
     assert "reference 2 normalises to nothing" in outcome.explanation
-
-
-@pytest.mark.parametrize("spelling", ["EM", "Acc", "StringEM", "CoverEM", "Rouge_1", "Rouge_L"])
-def test_ultrarags_capitals_are_understood(spelling: str) -> None:
-    assert str(naming.parse(spelling)) in PUBLISHED
-
-
-def test_the_qa_suite_reads_f1_as_token_f1() -> None:
-    suite = suites.get("qa")
-    assert [str(metric) for metric in suite.resolve("F1,ACC,Rouge_2")] == ["f1", "acc", "rouge-2"]
-    assert [str(metric) for metric in suite.resolve()][:8] == list(PUBLISHED)
 
 
 CORRECTED = ("exact_match", "contains_answer", "covers_answer", "token_f1", "alias_groups")
@@ -122,19 +99,6 @@ def test_a_sign_directly_before_a_number_belongs_to_it(name: str, signed: str) -
     assert value("acc", signed, "5 degrees") == 1
 
 
-def test_articles_can_be_kept_for_multiple_choice() -> None:
-    assert value("exact_match(articles=keep)", "A", "A") == 1
-    assert value("exact_match(articles=keep)", "B", "A") == 0
-    assert value("exact_match", "The Beatles", "Beatles") == 1
-
-
-def test_containment_stops_at_token_boundaries() -> None:
-    assert value("acc", "a party", "art") == 1
-    assert value("contains_answer", "a party", "art") == 0
-    assert value("contains_answer", "Modern art, mostly", "art") == 1
-    assert value("contains_answer", "york has a new bridge", "new york") == 0
-
-
 def test_covering_counts_words_as_often_as_they_occur() -> None:
     assert value("coverem", "New York", "New York New York") == 1
     assert value("covers_answer", "New York", "New York New York") == 0
@@ -152,14 +116,6 @@ def test_a_single_character_without_spaces_is_a_word_only_as_the_whole_answer(na
     assert outcome("是的。", "是", "是的") == 1
     assert outcome("没有。", "是") == 0
     assert outcome("Vitamin C", "C") == 1
-
-
-def test_a_number_in_chinese_numerals_is_no_part_of_another_word() -> None:
-    for name in ("contains_answer", "covers_answer"):
-        assert (
-            value(name, "答案是二十。", "二十") == value(name, "他在十月一日来。", "10月1日") == 1
-        )
-        assert value(name, "答案是一百二十。", "二十") == 0
 
 
 @pytest.mark.parametrize("name", CORRECTED)
@@ -250,26 +206,6 @@ def test_answers_that_differ_by_a_sign_or_a_letter_are_not_equal(
     assert value("exact_match", answer, reference) == 0
     assert value("exact_match", answer, answer) == value("exact_match", reference, reference) == 1
     assert value("token_f1.f", answer, reference) < 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "reference"),
-    [
-        ("1250,50", "1.250,50"),
-        ("€1,250.50", "€1250.50"),
-        ("A", "a"),
-        ("10 %", "10%"),
-        ("Vitamin a", "Vitamin A"),
-    ],
-)
-def test_one_answer_written_in_two_ways_is_equal(answer: str, reference: str) -> None:
-    assert value("exact_match", answer, reference) == 1
-
-
-def test_a_number_is_found_whole() -> None:
-    assert value("contains_answer", "half [1].", "€1,250.50") == 0
-    assert value("covers_answer", "half [1].", "1.50") == 0
-    assert value("contains_answer", "It costs 1,250.50 a year.", "1250.50") == 1
 
 
 @pytest.mark.parametrize("name", [*CORRECTED[:3], "token_f1"])

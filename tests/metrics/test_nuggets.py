@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay import Answer, Passage, Reason, Sample, Score, Unscored
 from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
@@ -91,12 +91,6 @@ def test_the_published_fixture_comes_out() -> None:
     labels, held = ("vital", "okay"), ("support", "partial_support")
     found = [nugget_score(which, labels, held) for which in ALL]
     assert found == pytest.approx([0.75, 0.5, 1.0, 1.0, 0.8333, 0.6667], abs=5e-5)
-
-
-def test_five_vital_ones_held_and_none_okay_is_1_and_the_tools_909() -> None:
-    labels, held = ("vital",) * 5, ("support",) * 5
-    assert nugget_score("weighted", labels, held) == 1.0
-    assert published_nugget_score("weighted", labels, held) == pytest.approx(5 / 5.5)
 
 
 def test_no_vital_nugget_is_no_vital_score_where_the_tool_says_0() -> None:
@@ -217,18 +211,6 @@ def test_six_scores_cost_one_set_of_questions() -> None:
     assert kinds.count("nugget_importance") == kinds.count("assign_nuggets") == 1
 
 
-def test_the_labels_are_parts() -> None:
-    said = Nuggetizer(FACTS[:2], held=lambda text: "partial_support")
-    found = outcome("nuggets.vital_strict", said)
-    assert isinstance(found, Score) and found.value == 0.0
-    assert found.parts == {
-        "nuggets": FACTS[:2],
-        "labels": ["vital", "vital"],
-        "assignments": ["partial_support", "partial_support"],
-    }
-    assert len(found.evidence) == len(said.judge.asked)
-
-
 @pytest.mark.parametrize(
     ("one", "grade"), [(sample(), 0), (sample(passages=()), 3)], ids=["irrelevant", "nothing"]
 )
@@ -244,13 +226,6 @@ def test_a_failure_on_the_way_is_never_a_neutral_half(fails: str) -> None:
     assert outcome("nuggets.all", Nuggetizer(FACTS[:3], fails=fails)).reason is Reason.TIMEOUT
 
 
-def test_no_vital_nugget_leaves_the_vital_scores_unscored() -> None:
-    said = Nuggetizer(FACTS[:3], vital=lambda text: False)
-    found = outcomes("nuggets.vital,nuggets.vital_strict,nuggets.weighted", said, sample())
-    assert [type(one) for one in found] == [Unscored, Unscored, Score]
-    assert found[0].reason is Reason.UNDEFINED  # type: ignore[union-attr]
-
-
 def test_an_empty_answer_holds_nothing_and_nobody_is_asked() -> None:
     said = Nuggetizer(FACTS[:3])
     assert outcome("nuggets.all", said, sample(answer=Answer(" \n"))).value == 0.0
@@ -261,12 +236,6 @@ def test_what_is_missing_is_said() -> None:
     for fields in ({"passages": None}, {"answer": None}, {"passages": (Passage(id="d"),)}):
         found = outcome("nuggets.all", Nuggetizer(FACTS[:1]), sample(**fields))
         assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
-
-
-def test_the_smallest_grade_of_a_passage_is_a_grade() -> None:
-    assert str(naming.parse("nuggets(min_grade=3).all")) == "nuggets(min_grade=3).all"
-    with pytest.raises(UsageError, match="min_grade must lie between 0 and 3, not at 4"):
-        naming.parse("nuggets(min_grade=4).all")
 
 
 # --- near-duplicates
@@ -312,15 +281,6 @@ def test_of_long_facts_a_number_or_a_negation_makes_two(word: str, other: str, t
     assert len(Distinct((long.format(word), long.format(other)), words=20).texts) == texts
 
 
-@given(st.lists(st.text(max_size=60), max_size=20), st.integers(1, 12))
-def test_a_list_holds_no_two_alike_and_none_too_long(texts: list[str], words: int) -> None:
-    listed = Distinct(texts, words=words)
-    assert len(listed.texts) + listed.merged + listed.refused == len(texts)
-    assert all(1 <= len(text.split()) <= words for text in listed.texts)
-    again = Distinct(listed.texts, words=words)
-    assert again.texts == listed.texts and not again.merged
-
-
 # --- the whole list in each reply, as published
 
 
@@ -332,14 +292,3 @@ def test_a_refined_list_replaces_the_one_before() -> None:
     assert [one.get("known") for one in asked] == [(), (bridge, trams), (bridge, opened)]
     assert all(one["refined"] and one["most"] == 30 for one in asked)
     assert said.judge.questions[2].template("") == "extract_nuggets_refined"
-
-
-def test_without_refined_the_question_and_its_key_are_as_before() -> None:
-    said = Nuggetizer([FACTS[0]])
-    nuggets("nuggets", said)
-    assert all("refined" not in one for one in said.asked("extract_nuggets"))
-
-
-def test_a_refined_list_keeps_within_its_limits() -> None:
-    said = Nuggetizer([f"{at} fact" for at in range(40)])
-    assert len(nuggets("nuggets(refined=true,iterations=1,best=40)", said)) == 30

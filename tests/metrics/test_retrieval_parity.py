@@ -148,14 +148,6 @@ def test_scores_that_differ_in_the_ninth_digit_do_not_tie() -> None:
     assert evaluate_run({"q": {"a": 1}}, run, "RR").means == {"RR": 1.0}
 
 
-def test_reciprocal_rank_breaks_ties_alike_with_and_without_a_cutoff() -> None:
-    """ir_measures gives 1/3, 1, 1/3 without and 1, 1/3, 1 with one (reference/peers.md 3.3)."""
-    qrels = {f"q{i}": {name: 1} for i, name in enumerate("abc")}
-    run = {query: {"a": 1.0, "b": 1.0, "c": 1.0} for query in qrels}
-    found = evaluate_run(qrels, run, "RR,RR@10")
-    assert found.values["RR"].tolist() == found.values["RR@10"].tolist() == [1 / 3, 1 / 2, 1]
-
-
 def test_a_query_without_judgements_does_not_disturb_the_others() -> None:
     """pytrec_eval issue #49."""
     qrels: Qrels = {"q1": {"a": 1}, "q2": {}, "q3": {"a": 1}}

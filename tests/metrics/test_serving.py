@@ -79,17 +79,3 @@ def test_data_that_can_be_read_once_tell_no_rate_by_their_answers() -> None:
     records = [{"id": "a", "answer": "Yes."}, {"id": "b", "failure": "API_ERROR"}]
     found = ragassay.evaluate(iter(records), "error_rate").summary.metrics["error_rate"]
     assert (found.n_scored, found.n_total) == (1, 2)
-
-
-def test_two_systems_are_compared_by_their_latency() -> None:
-    def run(extra: float) -> ragassay.Result:
-        samples = [
-            Sample(id=f"q{n}", query="?", metadata={"asked": {"latency": n / 9 + extra}})
-            for n in range(30)
-        ]
-        return ragassay.evaluate(samples, "serving")
-
-    slow, fast = run(0.5), run(0.0)
-    assert slow.summary.metrics["latency"].low is not None
-    found = {one.name: one for one in ragassay.compare(slow, fast).differences}
-    assert found["latency"].diff == pytest.approx(0.5)

@@ -513,16 +513,6 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(
     assert (one["start"], one["end"]) in spans and one["passage"] == "p"
 
 
-def test_many_samples_at_once_are_scored_as_one_by_one(
-    model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ragassay.metrics.grounding.hallucination._PAIRS", 5)
-    samples = [sample(f"Iron is {n}. Wool is {n + 1}.", id=f"q{n}") for n in range(7)]
-    together = scored(HhemWindows(), models, *samples)
-    alone = [scored(HhemWindows(), models, one)[0] for one in samples]
-    assert [one.value for one in together] == pytest.approx([one.value for one in alone], abs=1e-6)
-
-
 # --- from the outside
 
 

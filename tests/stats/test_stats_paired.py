@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from ragassay.base.errors import UsageError
 from ragassay.stats.paired import compare_pairs
 
 SCORE = st.integers(0, 10).map(lambda k: k / 10)
@@ -57,16 +56,6 @@ def test_a_metric_with_missing_pairs_is_compared_on_the_others(scores) -> None:
     assert nothing.detectable is None
 
 
-def test_a_result_does_not_depend_on_the_other_metrics(scores) -> None:
-    a, b = scores
-    options = {"n_resamples": 100, "correction": "none"}
-    together = compare_pairs(a, b, **options)
-    for row, found in enumerate(together):
-        [alone] = compare_pairs(a[row], b[row], **options)
-        assert found.p_value == alone.p_value
-        assert (found.low, found.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
-
-
 @settings(deadline=None, max_examples=40)
 @given(pairs=st.lists(st.tuples(SCORE, SCORE), min_size=2, max_size=30))
 def test_swapping_the_systems_mirrors_everything(pairs) -> None:
@@ -97,67 +86,6 @@ def test_clusters_widen_the_interval_and_lower_the_confidence() -> None:
     assert found.p_value > naive.p_value
     assert found.t_p_value > naive.t_p_value
     assert found.detectable > 1.7 * naive.detectable
-
-
-def test_clustered_results_with_one_query_a_cluster_are_the_plain_ones(scores) -> None:
-    a, b = scores
-    for plain, single in zip(
-        compare_pairs(a, b), compare_pairs(a, b, clusters=range(40)), strict=True
-    ):
-        assert (single.low, single.high) == (plain.low, plain.high)
-        assert (single.p_value, single.t_p_value) == (plain.p_value, plain.t_p_value)
-        assert single.detectable == plain.detectable
-
-
-def test_differences_without_spread_claim_nothing_that_needs_one() -> None:
-    # 0.3 - 0.2 and 0.7 - 0.6 are not the same float.
-    [found] = compare_pairs([0.3, 0.7, 1.0], [0.2, 0.6, 0.9])
-    assert (found.low, found.high) == (None, None)
-    assert (found.t_p_value, found.cohens_d) == (None, None)
-    assert found.p_value == 0.25
-
-
-def test_a_difference_needs_pairs_that_differ_and_an_interval_two_of_them() -> None:
-    [same] = compare_pairs([0.3, 0.7], [0.3, 0.7])
-    assert (same.diff, same.p_value, same.ties, same.detectable) == (0.0, 1.0, 2, None)
-    [one] = compare_pairs([0.5], [0.25])
-    assert (one.diff, one.low, one.high, one.t_p_value, one.p_value) == (0.25, None, None, None, 1)
-    [none] = compare_pairs(np.zeros((1, 0)), np.zeros((1, 0)))
-    assert (none.n, none.diff, none.p_value) == (0, None, None)
-    assert compare_pairs(np.zeros((0, 5)), np.zeros((0, 5))) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"correction": "bonferroni"}, "maxt, holm, bh, none"),
-        ({"level": 0.0}, "level"),
-        ({"n_resamples": 0}, "resamples"),
-        ({"power": 1.0}, "power"),
-    ],
-)
-def test_options_out_of_range_are_explained(options: dict, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        compare_pairs([0.0, 1.0], [1.0, 1.0], **options)
-
-
-def test_shapes_that_do_not_match_and_numbers_that_are_not_finite_are_refused() -> None:
-    with pytest.raises(ValueError, match="one shape"):
-        compare_pairs([0.0, 1.0], [1.0])
-    with pytest.raises(ValueError, match="one shape"):
-        compare_pairs([0.0, 1.0], [1.0, 0.0], mask=[True])
-    with pytest.raises(ValueError, match="finite"):
-        compare_pairs([0.0, math.nan], [1.0, 0.0])
-
-
-def test_few_kinds_of_differences_are_found_as_the_test_finds_them() -> None:
-    # Precision at 5 with one relevant passage moves by 0.2 or not at all.
-    values = np.array([0.2] * 12 + [0.0] * 48)
-    [found] = compare_pairs(values, np.zeros(60), spans=[(0, 1)])
-    assert found.p_value == pytest.approx(2 / 2**12, abs=0.001)
-    assert found.p_adjusted < 0.05 and found.low > 0
-    [one] = compare_pairs(values[10:], np.zeros(50), spans=[(0, 1)])  # two of fifty
-    assert one.low < 0 < one.high or one.low == 0.0
 
 
 def test_twins_have_one_interval_whatever_their_order() -> None:

@@ -3,7 +3,6 @@ its own language; `golden check` works in each, and says what it cannot tell."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -53,16 +52,6 @@ def test_small_words_and_scripts_tell_a_language(text: str, code: str) -> None:
 def test_a_language_is_known_by_code_and_name() -> None:
     said = ["de", "de-CH", "German", " Deutsch ", "zh_TW", "Français", "Klingon"]
     assert [code_of(one) for one in said] == ["de", "de", "de", "de", "zh", "fr", "klingon"]
-
-
-def test_every_language_has_the_same_groups_and_opinions() -> None:
-    lists = word_lists()
-    assert list(lists) == ["de", "en", "es", "fr", "zh"]
-    held = {
-        code: {key for keys in one.words.values() for key in keys} | {*one.phrases.values()}
-        for code, one in lists.items()
-    }
-    assert all(held[code] == held["en"] for code in lists) and len(held["en"]) == 14
 
 
 @pytest.mark.parametrize(
@@ -163,25 +152,6 @@ def test_golden_check_works_in_each_language_and_says_what_it_cannot_tell(
     assert "answered" not in check(made, CheckOptions(judge="offline")).skipped
     lengths = coverage(items, made.documents())["length of the query"]
     assert "over 15 words" not in lengths and sum(lengths.values()) == len(items)
-
-
-def test_an_english_query_is_tried_and_a_language_that_is_said_counts(tmp_path: Path) -> None:
-    (tmp_path / "documents").mkdir()
-    (tmp_path / "documents" / "pool.md").write_text(
-        "Adults may have up to twelve items on loan at a time."
-    )
-    (tmp_path / "queries.jsonl").write_text(
-        "\n".join(
-            json.dumps({"id": code or "none", "query": "How many items may adults have on loan?",
-                        "language": code, "answerability": "unanswerable"})
-            for code in ("en-GB", "nl", "")
-        )
-    )  # fmt: skip
-    made = GoldenSet.open(tmp_path)
-    made.save_manifest(made.documents())
-    found = check(made)
-    assert {one.item for one in found.findings if one.check == "answered"} == {"en-GB", "none"}
-    assert "1 query left out" in found.skipped["answered"]
 
 
 @pytest.mark.parametrize(

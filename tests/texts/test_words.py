@@ -7,7 +7,6 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.metrics.answer import references as text
 from ragassay.texts.word_cutting import words
 
 CUT = {
@@ -105,15 +104,6 @@ def test_english_articles_are_told_from_a_letter() -> None:
     assert without("Vitamin A is good") == ["vitamin", "a", "is", "good"]
     assert without("The") == [] and without("A") == ["a"]
     assert without("il a mangé", "fr") == ["il", "a", "mangé"]
-
-
-LETTERS = st.text(alphabet="abcXYZ ,;:!?'()\n")
-
-
-@given(LETTERS)
-def test_of_ascii_letters_the_words_are_those_of_rouge(sample: str) -> None:
-    assert words(sample) == text.rouge_tokens(sample)
-    assert words(f"{sample} é") == [*text.rouge_tokens(sample), "é"]
 
 
 @given(st.text(), st.sampled_from(["", "en", "de"]), st.booleans())

@@ -78,13 +78,8 @@ def agreement_interval(
     n_resamples: int = 2_000,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """A percentile bootstrap interval over items.
-
-    Resamples in which the statistic is undefined are left out.
-
-    Returns:
-        Low and high; ``None`` where fewer than half of the resamples have a value.
-    """
+    """Low and high of a percentile bootstrap over items, without resamples in which the statistic
+    is undefined; ``None`` where fewer than half of them have a value."""
     rng = np.random.default_rng(seed)
     n = len(rows)
     drawn = (statistic(rows[rng.integers(0, n, n)]) for _ in range(n_resamples if n else 0))

@@ -60,15 +60,13 @@ def adjusted_p(p_values: Sequence[float | None], name: str) -> list[float | None
 def decision_levels(
     p_values: Sequence[float | None], adjusted: Sequence[float | None], alpha: float, name: str
 ) -> list[float]:
-    """The level at which each test by itself decides as the corrected family does.
+    """The level at which each test by itself decides as the corrected family does: an interval at
+    that level excludes "no difference" exactly where the corrected test finds one.
 
-    An interval at that level excludes "no difference" exactly where the corrected test finds one.
-
-    Returns:
-        Levels in [0, 1), ``alpha`` where there is no p-value. With Holm a finding of rank j among m
-        tests is decided at ``alpha / (m - j + 1)``, and the tests that are no finding at the level
-        where the procedure stops. With Benjamini and Hochberg all are decided at ``alpha`` times
-        the share of findings (at least one), as in Benjamini and Yekutieli, JASA 100 (2005).
+    With Holm a finding of rank j among m tests is decided at ``alpha / (m - j + 1)``, and the tests
+    that are no finding at the level where the procedure stops. With Benjamini and Hochberg all are
+    decided at ``alpha`` times the share of findings (at least one), as in Benjamini and Yekutieli,
+    JASA 100 (2005).
     """
     order, ranked = _ranked(p_values)
     m = len(ranked)
@@ -98,17 +96,10 @@ def _ranked(p_values: Sequence[float | None]) -> tuple[list[int], list[float]]:
 def max_t(
     flips: SignFlips, rows: Sequence[int], alpha: float = 0.05
 ) -> tuple[list[float], list[float]]:
-    """Step-down max-T over some rows.
+    """Step-down max-T over some rows, at the level of the family.
 
-    Args:
-        flips: the sign patterns, shared by all rows.
-        rows: the rows that are tested together.
-        alpha: level of the family, in (0, 1).
-
-    Returns:
-        Adjusted p-values, one for each of ``rows`` (a finding where at most ``alpha``), and the
-        levels at which the rows' own tests decide in the same way: a row is a finding exactly where
-        its raw p-value is at most its level.
+    Returns adjusted p-values, one for each of ``rows`` (a finding where at most ``alpha``), and the
+    levels at which the rows' own tests decide in the same way.
     """
     chosen = list(rows)
     spread = np.where(flips.spread > 0, flips.spread, 1.0)[chosen]

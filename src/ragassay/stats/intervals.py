@@ -1,4 +1,4 @@
-"""Confidence intervals of a mean: which kinds there are, and one for values with clusters.
+"""Confidence intervals of a mean.
 
 Sources of the bootstraps: B. Efron, "Better bootstrap confidence intervals", Journal of the
 American Statistical Association 82 (1987); B. Efron and R. Tibshirani, "An Introduction to the
@@ -74,21 +74,12 @@ def mean_interval(
     """The mean of ``values`` and a confidence interval for it.
 
     Args:
-        values: finite numbers, shape ``(n,)``; unscored samples are left out by the caller.
+        values: finite numbers; unscored samples are left out by the caller.
         span: lowest and highest possible value. ``auto`` needs both; without them, or where a value
             lies outside, it is Student's t widened for skewness.
-        method: ``auto`` (see `ragassay.stats.bounded`), ``t`` (Student's t on the mean),
-            ``percentile`` or ``bca`` (bootstrap).
-        level: confidence level in (0, 1).
-        clusters: a label for each value. Values of one cluster are not independent: ``auto`` and
-            ``t`` use the cluster-robust standard error with G - 1 degrees of freedom for G
-            clusters, the bootstraps draw whole clusters. The mean is over all values in any case.
-        n_resamples: draws of a bootstrap.
-        seed: seed of a bootstrap; the same seed and values give the same interval.
-
-    Raises:
-        UsageError: an unknown method, or a level or number of resamples out of range.
-        ValueError: values that are not finite or not one-dimensional, or a wrong number of labels.
+        method: ``auto`` (see `ragassay.stats.bounded`), ``t``, ``percentile`` or ``bca``.
+        clusters: a label for each value. ``auto`` and ``t`` use the cluster-robust standard error
+            with G - 1 degrees of freedom for G clusters, the bootstraps draw whole clusters.
     """
     check_options(method, level, n_resamples)
     row = finite_row(values)
@@ -147,14 +138,7 @@ def _bounds(
 
 
 def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
-    """Means of samples of units drawn with replacement.
-
-    The work is done in chunks whose memory stays near 4 MB (at least one
-    resample at a time); the result does not depend on them.
-
-    Returns:
-        The means, shape ``(n_resamples,)``.
-    """
+    """Means of samples of units drawn with replacement, in chunks whose memory stays near 4 MB."""
     table = np.vstack([units.sums, units.counts]).T
     step = max(1, _CHUNK_BYTES // (_BYTES_A_DRAW * units.n_units))
     drawn = draws(units.n_units, n_resamples, seed, step)

@@ -115,33 +115,19 @@ def compare_pairs(
     level: float = 0.95,
     power: float | None = 0.8,
 ) -> list[PairedResult]:
-    """Compares two systems metric by metric.
+    """Compares two systems metric by metric: one result for each.
 
     Args:
-        a: scores of the first (new) system, shape ``(n_metrics, n_queries)`` or ``(n_queries,)``.
-        b: scores of the second (old) system on the same queries in the same order.
-        mask: true where both systems have a score, same shape; everywhere when left out. Where it
-            is false, the values are not read.
-        clusters: a label for each query. Signs are flipped by cluster, standard errors are
-            cluster-robust.
-        spans: lowest and highest value of each metric, where there are such: the largest possible
-            difference, for ``safe_least`` and ``safe_most``.
-        tested: which metrics form the family that is corrected; all when left out. The others have
-            no ``p_adjusted`` and do not weaken the correction.
-        correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` or ``none``.
+        a, b: scores of the new and of the old system on the same queries in the same order, shape
+            ``(n_metrics, n_queries)`` or ``(n_queries,)``.
+        mask: true where both have a score, same shape; elsewhere the values are not read.
+        clusters: a label for each query. Signs are flipped by cluster.
+        spans: lowest and highest value of each metric, where there are such, for ``safe_least``.
+        tested: which metrics form the family that is corrected; all when left out.
+        correction: one of `CORRECTIONS`.
         n_resamples: sign patterns where there are more than 16 clusters (all of them otherwise).
-        seed: of the sign patterns.
-        level: confidence level of the intervals before correction; 1 - level is the level of the
-            family of tests.
-        power: power of the test, at the raw level, for which ``detectable`` is computed; ``None``
-            leaves it out.
-
-    Returns:
-        One result for each metric.
-
-    Raises:
-        UsageError: an option out of range.
-        ValueError: shapes that do not match, or a score that is not finite.
+        level: confidence level before correction; 1 - level is the level of the family of tests.
+        power: of the test at the raw level, for ``detectable``; ``None`` leaves that out.
     """
     check_options("auto", level, n_resamples)
     alpha = alpha_of(level)

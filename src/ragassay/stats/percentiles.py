@@ -39,22 +39,10 @@ def percentile_interval(
     level: float = 0.95,
     clusters: Iterable[Hashable] | NDArray[Any] | None = None,
 ) -> Interval:
-    """A percentile of values and a confidence interval for it.
+    """A percentile (in (0, 100), as ``mean``) of values and a confidence interval for it.
 
-    Args:
-        values: finite numbers, shape ``(n,)``.
-        percent: which percentile, in (0, 100). Between two values it is interpolated.
-        level: confidence level in (0, 1); the interval has at least this one, because it ends at
-            values.
-        clusters: a label for each value; values of one cluster are not independent.
-
-    Returns:
-        The percentile as ``mean``. Without bounds where there are too few values: 95 % intervals
-        need 6 for the median, 72 for p95, 368 for p99.
-
-    Raises:
-        UsageError: a level out of range.
-        ValueError: values that are not finite, a wrong number of labels, or no such percentile.
+    The interval has at least the level, because it ends at values. Without bounds where there are
+    too few values: 95 % intervals need 6 for the median, 72 for p95, 368 for p99.
     """
     check_options("auto", level, 1)
     row = np.sort(_checked(values, percent))
@@ -132,24 +120,14 @@ def percentile_difference(
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> PairedResult:
-    """The difference of a percentile between two systems that were asked the same.
+    """The difference of a percentile between two systems that were asked the same, with bounds.
 
     Args:
-        a, b: values of each, shapes ``(n_a,)`` and ``(n_b,)``, at least one.
+        a, b: values of each, at least one.
         percent: which percentile, in (0, 100).
         units_a, units_b: the number of each value's unit (its query, or its conversation), from 0;
             units of both have the same numbers and are drawn together.
-        level: confidence level in (0, 1).
         n_resamples: draws of the bootstrap; fewer where there are more than 400 values.
-        seed: of the draws.
-
-    Returns:
-        Both percentiles and their difference, with two-sided and one-sided bounds at this level;
-        without bounds where there are too few values for the interval of either.
-
-    Raises:
-        UsageError: a level or number of resamples out of range.
-        ValueError: values that are not finite, or no such percentile.
     """
     check_options("percentile", level, n_resamples)
     sides = []

@@ -79,22 +79,17 @@ def spread(values: ArrayLike) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Variance components of values that were measured repeatedly.
-
-    Estimates come from an analysis of variance and are not cut at 0: a component whose true value
-    is small may be estimated below 0.
+    """Variance components of values that were measured repeatedly, by an analysis of variance. They
+    are not cut at 0: a component whose true value is small may be estimated below 0.
 
     Attributes:
         n_values, n_groups: how many values, and groups (a system's runs of a query) they stand in.
-        query: variance between queries; ``None`` where there is one, run by several systems.
-        system: variance between systems; ``None`` where there is one, or each has one query of its
-            own.
-        query_system: variance of a system's own ups and downs by query, beyond the two; ``None``
-            where there is one system, or too few queries were run by several.
+        query, system: variance between queries, between systems; ``None`` where there is one, or
+            the design does not tell.
+        query_system: variance of a system's own ups and downs by query, beyond the two.
         repeat: variance between runs of one query by one system.
-        icc: intraclass correlation ICC(1), one-way random effects: the share of the variance that
-            lies between groups and not between the repeats in them; ``None`` where all values are
-            equal.
+        icc: intraclass correlation ICC(1): the share of the variance that lies between groups;
+            ``None`` where all values are equal.
     """
 
     n_values: int

@@ -85,12 +85,8 @@ class SignFlips:
         return np.where(halved, (self.p_values + beyond) / 2.0, self.p_values)
 
     def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
-        """All mean differences that the test that decides does not reject at a level.
-
-        Returns:
-            The smallest and the largest of them; ``None`` for both where there are too few clusters
-            for any difference to be rejected at that level.
-        """
+        """The smallest and the largest mean difference that the test that decides does not reject
+        at a level; ``None`` for both where there are too few clusters to reject any."""
         sums, sizes = self.sums[:, row], self.sizes[:, self.size_columns[row]]
         observed, n = sums[0], sizes[0]
         if n == 0:
@@ -134,17 +130,11 @@ def sign_flips(
         differences: finite sums of the differences in each cluster, shape ``(n_rows, n_clusters)``;
             0 where a row has no pair.
         sizes: how many pairs each cluster has in each row, same shape; 1 when left out.
-        tolerance: sums closer than this count as equal, shape ``(n_rows,)``; by default 1e-12 of
-            the sum of the absolute differences.
-        halves: the rows in which ties count half (see `SignFlips`), shape ``(n_rows,)``; none when
-            left out.
-        n_resamples: random patterns where there are more than 16 clusters.
-        seed: seed of the random patterns. They depend on the number of clusters only, so a row's
-            result does not depend on the other rows.
-
-    Raises:
-        UsageError: fewer than one resample.
-        ValueError: differences that are not finite, or sizes of another shape.
+        tolerance: sums closer than this count as equal, a number a row.
+        halves: the rows in which ties count half (see `SignFlips`).
+        n_resamples, seed: of the random patterns, where there are more than 16 clusters. They
+            depend on the number of clusters only, so a row's result does not depend on the other
+            rows.
     """
     if n_resamples < 1:
         raise UsageError(f"The number of resamples must be at least 1, not {n_resamples}.")

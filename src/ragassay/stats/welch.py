@@ -34,18 +34,9 @@ def compare_samples(
     correction: str = "holm",
     level: float = 0.95,
 ) -> list[PairedResult]:
-    """Compares two systems metric by metric, on independent samples.
-
-    Args:
-        a, b: for each metric a sample of the new and of the old system.
-        tested: which metrics form the family that is corrected; all when left out.
-        correction: ``holm``, ``bh`` or ``none``.
-        level: confidence level of the intervals before correction.
-
-    Returns:
-        One result for each metric, as of pairs but without what only pairs have. ``n`` counts the
-        values of both samples; 0 where one is empty. Without a test where neither has a spread.
-    """
+    """Compares two systems metric by metric, on independent samples of each metric, by ``holm``,
+    ``bh`` or ``none``: results as of pairs but without what only pairs have. ``n`` counts the
+    values of both samples; 0 where one is empty. Without a test where neither has a spread."""
     alpha = alpha_of(level)
     errors = [_error(first, second) for first, second in zip(a, b, strict=True)]
     raw = [

@@ -40,15 +40,9 @@ EMPTY = "an empty text has no tokens to match: its raw BERTScore is 0, as bert-s
 
 @dataclass(frozen=True)
 class BertScoring:
-    """How BERTScores are computed: the model, its layer, the weights of tokens and the scale.
-
-    Attributes:
-        model: name or folder, with or without a commit.
-        layer: of the model, from 0; ``None`` for the last.
-        rescale: by the baseline of ``lang``.
-        baseline: a local file of baselines, in place of the bundled ones.
-        idf: weigh tokens by how seldom the run's references hold them.
-    """
+    """How BERTScores are computed: model, layer (``None``: the last), scale (by the baseline of
+    ``lang``, or of a local file), and whether tokens are weighed by how seldom references hold
+    them."""
 
     model: str
     layer: int | None

@@ -3,15 +3,6 @@
 Normalisers and tokenisers of published tools have a name each, because a metric is only comparable
 with a published one when it cuts text in the same places. The corrected metrics compare
 `ragassay.texts.word_cutting`.
-
-==================  ========================================================  =================
-function            what it does                                              used by
-==================  ========================================================  =================
-`ultrarag_normal`   punctuation to spaces, lower case, no English articles    UltraRAG
-`squad_normal`      punctuation deleted, lower case, no English articles      MT-RAG ``Recall``
-`bare_words`        only word characters and white space stay, lower case     MT-RAG, extractive
-`rouge_tokens`      runs of ``a-z0-9``, stemmed or not                        rouge-score
-==================  ========================================================  =================
 """
 
 from __future__ import annotations

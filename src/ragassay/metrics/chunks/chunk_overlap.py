@@ -1,16 +1,9 @@
 """Retrieval over chunks, corrected: every gold chunk makes one hit, and perfect retrieval scores 1.
 
 A retrieved chunk is relevant when it is a gold chunk (``by=exact``: the same id, or the same text
-up to whitespace) or close to one (``by=cosine``). Hits are one to one: many
-copies of a chunk do not inflate the precision, and one generic chunk does not recall every gold
-chunk. Gold chunks named twice count once. A copy of a chunk that stands higher in the ranking keeps
-its rank and is a miss, or is removed first (``duplicates=drop``).
-
-The vectors are the record's, in ``given`` under ``passage_embeddings`` and ``gold_embeddings`` (one
-list of numbers for each passage and each gold passage, in the sample's order), else the run's
-embedder's. A record must bring both or neither: vectors of two models cannot be compared.
-
-The published forms are in `ragassay.metrics.chunks.chunks_published`.
+up to whitespace) or close to one (``by=cosine``). Hits are one to one, and gold chunks named twice
+count once. The vectors are the record's, in ``given`` under ``passage_embeddings`` and
+``gold_embeddings``, else the run's embedder's; a record must bring both or neither.
 """
 
 from __future__ import annotations
@@ -40,22 +33,15 @@ from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
 
 Relevance = Literal["exact", "cosine"]
-Duplicates = Literal["miss", "drop"]
 _THRESHOLD: Final = 0.8
 _GIVEN: Final = ("passage_embeddings", "gold_embeddings")
 _SPANS_HINT = "; gold with spans is for the Span and Char metrics"
 
 
 class SampleVectors(NamedTuple):
-    """Vectors of a sample, one a row.
-
-    Attributes:
-        passages: of the retrieved chunks, in rank order. A blank one is a row of zeros, whose
-            cosine with every other is 0.
-        gold: of the gold chunks that are relevant.
-        by: the embedder's label, empty where none was needed.
-        given: whether the record brought them.
-    """
+    """Vectors of a sample's retrieved chunks and of its relevant gold, one a row; a blank chunk is
+    a row of zeros. ``by`` is the embedder's label, empty where none was needed; ``given``, whether
+    the record brought them."""
 
     passages: NDArray[np.floating]
     gold: NDArray[np.floating]
@@ -197,14 +183,8 @@ def hybrid_score(
 
 
 class Hits(NamedTuple):
-    """Which of a sample's retrieved chunks are hits.
-
-    Attributes:
-        flags: one for each retrieved chunk, in rank order.
-        n_gold: how many gold chunks there are.
-        vectors: the vectors, where chunks were compared by cosine.
-        best: the highest cosine of each retrieved chunk with any gold chunk, where compared so.
-    """
+    """Which of a sample's retrieved chunks are hits, in rank order; where they were compared by
+    cosine, the vectors and the highest cosine of each chunk with any gold chunk."""
 
     flags: NDArray[np.bool_]
     n_gold: int
@@ -216,9 +196,7 @@ class Hits(NamedTuple):
         return int(self.flags[:k].sum())
 
 
-def chunk_hits(
-    window: Window, by: Relevance, threshold: float, rel: int, duplicates: Duplicates
-) -> list[Hits | Unscored]:
+def chunk_hits(window: Window, by: Relevance, threshold: float, rel: int) -> list[Hits | Unscored]:
     """The hits of each sample; for `Window.once`."""
 
     def hits(sample: Sample) -> Hits | Unscored:
@@ -228,13 +206,12 @@ def chunk_hits(
         passages = sample.passages or ()
         labels = same_chunks([*passages, *gold])
         labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
-        rows = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
         gold_rows = _first_ones(gold_labels)
         if by == "exact":
             lacking = comparable(passages, gold)
             if lacking is not None:
                 return lacking
-            left, right = np.array(labels, dtype=int)[rows], np.array(gold_labels)[gold_rows]
+            left, right = np.array(labels, dtype=int), np.array(gold_labels)[gold_rows]
             return Hits(credited(left[:, None] == right), len(right))
         pair = lacks_vectors(sample) or vectors_of(window, sample, rel)
         if isinstance(pair, Unscored):
@@ -242,7 +219,7 @@ def chunk_hits(
         if not passages:
             return Hits(np.zeros(0, dtype=np.bool_), len(gold_rows), pair)
         try:
-            cosines, near = likeness(pair.passages[rows], pair.gold[gold_rows], threshold)
+            cosines, near = likeness(pair.passages, pair.gold[gold_rows], threshold)
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, str(error))
         best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
@@ -296,7 +273,6 @@ class _ChunkMetric(Measured):
     by: Relevance = param("exact", "relevance: the same id or text, or a cosine")
     threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1, maximum=1)
     rel: int = param(1, "smallest grade that is relevant", minimum=1)
-    duplicates: Duplicates = param("miss", "copies of a chunk: a miss at their rank, or dropped")
 
     family = "chunks"
     needs = ("passages", "gold")
@@ -321,7 +297,7 @@ class _ChunkMetric(Measured):
         return texts_of(sample) if self.embeds else ()
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel, self.duplicates)
+        all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel)
         return [hits if isinstance(hits, Unscored) else self._score(hits) for hits in all_hits]
 
     def _score(self, hits: Hits) -> Score:

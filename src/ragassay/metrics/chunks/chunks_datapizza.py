@@ -40,15 +40,12 @@ _FIGURES = ("precision", "recall", "fmeasure")
 def precision_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Distinct gold chunks among the first ``k``, divided by ``k``.
+    """Distinct gold chunks among the first ``k``, divided by ``k``: 0 to 1.
 
     Args:
-        retrieved_chunks: texts in rank order.
+        retrieved_chunks: texts in rank order; none give 0.
         ground_truth_chunks: gold texts; copies count once.
         k: how many ranks count, at least 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
 
     Raises:
         ArgumentError: ``k`` is below 1, or there are chunks but no gold.
@@ -65,13 +62,10 @@ def precision_at_k_similarity(
     """Chunks among the first ``k`` with a cosine of at least the threshold to some gold, over k.
 
     Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
+        retrieved_embeddings: one vector a chunk, in rank order; none give 0.
         ground_truth_embeddings: one vector a gold chunk.
         k: how many ranks count, at least 1.
         similarity_threshold: smallest cosine that is a match, -1 to 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
 
     Raises:
         ArgumentError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
@@ -86,15 +80,7 @@ def recall_at_k_exact(
     """Share of the distinct gold chunks that are among the first ``k``.
 
     Args:
-        retrieved_chunks: texts in rank order.
-        ground_truth_chunks: gold texts; copies count once.
-        k: how many ranks count, at least 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
+        retrieved_chunks, ground_truth_chunks, k: as in `precision_at_k_exact`, with its errors.
     """
     hits = _exact_hits(retrieved_chunks, ground_truth_chunks, k)
     return hits / len(set(ground_truth_chunks)) if hits else 0.0
@@ -109,16 +95,8 @@ def recall_at_k_similarity(
     """Share of the gold vectors that some vector among the first ``k`` is near; repeats count.
 
     Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
-        ground_truth_embeddings: one vector a gold chunk.
-        k: how many ranks count, at least 1.
-        similarity_threshold: smallest cosine that is a match, -1 to 1.
-
-    Returns:
-        0 to 1; 0 when nothing was retrieved.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
+        retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold: as in
+            `precision_at_k_similarity`, with its errors; no gold is always one.
     """
     _check_gold(ground_truth_embeddings)
     near = _near_first(retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
@@ -131,15 +109,7 @@ def f1_at_k_exact(
     """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`.
 
     Args:
-        retrieved_chunks: texts in rank order.
-        ground_truth_chunks: gold texts; copies count once.
-        k: how many ranks count, at least 1.
-
-    Returns:
-        0 to 1; 0 where both are 0.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
+        retrieved_chunks, ground_truth_chunks, k: as in `precision_at_k_exact`, with its errors.
     """
     return harmonic(
         precision_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
@@ -156,16 +126,7 @@ def f1_at_k_similarity(
     """Harmonic mean of `precision_at_k_similarity` and `recall_at_k_similarity`.
 
     Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
-        ground_truth_embeddings: one vector a gold chunk.
-        k: how many ranks count, at least 1.
-        similarity_threshold: smallest cosine that is a match, -1 to 1.
-
-    Returns:
-        0 to 1; 0 where both are 0.
-
-    Raises:
-        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
+        retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold: as in these two.
     """
     inputs = (retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
@@ -174,16 +135,11 @@ def f1_at_k_similarity(
 def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
     """Worth of a rank in a list of ``n``: 1 for the first, 0 for the last, falling logarithmically.
 
-    The formula is ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``. With gamma 0 it is a
-    straight line, which is the limit; in a list of one it is 1.
-
     Args:
-        rank: from 1 to ``n``.
-        n: length of the list.
-        gamma: steepness, at least 0.
-
-    Raises:
-        ArgumentError: the rank is not between 1 and ``n``, or gamma is negative or too large.
+        rank: from 1 to ``n``, the length of the list; else an ``ArgumentError``.
+        n: length of the list; in a list of one the worth is 1.
+        gamma: steepness, at least 0, in ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``;
+            with 0 a straight line, which is the limit.
     """
     if not 1 <= rank <= n:
         raise ArgumentError(f"rank must be between 1 and n = {n}, not {rank}")
@@ -231,19 +187,13 @@ def hybrid_log_rank_score_similarity(
     gamma: float = 1.0,
     alpha: float = 0.5,
 ) -> float:
-    """`hybrid_log_rank_score_exact` over vectors.
-
-    The rank of a gold chunk is that of the first vector near it.
+    """`hybrid_log_rank_score_exact` over vectors: the rank of a gold chunk is that of the first
+    vector near it.
 
     Args:
-        retrieved_embeddings: one vector a chunk, in rank order.
-        ground_truth_embeddings: one vector a gold chunk.
-        similarity_threshold: smallest cosine that is a match, -1 to 1.
-        gamma: steepness of the worth of ranks, at least 0.
-        alpha: weight of recall, 0 to 1.
-
-    Raises:
-        ArgumentError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
+        retrieved_embeddings, ground_truth_embeddings, similarity_threshold: as in
+            `precision_at_k_similarity`; no gold is always an error.
+        gamma, alpha: as in `hybrid_log_rank_score_exact`.
     """
     _check_gold(ground_truth_embeddings)
     n_gold, n = len(ground_truth_embeddings), len(retrieved_embeddings)
@@ -257,15 +207,12 @@ def hybrid_log_rank_score_similarity(
 def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> float:
     """Sentence BLEU of a text against all references at once, 0 to 1.
 
-    sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. No reference gives 0; an empty
-    text gives 1 when all references are empty and 0 otherwise.
+    sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. An empty text gives 1 when all
+    references are empty and 0 otherwise.
 
     Args:
         retrieved_chunk: the text to score.
-        ground_truth_chunks: the references.
-
-    Raises:
-        ArgumentError: the references came as one text.
+        ground_truth_chunks: the references, a list of texts; without any the score is 0.
     """
     _check_list(ground_truth_chunks)
     if not ground_truth_chunks:
@@ -280,10 +227,7 @@ def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequ
 
     Args:
         retrieved_chunks: texts to score; without any the score is 0.
-        ground_truth_chunks: gold texts.
-
-    Raises:
-        ArgumentError: there is no gold, or chunks came as one text.
+        ground_truth_chunks: gold texts; an ``ArgumentError`` without any.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
@@ -309,16 +253,13 @@ def rouge_score(
 def rouge_score(
     retrieved_chunk: str, ground_truth_chunk: str, *, nested: bool = False
 ) -> dict[str, float] | dict[str, dict[str, float]]:
-    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming: keys ``rouge1``, ``rouge2``, ``rougeL``.
+    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming, 0 to 1: keys ``rouge1``, ``rouge2``,
+    ``rougeL``.
 
     Args:
-        retrieved_chunk: the text to score.
-        ground_truth_chunk: the reference.
+        retrieved_chunk, ground_truth_chunk: the text to score, and the reference.
         nested: give ``precision``, ``recall`` and ``fmeasure`` under each key. That is what
             datapizza's own function returns; its documentation promises F1 scores.
-
-    Returns:
-        Values from 0 to 1; all are 0 when either text is empty.
     """
     values_of = rouge(retrieved_chunk, ground_truth_chunk)
     if nested:
@@ -334,14 +275,11 @@ def corpus_rouge_scores(
     """For each ROUGE, precision, recall and F1 (``fmeasure``) averaged over the gold chunks.
 
     Each gold chunk is compared with the retrieved chunk whose recall is highest (the first of
-    equals). All are 0 when nothing was retrieved.
+    equals).
 
     Args:
-        retrieved_chunks: texts to score.
-        ground_truth_chunks: gold texts.
-
-    Raises:
-        ArgumentError: there are chunks but no gold, or chunks came as one text.
+        retrieved_chunks: texts to score; all values are 0 without any.
+        ground_truth_chunks: gold texts; an ``ArgumentError`` without any.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}

@@ -1,13 +1,4 @@
-"""From an answer's text to statements, each with what it cites.
-
-Three ways to split a text, because the published ones differ:
-
-===============  ==================================================================================
-`parts`          the text up to the next citation is one part, as Open RAG Eval's page says; every
-                 form of citation is understood (`ragassay.metrics.citation.citable`)
-`sentences`      one statement a sentence, as TREC's assessors see it
-`published_parts`  the parts exactly as Open RAG Eval's loader splits them
-===============  ==================================================================================
+"""From an answer's text to statements, each with what it cites, split in the three published ways.
 
 A citation belongs to the text before it, or to the text after it where a line begins with it. A
 list of sources at the end of an answer cites nothing.
@@ -147,7 +138,6 @@ def _without_marks(text: str, passages: Sequence[Passage]) -> tuple[str, list[_P
     """A text without its citations and without a list of sources, and where citations stood."""
     citations = marks(text, Citable(passages), len(passages))
     end = _body_end(text, citations)
-    lines = _Lines(text, end)
     pieces, placed = list[str](), list[_Placed]()
     start = size = 0
     for mark in citations:
@@ -157,7 +147,7 @@ def _without_marks(text: str, passages: Sequence[Passage]) -> tuple[str, list[_P
         following = _following(text, start, end)
         if following[:1] in tuple(".,;:!?"):
             piece = piece.rstrip()
-        placed.append(_Placed(size + len(piece), lines.leads(mark), mark.keys))
+        placed.append(_Placed(size + len(piece), _leads(text, mark, end), mark.keys))
         if begins_sentence(following) and piece.rstrip(" ")[-1:].isalnum():
             piece += "\n"  # "Dense [1] They are" has no full stop, and is two sentences
         elif piece[-1:].isalnum() and following[:1].isalnum():
@@ -174,47 +164,27 @@ def _following(text: str, start: int, end: int) -> str:
     return text[start : min(start + _NEAR, end)]
 
 
-class _Lines:
-    """The lines of a text up to ``end``, each examined once."""
-
-    def __init__(self, text: str, end: int) -> None:
-        self._text = text
-        self._starts = _line_starts(text)
-        self._stops = [min(start - 1, end) for start in self._starts[1:]] + [end]
-        lines = list(zip(self._starts, self._stops, strict=True))
-        self._first_words = [_first_word(text, start, stop) for start, stop in lines]
-        self._end_with_brackets = [
-            text[start:stop].rstrip(_STRAY).endswith(("]", "】", "］")) for start, stop in lines
-        ]
-
-    def leads(self, mark: Mark) -> bool:
-        """Whether a line begins with the citation and goes on with the text that it is cited
-        for."""
-        text = self._text
-        line = bisect_right(self._starts, mark.start) - 1
-        last = bisect_right(self._starts, mark.end) - 1
-        stop = self._stops[last]
-        if not _WORDY.search(text, mark.end, stop) or text[mark.end] in ".,;!?":
-            return False
-        if self._end_with_brackets[last]:
-            return False
-        start, first_word = self._starts[line], self._first_words[line]
-        if first_word >= mark.start:
-            above = _last_sign(text, start)
-            return not above.isalnum() or _last_sign(text, mark.start, start) != ""
-        # "[1] This is so. [2] That is so.": the line begins with one, this one begins a sentence.
-        ended = _last_sign(text, mark.start, start)
-        return text[first_word] in "[【［" and ends_sentence(f"{ended} ")
+def _leads(text: str, mark: Mark, end: int) -> bool:
+    """Whether a line of a text up to ``end`` begins with the citation and goes on with the text
+    that it is cited for."""
+    start = text.rfind("\n", 0, mark.start) + 1
+    stop = text.find("\n", mark.end, end)
+    stop = end if stop < 0 else stop
+    if not _WORDY.search(text, mark.end, stop) or text[mark.end] in ".,;!?":
+        return False
+    if text[text.rfind("\n", 0, mark.end) + 1 : stop].rstrip(_STRAY).endswith(("]", "】", "］")):
+        return False
+    bullet = _BULLET.match(text, start, stop)
+    first_word = bullet.end() if bullet else start
+    ended = _last_sign(text, mark.start, start)
+    if first_word >= mark.start:
+        return not _last_sign(text, start).isalnum() or ended != ""
+    # "[1] This is so. [2] That is so.": the line begins with one, this one begins a sentence.
+    return text[first_word] in "[【［" and ends_sentence(f"{ended} ")
 
 
 def _line_starts(text: str) -> list[int]:
     return [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
-
-
-def _first_word(text: str, start: int, stop: int) -> int:
-    """The index of a line's first word, after its bullet."""
-    bullet = _BULLET.match(text, start, stop)
-    return bullet.end() if bullet else start
 
 
 def _last_sign(text: str, end: int, start: int = 0) -> str:

@@ -1,15 +1,5 @@
-"""Do the passages that an answer cites support what it says?
-
-Five forms, because the published ones disagree; each has ``.precision``, ``.recall`` and ``.f1``:
-
-=====================  ============================================================================
-``citation``           Open RAG Eval's page: over cited passages, and over the parts they end
-``citation_pairs``     the same, but precision is over all pairs of a part and a citation
-``citation_ore``       what Open RAG Eval computes: over distinct passages, phantoms left out
-``citation_trec``      TREC's: the first citation of each sentence
-``citation_sentences``  corrected: all citations of each sentence, so that a sentence that cites
-                       nothing is not credited with the next one's citation
-=====================  ============================================================================
+"""Do the passages that an answer cites support what it says? Five forms, because the published ones
+disagree; each has ``.precision``, ``.recall`` and ``.f1``.
 
 A citation of a passage that was not retrieved supports nothing (only ``citation_ore`` leaves it
 out). Statements that come with the record are taken as they are.

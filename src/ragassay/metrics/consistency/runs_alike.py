@@ -11,11 +11,10 @@ from typing import ClassVar, Literal
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
-from ragassay.metrics.answer.references import encode, tokeniser
+from ragassay.metrics.answer.references import encode
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare as rouge
 from ragassay.metrics.consistency.runs_spread import (
     AnswersMetric,
-    Citations,
     Pairs,
     PairsMetric,
     answers_in_pairs,
@@ -27,22 +26,17 @@ from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.models.encoders.token_matching import TokenMatch
 from ragassay.stats.repeats import jaccard, rank_biased_overlap
+from ragassay.texts.word_cutting import words
 
 _OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
-Tokens = Literal["unicode", "rouge"]
 
 
-def _coded(
-    window: Window, tokens: Tokens, stem: bool, citations: Citations
-) -> list[Pairs[tuple[str, str]] | Unscored]:
-    """The answers of each group in pairs, as codes of one character a token."""
-    cut = tokeniser(tokens, stem)
-    return answers_in_pairs(window.samples, citations, lambda texts: encode(map(cut, texts)))
+def _coded(window: Window) -> list[Pairs[tuple[str, str]] | Unscored]:
+    """The answers of each group in pairs, as codes of one character a word of any script."""
+    return answers_in_pairs(window.samples, lambda texts: encode(map(words, texts)))
 
 
-def _rouges(
-    window: Window, measure: Measure, tokens: Tokens, stem: bool, citations: Citations
-) -> list[Pairs[PRF | None] | Unscored]:
+def _rouges(window: Window, measure: Measure) -> list[Pairs[PRF | None] | Unscored]:
     """There is no value where both answers are too short: without a word, or for ROUGE-2 a pair."""
     least = 2 if measure == "rouge2" else 1
 
@@ -50,7 +44,7 @@ def _rouges(
         long = max(len(earlier), len(later)) >= least
         return rouge(measure, later, earlier) if long else None
 
-    return compare(window.once(_coded, tokens, stem, citations), alike)
+    return compare(window.once(_coded), alike)
 
 
 @dataclass(frozen=True)
@@ -62,8 +56,6 @@ class _RunsRouge(AnswersMetric, PairsMetric):
     """
 
     part: Literal["p", "r", "f"] = part("f", PARTS, _OF_PAIR)
-    stem: bool = param(False, "compare Porter stems instead of words")
-    tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
 
     undefined = Unscored(Reason.EMPTY_ANSWER, "neither answer holds a word")
     measure: ClassVar[Measure]
@@ -71,10 +63,10 @@ class _RunsRouge(AnswersMetric, PairsMetric):
     @property
     def signature(self) -> str:
         """Says which rules cut words of any script."""
-        return super().signature + ("|words=2" if self.tokens == "unicode" else "")
+        return f"{super().signature}|words=2"
 
     def compared(self, window: Window) -> Sequence[Pairs[PRF | None] | Unscored]:
-        return window.once(_rouges, self.measure, self.tokens, self.stem, self.citations)
+        return window.once(_rouges, self.measure)
 
 
 @register
@@ -175,8 +167,8 @@ def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[st
     return words
 
 
-def _ore_rouges(window: Window, citations: Citations) -> list[Pairs[PRF | None] | Unscored]:
-    cut = answers_in_pairs(window.samples, citations, lambda texts: list(map(sentences, texts)))
+def _ore_rouges(window: Window) -> list[Pairs[PRF | None] | Unscored]:
+    cut = answers_in_pairs(window.samples, lambda texts: list(map(sentences, texts)))
     return compare(cut, _both_ways)
 
 
@@ -207,17 +199,17 @@ class RunsRougeOre(AnswersMetric, PairsMetric):
     undefined = Unscored(Reason.EMPTY_ANSWER, "an answer has no words")
 
     def compared(self, window: Window) -> Sequence[Pairs[PRF | None] | Unscored]:
-        return window.once(_ore_rouges, self.citations)
+        return window.once(_ore_rouges)
 
 
 _EMPTY = Unscored(Reason.EMPTY_ANSWER, "both answers are empty")
 
 
 def _matches(
-    window: Window, scale: BertScoring, citations: Citations, rows: tuple[int, ...]
+    window: Window, scale: BertScoring, rows: tuple[int, ...]
 ) -> list[Pairs[TokenMatch | None] | Unscored]:
     """All pairs of the window go through the model together: each answer is encoded once."""
-    groups = answers_in_pairs([window.samples[at] for at in rows], citations, list)
+    groups = answers_in_pairs([window.samples[at] for at in rows], list)
     pairs = [pair for one in groups if isinstance(one, Pairs) for pair in one.each]
     matches = iter(bertscores(window, scale, [(later, earlier) for earlier, later in pairs]))
     return [one if isinstance(one, Unscored) else _matched(one, matches, scale) for one in groups]
@@ -267,7 +259,7 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     low = None
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        groups = window.once(_matches, self.scale, self.citations, tuple(rows))
+        groups = window.once(_matches, self.scale, tuple(rows))
         return [
             one if isinstance(one, Unscored) else one.outcome(_EMPTY, self.part) for one in groups
         ]

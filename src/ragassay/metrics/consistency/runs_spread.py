@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored, Value
-from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
+from ragassay.metrics.citation.citation_parser import text_for_models
 from ragassay.metrics.core.metric import Metric, not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
@@ -27,8 +27,6 @@ from ragassay.stats.repeats import Spread, spread
 
 SCORES, UNSCORED = "scores", "unscored"
 """Where ``given`` of a group holds the runs' values by metric, and why some have none."""
-
-Citations = Literal["published", "any", "kept"]
 
 
 class RunsMetric(Metric):
@@ -45,19 +43,13 @@ class RunsMetric(Metric):
         return lacking
 
 
-@dataclass(frozen=True)
 class AnswersMetric(RunsMetric):
-    """A metric that compares the answers of a query's runs, in pairs.
+    """A metric that compares the answers of a query's runs, in pairs. Citation marks that Open RAG
+    Eval sees (``[1]``, ``[1, 2]``) are no words of an answer.
 
     Formula: mean over all pairs of a query's answers
     Misleads where: consistent is not right; two answers "I do not know" agree perfectly
     """
-
-    citations: Citations = param(
-        "published",
-        "citation marks, which are no words of the answer: published: taken out where Open RAG "
-        "Eval sees them ([1], [1, 2]); any: in whatever form; kept",
-    )
 
     version = 2
 
@@ -68,13 +60,8 @@ W = TypeVar("W")
 
 @dataclass(frozen=True)
 class Pairs(Generic[V]):
-    """What is known of each pair of a query's runs.
-
-    Attributes:
-        repeats: the ``repeat`` of both runs, the earlier one first.
-        each: what is known, one a pair; of values ``None`` where the two cannot be compared.
-        note: what a reader of the mean should know.
-    """
+    """What is known of each pair of a query's runs (``None`` where the two cannot be compared),
+    with the ``repeat`` of both, the earlier one first, and a note for a reader of the mean."""
 
     repeats: Sequence[tuple[int, int]]
     each: Sequence[V]
@@ -144,12 +131,12 @@ def in_pairs(
 
 
 def answers_in_pairs(
-    samples: Sequence[Sample], citations: Citations, items: Callable[[list[str]], Sequence[V]]
+    samples: Sequence[Sample], items: Callable[[list[str]], Sequence[V]]
 ) -> list[Pairs[tuple[V, V]] | Unscored]:
     """The answers of each group in pairs; ``items`` turns their texts into what is compared."""
 
     def of(runs: list[Sample]) -> tuple[Sequence[V], str]:
-        return items([answer_text(run, citations) for run in runs]), ""
+        return items([answer_text(run) for run in runs]), ""
 
     return [in_pairs(one, lambda run: run.answer is not None, "an answer", of) for one in samples]
 
@@ -166,17 +153,9 @@ def compare(
     ]
 
 
-def answer_text(run: Sample, citations: Citations = "published") -> str:
-    """The text of a run's answer that is compared with other runs, without those citations that
-    Open RAG Eval sees (``published``), without ``any``, or with all (``kept``); empty without an
-    answer."""
-    if run.answer is None:
-        return ""
-    if citations == "kept":
-        return run.answer.text
-    if citations == "published":
-        return text_for_models(run.answer).strip()
-    return without_citations(run.answer.text, run.passages or ()).strip()
+def answer_text(run: Sample) -> str:
+    """The text of a run's answer that is compared with other runs; empty without an answer."""
+    return "" if run.answer is None else text_for_models(run.answer).strip()
 
 
 Values = Sequence[Value | None]

@@ -48,15 +48,9 @@ _AT_ONCE = 64
 
 
 class FunctionMetric(Metric):
-    """A metric that a function computes, one sample at a time.
-
-    Class attributes:
-        function: what computes it. The metric itself may be called as the function is.
-        fields: the parts of a sample that the function takes.
-        digest: of the function's source; numbers of another one are not compared with these.
-        place: ``module:function``, from which a run folder's configuration loads it again; empty
-            where it cannot be loaded.
-    """
+    """A metric that a function computes, one sample at a time, from parts of it (``fields``).
+    Numbers of another ``digest`` of its source are not compared. ``place`` is ``module:function``,
+    from which a run's configuration loads it again; empty where it cannot be loaded."""
 
     function: ClassVar[Callable[..., Any]]
     fields: ClassVar[tuple[str, ...]]
@@ -142,11 +136,9 @@ class FunctionMetric(Metric):
             outcome = Score(plain, {}, explanation)
         number = outcome.number
         if number is not None and not self.allows(number):
-            rounded = f"{number:g}"
-            exact = rounded if float(rounded) == number else repr(number)
             return Unscored(
                 Reason.FAILED,
-                f"{self.name} returned {exact}, which lies outside its range, {_range(self)}: "
+                f"{self.name} returned {number}, which lies outside its range, {_range(self)}: "
                 "state another one with @ragassay.metric(low=..., high=...)",
             )
         return outcome

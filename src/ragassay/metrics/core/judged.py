@@ -1,18 +1,5 @@
 """What metrics that ask a judge, or a neural model, share.
 
-Adding one takes one file::
-
-    @register
-    class Polite(JudgedMetric):
-        '''Is the answer polite?'''
-
-        name = "polite"
-        ...
-
-        async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-            reply = await ask(Politeness(sample.answer.text))
-            return scored(reply.polite, reply.explanation)
-
 ``judge`` may ask as many questions as it likes; the same question asked by several metrics is one
 question. A question without an answer ends ``judge`` and becomes the `Unscored` of this metric and
 sample: never catch it to put a number in its place.
@@ -63,10 +50,8 @@ class JudgedMetric(Metric):
         """
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
-        """The questions that may depend on answers, for a plan.
-
-        Of each kind as many as can be asked at most; their contents stand in for those of the real
-        ones. Nothing where all questions follow from the sample alone.
+        """The most questions that may depend on answers, for a plan, with stand-ins for contents
+        that are not known yet. Nothing where all questions follow from the sample alone.
 
         Args:
             sample: the sample; it lacks nothing.
@@ -82,8 +67,7 @@ class JudgedMetric(Metric):
             scope: the questions of the window, which remembers their answers.
 
         Raises:
-            InputError: stored answers cannot be read.
-            LedgerError: no answer can be kept.
+            InputError, LedgerError: stored answers cannot be read, or none can be kept.
         """
         lacking = self.lacks(sample)
         if lacking is not None:
@@ -117,12 +101,8 @@ class JudgedMetric(Metric):
 
 
 class ModelMetric(Metric):
-    """A metric that a model measures, a whole window at a time: a text that occurs twice goes
-    through the model once, and texts of similar length go together.
-
-    A sample that lacks something, or brings the value itself, never reaches the model. Where the
-    model is not available, the other samples are unscored with a sentence that says what to do.
-    """
+    """A metric that a model measures, a whole window at a time. A sample that lacks something, or
+    brings the value itself, never reaches the model."""
 
     kind = "model"
 
@@ -130,8 +110,6 @@ class ModelMetric(Metric):
         """Checks before the work begins that the parameters fit together, whatever the model."""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores each sample: unscored where it lacks something, else the record's value, else the
-        model's."""
         outcomes = [self.lacks(sample) or self.read(sample) for sample in window.samples]
         rows = [at for at, outcome in enumerate(outcomes) if outcome is None]
         if rows:
@@ -161,11 +139,8 @@ class Use(NamedTuple):
 
 
 def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
-    """The questions that a metric's value rests on, each with the metric that asks it.
-
-    Those that it asks itself, those of its inputs, and those of the metric that a figure over
-    repeated runs looks at. Empty where no judge is asked.
-    """
+    """The questions that a metric's value rests on: its own, those of its inputs, and those of the
+    metric that a figure over repeated runs looks at."""
     questions = metric.asks if isinstance(metric, JudgedMetric) else ()
     uses = frozenset(Use(question.kind, type(metric).name) for question in questions)
     subjects = (*metric.inputs, *_subject_of(metric, local))

@@ -2,31 +2,8 @@
 
 A metric is a frozen dataclass. Its class says what it measures; its fields are its parameters, and
 its printed name carries those that differ from their defaults: ``nDCG@10``, ``P(rel=2)@5``,
-``rougeL(stem=false).f``. `ragassay.metrics.core.naming` reads such a name back.
-
-Adding one takes one file in this package::
-
-    @register
-    class Shout(SampleMetric):
-        '''Share of letters that are capitals.
-
-        Details, in paragraphs of their own; in many there are none.
-
-        Formula: capital letters / letters
-        Part NAME: what that part of the value is, of a metric that has parts
-        Misleads where: an abbreviation is no shout
-        Source: our own
-        '''
-
-        name = "shout"
-        family = "answer"
-        needs = ("answer",)
-
-        def score_sample(self, sample: Sample) -> Outcome:
-            ...
-
-The docstring is the only description of a metric: commands, pages and docs/metrics.md show it. A
-function becomes a metric under `measure`, where a base of its family prepares the data.
+``rougeL(stem=false).f``. `ragassay.metrics.core.naming` reads such a name back. CONTRIBUTING.md
+shows how to add one. Its docstring is its only description: commands and docs/metrics.md show it.
 """
 
 from __future__ import annotations
@@ -321,34 +298,19 @@ def register(cls: type[M]) -> type[M]:
 
 
 def define(name: str, base: type[M], description: str, **body: Any) -> type[M]:
-    """Registers a metric that differs from its family's base in facts alone.
-
-    Args:
-        name: of the metric.
-        base: the class that it derives from.
-        description: its docstring.
-        **body: further attributes of the class.
-    """
+    """Registers a metric that differs from its family's base in facts alone: docstring and
+    attributes."""
     facts = {"__doc__": description, "__module__": base.__module__, "name": name, **body}
     return register(type(name, (base,), facts))
 
 
 def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Callable[[F], F]:
-    """Registers the metric that a function computes (a decorator)::
+    """Registers the metric that a function computes (a decorator); its docstring describes the
+    metric.
 
-        @measure("ChunkR", base=ChunkMetric)
-        def chunk_recall(hits: Hits, k: int) -> float:
-            '''Share of the gold chunks found among the first k. ...'''
-            return hits.within(k) / hits.n_gold
-
-    Its docstring describes the metric. Its parameters that are fields of the base, or that have a
-    default by `param`, `cutoff` or `part`, are the metric's; the others are the data.
-
-    Args:
-        name: of the metric.
-        *aliases: its other names.
-        base: the class that it derives from.
-        **facts: attributes of the class that differ from those of the base (``low=None``).
+    Its parameters that are fields of the base, or that have a default by `param`, `cutoff` or
+    `part`, are the metric's; the others are the data. ``facts`` are attributes of the class that
+    differ from those of the base (``low=None``).
     """
 
     def made(function: F) -> F:

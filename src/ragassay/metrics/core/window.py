@@ -33,11 +33,8 @@ class Remembering:
 class AllSamples(Remembering):
     """All samples of a run, and what is computed from them: each result once, for all windows.
 
-    Iterating over it opens the samples from the beginning. It raises ``ValueError`` where they can
-    be read only once.
-
-    Args:
-        read: opens the samples from the beginning; ``None`` where they can be read only once.
+    Iterating over it opens the samples from the beginning; a ``ValueError`` where ``read`` is
+    ``None``, because they can be read only once.
     """
 
     def __init__(self, read: Callable[[], Iterable[Sample]] | None) -> None:
@@ -56,18 +53,14 @@ class AllSamples(Remembering):
 
 
 class Window(Remembering):
-    """A bounded batch of samples, with everything computed about it so far.
-
-    Metrics that share an intermediate result (tokens, a ranking with its grades, a table of common
-    subsequences) ask for it with `once` and get one and the same object.
+    """A bounded batch of samples, in the order of the data, with everything computed about it so
+    far: metrics that share an intermediate result ask for it with `once`.
 
     Args:
-        samples: the samples of the batch, in the order of the data.
-        asker: asks the judge for metrics that need one; ``None`` stands for the embedded judge.
-        models: the neural models that metrics may use, shared by the windows of a run; ``None`` for
-            those with every default.
-        all_samples: the results that need all samples of the run, shared by its windows; ``None``
-            where the window holds all samples.
+        asker: asks the judge; ``None`` stands for the embedded judge.
+        models: shared by the windows of a run; ``None`` for those with every default.
+        all_samples: the results that need all samples of the run; ``None`` where the window holds
+            all.
     """
 
     def __init__(

@@ -37,8 +37,6 @@ from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 from ragassay.texts.languages import stated_language
 
 _THREADS = 2
-_PAIRS = 4096
-"""Pairs that are prepared at a time: enough to group pairs of similar length in little memory."""
 
 
 class _Hhem(ModelMetric):
@@ -139,14 +137,31 @@ class HhemWindows(_Hhem):
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """Scores every sentence of a sample with every window of its passages."""
         model = window.models.use(HhemModel)
-        outcomes: list[Outcome] = []
-        waiting: list[_Crossed] = []
-        for sample in (window.samples[at] for at in rows):
-            waiting.append(_Crossed(_sentences(sample), list(self._pieces(sample, model)), sample))
-            if sum(len(one.sentences) * len(one.pieces) for one in waiting) >= _PAIRS:
-                outcomes += _scored(waiting, model)
-                waiting = []
-        return [*outcomes, *_scored(waiting, model)]
+        return [self._outcome(window.samples[at], model) for at in rows]
+
+    def _outcome(self, sample: Sample, model: HhemModel) -> Outcome:
+        """The mean over the sentences, each with its best window (the first of equals)."""
+        texts, pieces = _sentences(sample), list(self._pieces(sample, model))
+        if not pieces:
+            return Unscored(
+                Reason.NOTHING_RETRIEVED, "the passages hold nothing that the model can read"
+            )
+        keys = passage_keys(sample.passages or ())
+        pairs = [(piece.text, sentence) for sentence in texts for piece in pieces]
+        numbers = [value for value in model.scores(pairs) if value is not None]
+        if len(numbers) < len(pairs):
+            return _overflow()
+        details: list[dict[str, Any]] = []
+        for at, sentence in enumerate(texts):
+            row = numbers[at * len(pieces) : (at + 1) * len(pieces)]
+            place = pieces[row.index(max(row))]
+            of = {"passage": keys[place.passage], "start": place.start, "end": place.end}
+            details.append({"text": sentence, "value": max(row), **of})
+        values = [one["value"] for one in details]
+        weakest = min(values)
+        least = f"{texts[values.index(weakest)]!r} is borne out least, {weakest:.3f}"
+        parts = {"minimum": weakest, "sentences": details, "windows": len(pieces)}
+        return Score(sum(values) / len(values), parts, least if len(values) > 1 else "")
 
     def _pieces(self, sample: Sample, model: HhemModel) -> Iterator[_Piece]:
         for at, text in enumerate(passage_texts(sample)):
@@ -162,60 +177,6 @@ class _Piece(NamedTuple):
     start: int
     end: int
     text: str
-
-
-class _Crossed(NamedTuple):
-    """The sentences of an answer and the windows that may support them."""
-
-    sentences: Sequence[str]
-    pieces: Sequence[_Piece]
-    sample: Sample
-
-
-def _scored(crossed: Sequence[_Crossed], model: HhemModel) -> Iterator[Outcome]:
-    values = iter(
-        model.scores(
-            [
-                (piece.text, sentence)
-                for one in crossed
-                for sentence in one.sentences
-                for piece in one.pieces
-            ]
-        )
-    )
-    for one in crossed:
-        table = [[next(values) for _ in one.pieces] for _ in one.sentences]
-        yield _best(one, table)
-
-
-def _best(one: _Crossed, table: Sequence[Sequence[float | None]]) -> Outcome:
-    """Each sentence with its best window; the first one where several are equally good."""
-    if not one.pieces:
-        return Unscored(
-            Reason.NOTHING_RETRIEVED, "the passages hold nothing that the model can read"
-        )
-    keys = passage_keys(one.sample.passages or ())
-    details, values = [], []
-    for sentence, row in zip(one.sentences, table, strict=True):
-        numbers = [value for value in row if value is not None]
-        if len(numbers) < len(row):
-            return _overflow()
-        value = max(numbers)
-        piece = one.pieces[numbers.index(value)]
-        values.append(value)
-        details.append(
-            {
-                "text": sentence,
-                "value": value,
-                "passage": keys[piece.passage],
-                "start": piece.start,
-                "end": piece.end,
-            }
-        )
-    weakest = min(values)
-    explanation = f"{one.sentences[values.index(weakest)]!r} is borne out least, {weakest:.3f}"
-    parts = {"minimum": weakest, "sentences": details, "windows": len(one.pieces)}
-    return Score(sum(values) / len(values), parts, explanation if len(values) > 1 else "")
 
 
 def _overflow() -> Unscored:

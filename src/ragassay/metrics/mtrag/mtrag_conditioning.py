@@ -15,32 +15,24 @@ The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells
 query with an "I don't know" keeps its value, and so does a conversational one. The published code
 treats a missing label as answerable without a word; here it is an error.
 
-Where a reply was not understood, there is no verdict and the metrics are `Unscored`: it is unknown
-then whether the value, a 0 or a 1 should stand.
+Where a reply was not understood the metrics are `Unscored`. The table decides where the metric's
+value is missing for a reason in the sample (no claims, nothing retrieved). Where it could not be
+computed or asked for at all (no model, an unreachable server), the conditioned value is `Unscored`
+with that reason: otherwise the mean would consist of the table's 0s and 1s alone.
 
-The table decides where the metric's value is missing for a reason in the sample (no claims, nothing
-retrieved, a reply that was refused or not understood). Where the value could not be computed or
-asked for at all (no model, a judge that does not answer such questions, an unreachable server, the
-budget spent), the conditioned value is `Unscored` with that reason: otherwise the mean would
-consist of the table's 0s and 1s alone.
-
-The verdicts are those of ``idk_eval`` and ``underspecified_eval``, the value is the base metric's;
-each is the record's own or a judge's. Where the record brings only ``conditional_idk``, a full "I
-don't know" follows from it and the label, and no verdict is needed.
-
-A record may also bring conditioned values (``RB_agg_idk``, ``rb_agg_idk`` and the like), by the
-paper's table unless ``metrics_rule`` beside them names the shorter rule. Published
-ones are wrong where the label was not found (the benchmark's issue 23). So they count only where
-the record's other values do not give them; but they are preferred to asking a judge now, and count
-where the value could not be computed. A value that the table cannot give for the record's label and
-verdict (0.4 of an unanswerable query) is never taken: it is counted, reported, and computed anew.
+The verdicts are those of ``idk_eval`` and ``underspecified_eval``; each is the record's own or a
+judge's. Where the record brings only ``conditional_idk``, a full "I don't know" follows from it and
+the label. A record may also bring conditioned values (``RB_agg_idk``, ``rb_agg_idk``), by the
+paper's table unless ``metrics_rule`` beside them names the shorter rule. Published ones are wrong
+where the label was not found (the benchmark's issue 23), so they count only where the record's
+other values do not give them, and never where the table cannot give them for the label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ragassay.base.errors import CountedFact, InputError
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
@@ -128,11 +120,6 @@ METRICS_RULE = "metrics_rule"
 """Beside a record's ``metrics``: the rule of IDK conditioning, where it is not the paper's
 table."""
 
-_CONTRADICTED = (
-    "{n} given {value contradicts|values contradict} the label or another value of the same "
-    "record, as values do that were made without the label. {It was|They were} not taken, "
-    "but made anew by the table of IDK conditioning."
-)
 _SHORTER = (
     "{n} {value after IDK conditioning follows|values after IDK conditioning follow} the shorter "
     "rule of MT-RAG's metrics page (rule=spec)."
@@ -159,6 +146,7 @@ class Conditioned(Given):
     uses = ("query", "history", "passages", "references", "given")
     kind = "judge"
     version = 2
+    rule_of_value = "a number from 0 to 1, and the one that the table gives for the label"
 
     of: ClassVar[type[RBAgg | ReferenceJudge | ReferencelessFaithfulness]]
     """The class of the metric that is conditioned."""
@@ -190,8 +178,7 @@ class Conditioned(Given):
         An own value that this installation cannot compute is always lacking.
         """
         lacking = missing(sample, ("answer",))
-        stands = self.brought(sample) is not None and self.contradicts(sample) is None
-        if lacking is not None or stands:
+        if lacking is not None or isinstance(self.brought(sample), Score):
             return lacking
         label = sample.answerability
         if label is None:
@@ -219,34 +206,28 @@ class Conditioned(Given):
         if label is None:
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
         outcome = self._by_table(sample, label, idk, underspecified, value)
-        brought, wrong = self.brought(sample), self.contradicts(sample)
-        problem = brought.detail if isinstance(brought, Unscored) else ""
-        if wrong is not None:
-            problem = f"the given {self.published[0]}, {wrong:g}, contradicts the label or a value"
-            problem += " beside it"
-        if problem and isinstance(outcome, Score):
-            outcome = replace(outcome, explanation=f"{outcome.explanation}; {problem}")
+        brought = self.brought(sample)
+        if isinstance(outcome, Score) and isinstance(brought, Unscored):
+            return replace(outcome, explanation=f"{outcome.explanation}; {brought.detail}")
         decided = isinstance(outcome, Score) and not outcome.evidence
-        return outcome if decided or brought is None or wrong is not None else brought
+        return brought if isinstance(brought, Score) and not decided else outcome
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
-        """How many given values contradict the table, and how many are impossible under any; how
-        many values follow the shorter rule."""
-        n = sum(self.contradicts(sample) is not None for sample in window.samples)
-        shorter = len(window.samples) if self.rule == "spec" else 0
-        yield CountedFact(_CONTRADICTED, n)
+        """How many given values are impossible; how many values follow the shorter rule."""
         yield from super().remarks(window)
-        yield CountedFact(_SHORTER, shorter)
+        yield CountedFact(_SHORTER, len(window.samples) if self.rule == "spec" else 0)
 
-    def contradicts(self, sample: Sample) -> float | None:
-        """The conditioned value that the record brings, where the table cannot give it; else
-        ``None``."""
-        brought = self.brought(sample)
-        possible = self._possible(sample) if isinstance(brought, Score) else None
-        if possible is None or not isinstance(brought, Score):
-            return None
-        value = brought.number or 0.0
-        return None if any(abs(value - one) <= ROUNDING for one in possible) else value
+    def taken_over(self, sample: Sample, name: str, values: Sequence[Any]) -> Outcome:
+        """Also `Unscored` where the table cannot give the value for the label."""
+        outcome = super().taken_over(sample, name, values)
+        possible = self._possible(sample)
+        value = (outcome.number or 0.0) if isinstance(outcome, Score) else None
+        if value is None or possible is None:
+            return outcome
+        if any(abs(value - one) <= ROUNDING for one in possible):
+            return outcome
+        detail = f"the given {name}, {value:g}, contradicts the label or a value beside it"
+        return Unscored(Reason.UNDEFINED, detail)
 
     def _possible(self, sample: Sample) -> tuple[float, ...] | None:
         """The values that the table can give for the record; ``None`` where any value is

@@ -2,16 +2,9 @@
 step, the answer against targets and passages, and lengths.
 
 A record has values among its ``metrics`` (as a list or a number), or as annotations of an
-InspectorRAGet file. A value that is no number, or outside the metric's range, is `Unscored` with a
-detail that says so.
-
-A score is *given* (`Score.given`) where it depends on at least one value that the record brings and
-on no judge's verdict: the value itself, what is computed from it (RB_agg from given BERTScores),
-and what the table of IDK conditioning decides by it. A score that depends on a verdict is judged.
-
-The benchmark stores a list for each metric: one value a target, or one a passage. Here the list is
-in ``parts["values"]``. The score is the first target's value, as in the benchmark's own composites,
-or the highest value of the passages.
+InspectorRAGet file. A score is *given* (`Score.given`) where it depends on at least one of them and
+on no judge's verdict. A list (one value a target, or one a passage) is in ``parts["values"]``; the
+score is the first target's value, or the highest value of the passages.
 """
 
 from __future__ import annotations
@@ -171,8 +164,7 @@ class Given(Metric):
         rule = self.rule_of_value or f"a number{within}"
         yield CountedFact(
             f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is {rule}). "
-            "{It was|They were} not taken: a score stands there only where other values of the "
-            "record give it.",
+            "{It was|They were} not taken.",
             n,
         )
 

@@ -1,18 +1,9 @@
 """AutoNuggetizer: which of the facts that a good answer holds does this answer hold?
 
-Six scores from one set of questions: ``nuggets.all``, ``vital``, ``weighted`` and their strict
-forms.
-
-First the best nuggets of a query are made from its graded passages. The published limits are
-enforced here, not only asked for in the prompt: passages of a grade, at most so many rounds,
-nuggets and words, near-duplicates merged (`Distinct`), importance in batches, vital ones first and
-the best kept.
-
-Passages are read in windows. In each round, every window that brought something new in the round
-before is asked what the list lacks. The rounds end when one brings nothing or the list is full. In
-the first round no window may fill more than its share of the remaining room, so that later windows
-contribute too. Where the list is ``refined``, every reply is the whole list, and the rounds end
-when none changes it.
+The best nuggets of a query are made from its graded passages. The published limits are enforced
+here, not only asked for in the prompt. Passages are read in windows; in each round, every window
+that brought something new in the round before is asked what the list lacks, and in the first round
+no window may fill more than its share. Of a ``refined`` list every reply is the whole list.
 """
 
 from __future__ import annotations
@@ -180,21 +171,11 @@ class Distinct:
     Two are the same where, word by word, they differ in nothing but case, punctuation, articles,
     forms of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word
     and agree in every number and every negation. The rule is strict on purpose: a wrong merge loses
-    a fact, and a missed one only gives a fact a little more weight.
-
-    Attributes:
-        texts: the nuggets, in the order in which they came.
-        merged: how many were left out because they were there already.
-        refused: how many were left out because they had no word, or too many.
-
-    Args:
-        texts: the first nuggets.
-        words: most words in a nugget.
+    a fact. ``refused`` counts those left out because they had no word, or more than ``words``.
     """
 
     def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:
         self.texts: list[str] = []
-        self.merged = 0
         self.refused = 0
         self._words = words
         self._forms: list[tuple[str, ...]] = []
@@ -212,7 +193,6 @@ class Distinct:
             self.refused += 1
             return False
         if any(_same(form, other) for other in self._forms):
-            self.merged += 1
             return False
         self.texts.append(nugget)
         self._forms.append(form)

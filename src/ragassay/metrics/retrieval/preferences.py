@@ -46,14 +46,9 @@ Group = Sequence[SubGroup]
 
 @dataclass(eq=False)
 class Preferences(Rankings):
-    """Preferences of several queries, with the ranks at which a run holds their documents.
-
-    They are the run over all judged queries, in which the grade of a document is its number,
-    counted over all queries in the order of query and document id.
-
-    Args:
-        groups: for each query its judgement groups, in the order of their names.
-    """
+    """The judgement groups of several queries, with the ranks at which a run holds their documents.
+    The grade of a document is its number, counted over all queries in the order of query and
+    document id."""
 
     groups: Sequence[Sequence[Group]] = ()
 
@@ -105,14 +100,9 @@ were retrieved; those of which at least one was."""
 
 
 class GroupCounts(NamedTuple):
-    """The preferences of one group, by scope (`SCOPES`), and two shares of them.
-
-    Attributes:
-        fulfilled: how many the run fulfils.
-        possible: how many there are.
-        balanced: the share fulfilled if only as many irrelevant documents count as there are
-            relevant ones: of all preferences, and of those with both documents retrieved.
-    """
+    """The preferences of one group, fulfilled and possible, by scope (`SCOPES`), and the balanced
+    shares: if only as many irrelevant documents count as there are relevant ones, of all
+    preferences, and of those with both documents retrieved."""
 
     fulfilled: tuple[int, int, int]
     possible: tuple[int, int, int]
@@ -329,14 +319,8 @@ _BETWEEN = "\x00"
 
 @dataclass(frozen=True, eq=False)
 class GroupedRankings:
-    """Rankings judged by several groups.
-
-    Args:
-        queries: ids of the queries, sorted.
-        by_group: one ranking for each query and group, by query.
-        owner: the index of the query of each ranking.
-        n_unjudged_queries: queries of the run that were left out because they were never judged.
-    """
+    """Rankings of queries (sorted ids) judged by several groups: one ranking for each query and
+    group, by query, and ``owner``, the index of the query of each."""
 
     queries: tuple[str, ...]
     by_group: Rankings

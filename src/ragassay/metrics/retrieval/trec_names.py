@@ -43,15 +43,9 @@ _FIFTHS = "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0"
 
 @dataclass(frozen=True)
 class TrecMeasure:
-    """One line of trec_eval's output.
-
-    Attributes:
-        label: what it prints, such as ``P_10``.
-        metric: the metric that computes it; ``None`` for ``runid``.
-        per_query, summary: where the line appears.
-        takes: the judgements that it can be computed from (``prefs`` stands for both kinds of
-            preferences); ``None`` for any.
-    """
+    """One line of trec_eval's output: what it prints, such as ``P_10``, the metric that computes it
+    (``None`` for ``runid``), where it appears, and the judgements that it can be computed from
+    (``prefs`` stands for both kinds of preferences; ``None`` for any)."""
 
     label: str
     metric: RankingMetric | PreferenceMeasure | None
