@@ -187,7 +187,7 @@ def test_a_task_of_another_kind_and_a_body_that_is_no_json_are_refused_in_words(
     project = client.post(f"{API}/projects", json={"name": "q"}).json()["id"]
     tasks = f"{API}/projects/{project}/tasks"
     found = client.post(tasks, json={"name": "x", "kind": "classification"})
-    assert found.status_code == 422 and "only RAG tasks are evaluated" in found.json()["detail"]
+    assert found.status_code == 422 and "kind: must be 'rag'" in found.json()["detail"]
     found = client.post(tasks, content=b"{bad", headers={"Content-Type": "application/json"})
     assert found.status_code == 422
     assert found.json()["detail"].startswith("The body is not JSON: ")
@@ -331,14 +331,6 @@ def test_a_run_folder_of_other_things_is_refused_in_words(
     assert found["status"] == 422 and "header" not in found["detail"]
 
 
-def test_a_preview_takes_the_body_of_the_report(client: TestClient) -> None:
-    task = made_task(client)
-    client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
-    body = {"name": "r", "from_timestamp": 0, "to_timestamp": 9e3}
-    previewed = client.post(f"{API}/tasks/{task}/reports/preview", json=body)
-    assert previewed.status_code == 200 and previewed.json()["n_records"] == 1
-
-
 # --- who may ask --------------------------------------------------------------------------------
 
 
@@ -419,7 +411,7 @@ def test_a_defect_is_a_problem_that_tells_nothing(
     def broken(store: Store) -> None:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr("ragassay.service.api.project_routes.list_projects", broken)
+    monkeypatch.setattr("ragassay.service.store.projects.list_projects", broken)
     found = local(store).get(f"{API}/projects")
     assert found.status_code == 500 and "secret" not in found.text
     assert "ZeroDivisionError" in caplog.text

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +24,6 @@ from ragassay.service.store.jobs import (
     get_job,
     list_jobs,
     retry_job,
-    worker_name,
 )
 from ragassay.service.store.projects import (
     TaskOptions,
@@ -370,25 +366,6 @@ def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(
     assert second.take() is None
     now[0] += 30.0
     assert second.take() is not None
-
-
-@pytest.mark.skipif(os.name != "posix", reason="asks for a process by its number")
-def test_the_job_of_a_process_of_this_machine_that_is_gone_is_taken_at_once(store: Store) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    mine = f"-{os.getpid()}-"
-    machine, own, rest = worker_name().partition(mine)
-    gone = [f"{machine}-{ended.pid}-{rest}", f"{machine}{own}1-{rest.rpartition('-')[2]}"]
-    there = [worker_name(), f"{machine}-{os.getppid()}-{rest}", f"elsewhere-{ended.pid}-{rest}"]
-    for name, is_gone in [*((one, True) for one in gone), *((one, False) for one in there)]:
-        key = a_job(store)
-        taken = Queue(store, name, lease=1e9).take()
-        assert taken is not None and taken.id == key
-        heir = Queue(store, worker_name(), lease=1e9)
-        found = heir.take()
-        assert (found is not None) is is_gone, name
-        with store.writing() as connection:
-            (heir if is_gone else Queue(store, name)).end(connection, key)
 
 
 def test_a_job_whose_worker_did_not_learn_that_it_has_it_is_taken_again(

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.service.views.report_view import RUN, ReportView, RowQuery, build_view
-from ragassay.service.views.text_search import rows_with, write_texts
+from ragassay.service.views.report_view import _rows_with as rows_with, _write_texts as write_texts
 
 PASSAGE = "The library lends up to thirty books at once, for three weeks each."
 

@@ -14,10 +14,8 @@ from ragassay.client.service_shapes import MOST_READ_WHOLE
 
 _JSON_VALUES = 500_000
 """Values take more memory than their text: two bytes may be a list."""
-
 WAIT_S = 30.0
 """Seconds without a byte of a body after which it is given up."""
-
 WHOLE_S = 20.0
 """Seconds in which a body is to come that is no file; a longer one gets more."""
 LEAST_RATE = 10_000
@@ -75,18 +73,17 @@ class BodyWithin:
 
     async def __call__(self) -> Message:
         """The next message."""
-        if self.refusal is None and not self._is_read:
+        if self._is_read and self.refusal is None:
+            return await self._receive()  # that the client leaves
+        message: Message = {}
+        if self.refusal is None:
             try:
                 message = await asyncio.wait_for(self._receive(), self._patience)
+                self._count(message)
             except TimeoutError:
                 self.refusal = _LATE
-            else:
-                self._count(message)
-                if self.refusal is None:
-                    return message
-        if self.refusal is not None:
-            return {"type": "http.disconnect"}  # so that nobody takes the part for the whole
-        return await self._receive()  # that the client leaves
+        # Nobody is to take a part for the whole.
+        return message if self.refusal is None else {"type": "http.disconnect"}
 
     @property
     def _patience(self) -> float:
@@ -97,6 +94,7 @@ class BodyWithin:
         return min(WAIT_S, max(0.0, due - time.monotonic()))
 
     def _count(self, message: Message) -> None:
+        """Refuses the body where a further part of it is too much."""
         self._is_read = self.is_whole = not message.get("more_body", False)
         body, most = message.get("body", b""), self.bounds.most_values
         self._n += len(body)

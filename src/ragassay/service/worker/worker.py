@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
+import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +30,7 @@ from ragassay.engine.results.folders.run_folder import SUMMARY
 from ragassay.formats.native import write
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
-from ragassay.service.store.jobs import BEAT_S, CANCELLED, LEASE_S, Job, Queue, worker_name
+from ragassay.service.store.jobs import BEAT_S, CANCELLED, LEASE_S, Job, Queue
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import read_samples, samples_of_task
 from ragassay.service.store.report_files import report_facts
@@ -75,7 +78,7 @@ class Worker:
 
     def __init__(self, store: Store, options: WorkerOptions) -> None:
         self._store, self._options = store, options
-        self.name = worker_name()
+        self.name = f"{socket.gethostname()[:30]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._queue = Queue(store, self.name, lease=options.lease)
         self._stopped = threading.Event()
 
