@@ -30,45 +30,30 @@ class Deletion(NamedTuple):
 
 
 def _project(project_id: ProjectToWrite, store: InStore) -> Deletion:
-    return Deletion(
-        f"project {get_project(store, project_id).name}",
-        "All its tasks, records, reports and paid answers are deleted with it.",
-        f"/projects/{project_id}",
-        [("Projects", "/")],
-        partial(store.remove, projects, project_id),
-    )
+    what = f"project {get_project(store, project_id).name}"
+    loses = "All its tasks, records, reports and paid answers are deleted with it."
+    act = partial(store.remove, projects, project_id)
+    return Deletion(what, loses, f"/projects/{project_id}", [("Projects", "/")], act)
 
 
 def _task(task: TaskToWrite, store: InStore) -> Deletion:
-    return Deletion(
-        f"task {task.name}",
-        "All its records and reports are deleted with it.",
-        f"/tasks/{task.id}/settings",
-        crumbs_of(store, task.project_id),
-        partial(store.remove, tasks, task.id),
-    )
+    loses = "All its records and reports are deleted with it."
+    crumbs, act = crumbs_of(store, task.project_id), partial(store.remove, tasks, task.id)
+    return Deletion(f"task {task.name}", loses, f"/tasks/{task.id}/settings", crumbs, act)
 
 
 def _record(task: TaskToWrite, record_id: str, store: InStore) -> Deletion:
-    records = f"/tasks/{task.id}/records"
-    return Deletion(
-        f"record {record_id}",
-        "All its versions are deleted. Reports that are finished keep it.",
-        records,
-        [*crumbs_of(store, task.project_id, task), ("Records", records)],
-        partial(delete_records, store, task.id, [record_id]),
-    )
+    loses = "All its versions are deleted. Reports that are finished keep it."
+    place, act = f"/tasks/{task.id}/records", partial(delete_records, store, task.id, [record_id])
+    crumbs = [*crumbs_of(store, task.project_id, task), ("Records", place)]
+    return Deletion(f"record {record_id}", loses, place, crumbs, act)
 
 
 def _report(report: ReportToWrite, store: InStore) -> Deletion:
-    task = get_task(store, report.task_id)
-    return Deletion(
-        f"report {report.name}",
-        "Its scores and its run folder are deleted. The records stay.",
-        f"/reports/{report.id}",
-        crumbs_of(store, task.project_id, task),
-        partial(store.remove, reports, report.id),
-    )
+    task, act = get_task(store, report.task_id), partial(store.remove, reports, report.id)
+    loses = "Its scores and its run folder are deleted. The records stay."
+    crumbs = crumbs_of(store, task.project_id, task)
+    return Deletion(f"report {report.name}", loses, f"/reports/{report.id}", crumbs, act)
 
 
 def _add(address: str, find: Callable[..., Deletion]) -> None:

@@ -58,9 +58,9 @@ def reports_page(
     if key is None:
         raise UsageError(f"Reports are sorted by {', '.join(ORDERS)}; '-' before it turns it over.")
     rows = [_listed(report, task, store) for report in list_reports(store, task.id)]
-    unknown = [row for row in rows if key(row) is None]
     known = [row for row in rows if key(row) is not None]
-    rows = [*sorted(known, key=key, reverse=sort.startswith("-")), *unknown]
+    unknown = [row for row in rows if key(row) is None]
+    rows = sorted(known, key=key, reverse=sort.startswith("-")) + unknown
     return task_page(
         "tasks/task_reports.html.j2",
         *(store, access, task),
@@ -76,6 +76,7 @@ def reports_page(
 
 
 def _listed(report: Report, task: Task, store: Store) -> Listed:
+    """A report as the list shows it."""
     sizes = [one["n_total"] for one in (report.headline or {}).values()]
     judges = report.options.get("judge") or task.options.judge or store.models.judge_names[:1]
     return Listed(report, max(sizes, default=None), ", ".join(judges) if report.job_id else None)

@@ -42,14 +42,10 @@ from ragassay.service.worker.report_process import DISK
 
 POLL_S = 1.0
 """Seconds between two looks into an empty queue."""
-
 GRACE_S = 120.0
 """Seconds that a report process has to end: answers in flight are paid, and it stores them."""
-
-
 MOST_SAID = 20_000
 """Characters of what a report process wrote to its standard error that the log shows."""
-
 FINAL_KEYS = ("headline", "lacking", "error", "unavailable")
 """The last message of a report process has one of these."""
 
@@ -128,15 +124,13 @@ class Worker:
             _log(f"job {job.id}: {problem}")
             self._stopped.wait(self._options.poll)
             self._persist(lambda: self._queue.give_back(job.id))
+        except RagassayError as problem:
+            self._fail(job, str(problem))
         except Exception as problem:
+            _log(f"job {job.id}: {problem!r}")
             why = f"A defect of ragassay: {type(problem).__name__}: {problem}."
-            if isinstance(problem, OSError):
-                why = DISK.format(system_problem(problem))
-            if isinstance(problem, RagassayError):
-                why = str(problem)
-            else:
-                _log(f"job {job.id}: {problem!r}")
-            self._fail(job, why)
+            is_disk = isinstance(problem, OSError)
+            self._fail(job, DISK.format(system_problem(problem)) if is_disk else why)
         finally:
             self._clear(job)
             progress = job.progress if work is None else work.progress
@@ -159,6 +153,8 @@ class Worker:
                 keep_run(connection, str(job.report_id), archive, headline)
 
     def _fail(self, job: Job, why: str) -> None:
+        """Ends a job without a result."""
+
         def end() -> None:
             with self._store.writing() as connection:
                 self._queue.end(connection, job.id, why)
@@ -201,14 +197,10 @@ class _ReportJob:
         self.progress = Progress(total=n_written if limit is None else min(n_written, limit))
         if not self._beat():
             return None
-        options = {
-            **run_options(self._store, task, report.options),
-            "data": str(data),
-            "output": str(output),
-            "ledger": self._store.ledger(task.project_id),
-            "named": self._store.models.words,
-            **self._job.arguments,
-        }
+        options = run_options(self._store, task, report.options)
+        options |= {"data": str(data), "output": str(output), **self._job.arguments}
+        options["ledger"] = self._store.ledger(task.project_id)
+        options["named"] = self._store.models.words
         if self._options.views is not None:
             options["view"] = [report.id, report_facts(self._store, report.id)]
         with tempfile.TemporaryFile("w+", errors="replace") as said:
@@ -249,12 +241,8 @@ class _ReportJob:
         where it was interrupted."""
         process = subprocess.Popen(
             [sys.executable, "-m", "ragassay.service.worker.report_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=said,
-            text=True,
-            cwd=self._folder,
-        )
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, cwd=self._folder,
+        )  # fmt: skip
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(options) + "\n")
         process.stdin.flush()
@@ -264,15 +252,14 @@ class _ReportJob:
         reader.start()
         goes_on = True
         try:
-            while process.poll() is None:
+            while goes_on and process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(self._options.beat if not stopped.is_set() else 0.1)
+                    process.wait(0.1 if stopped.is_set() else self._options.beat)
                 goes_on = not stopped.is_set() and self._beat()
-                if not goes_on:
-                    process.send_signal(signal.SIGINT)
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(GRACE_S)
-                    break
+            if not goes_on:
+                process.send_signal(signal.SIGINT)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(GRACE_S)
         finally:
             process.kill()
             process.wait()
@@ -292,6 +279,7 @@ class _ReportJob:
             return True
 
     def _listen(self, lines: Any, final: dict[str, Any]) -> None:
+        """Takes what the process says: how far it is, and its last message."""
         for line in lines:
             with suppress(json.JSONDecodeError):
                 message = json.loads(line)
@@ -299,11 +287,11 @@ class _ReportJob:
                 if "log" in message:
                     _log(f"job {self._job.id}: {message['log']}")
                 if "done" in message:
-                    self.progress = Progress(
-                        **message,
-                        total=self.progress.total,
-                        seconds=time.monotonic() - self._begun,
-                    )
+                    facts = {
+                        "total": self.progress.total,
+                        "seconds": time.monotonic() - self._begun,
+                    }
+                    self.progress = Progress(**message, **facts)
                 if "headline" in message:
                     self.progress.done = self.progress.total
 
