@@ -29,7 +29,6 @@ from ragassay.targets.target_factory import AskOptions, make_targets
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
-    from ragassay.engine.run.source import Data
     from ragassay.metrics.core.metric import Metric
     from ragassay.suites import Suite
 
@@ -333,7 +332,6 @@ def evaluate(
         InputError: data that cannot be read, with file, line and field.
         UsageError: an unknown suite, metric or option, or a system that cannot be asked.
     """
-    _refuse_asking(options)
     if system is not None:
         limit = options.pop("limit", None)
         answers = ask(data, system, limit=limit, **dict(ask_options or {}))
@@ -346,17 +344,3 @@ def evaluate(
         data, suite, metrics=metrics, judge=judge, environment=environment, save=save,
         progress=progress, **options,
     )  # fmt: skip
-
-
-def _refuse_asking(options: Mapping[str, Any]) -> None:
-    """Refuses options of asking among those of a run, with the place where they belong."""
-    from ragassay.engine.config.run_config import RunConfig
-
-    for one in fields(AskOptions):
-        if one.name in options and one.name not in RunConfig.model_fields:
-            value = options[one.name]
-            raise UsageError(
-                f"Unknown option {one.name!r}: it says how a system is asked. Give "
-                f"ask_options={{{one.name!r}: {value!r}}} beside system, or evaluate the samples "
-                f"of ragassay.ask(..., {one.name}={value!r})."
-            )

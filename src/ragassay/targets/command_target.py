@@ -21,11 +21,6 @@ from ragassay.targets.target import Request, Stopwatch, Target, refuse_endless
 from ragassay.transport.endpoints import EndpointError
 
 _CHUNK = 2**16
-_RUNNERS = frozenset(
-    {"bash", "bun", "conda", "deno", "env", "hatch", "java", "node", "npx", "pdm", "perl", "php"}
-    | {"poetry", "pypy", "python", "rscript", "ruby", "sh", "tsx", "uv", "zsh"}
-)
-"""Programs that run another one, which is what a system is called after."""
 
 
 class CommandTarget(Target):
@@ -97,14 +92,12 @@ class CommandTarget(Target):
 
 def _name_of(words: Sequence[str]) -> str:
     """The name of the script, module or program that a command runs, without its options."""
-    program = Path(words[0]).stem
-    if program.casefold().rstrip("0123456789.") in _RUNNERS:
-        for previous, word in pairwise(words):
-            if previous == "-m":
-                return word
-            if Path(word).is_file():
-                return Path(word).stem
-    return program
+    for previous, word in pairwise(words):
+        if previous == "-m":
+            return word
+        if Path(word).is_file():
+            return Path(word).stem
+    return Path(words[0]).stem
 
 
 def _end(code: int) -> str:

@@ -193,16 +193,9 @@ class SystemAccount(Account):
 
     def spent(self, dollars: float | None, tokens: int) -> Stopped:
         """Why a request does not fit any more, and what to do."""
-        budget, next_one = self.budget, ""
-        if budget.dollars is not None and budget.spent_dollars < budget.dollars:
-            next_one = f"; the next answer may take ${dollars:.2g}"
-        elif budget.tokens is not None and budget.spent_tokens < budget.tokens:
-            next_one = f"; the next answer may take {tokens:,} tokens"
-        sentence = (
-            f"the budget is spent ({budget.describe()}{next_one}). The same command asks what is "
-            "missing, with a budget of its own."
-        )
-        return Stopped(Reason.BUDGET, sentence)
+        spent = f"the budget is spent ({self.budget.describe()}), or too little is left"
+        again = "The same command asks what is missing, with a budget of its own."
+        return Stopped(Reason.BUDGET, f"{spent}. {again}")
 
 
 ASKED = "asked"
@@ -289,7 +282,6 @@ class AskedQuery:
             FAILED_BEFORE: self.before.times or None,
             "version": reply.version or None,
             "unread": dict(reply.unread) or None,
-            "not_read": list(reply.not_read) or None,
             "not_found": dict(reply.not_found) or None,
             "at": round(at, 3),
         }

@@ -160,24 +160,15 @@ def read_mapping(path: Path) -> HttpMapping:
     mapping = validated(content, content.value, HttpMapping)
     for place, slot in slots_in(mapping):
         if slot not in _SLOTS[:-1] and not slot.startswith("metadata."):
-            raise content.wrong(
-                place,
-                f"there is nothing to fill in for '{{{{{slot}}}}}'",
-                f"There are {', '.join(_SLOTS)}.",
-            )
+            problem = f"there is nothing to fill in for '{{{{{slot}}}}}'"
+            raise content.wrong(place, problem, f"There are {', '.join(_SLOTS)}.")
     if not any(slot in ("query", "messages") for _, slot in slots_in(mapping)):
-        is_get = mapping.method == "GET"
-        way = 'params: {q: "{{query}}"}' if is_get else 'body: {question: "{{query}}"}'
-        raise InputError(
-            "does not send the query: neither url nor params nor body contains {{query}} or "
-            "{{messages}}",
-            path=path,
-            hint=f"Write {{{{query}}}} where the endpoint takes the question, such as `{way}`.",
-        )
+        problem = "does not send the query: no {{query}} or {{messages}} in url, params or body"
+        hint = 'Write {{query}} where the endpoint takes it, as in `body: {question: "{{query}}"}`.'
+        raise InputError(problem, path=path, hint=hint)
     if mapping.end_mark is not None and mapping.stream is None:
-        raise content.wrong(
-            ("end_mark",), "is for streams only", "Add `stream: sse` or `stream: lines`."
-        )
+        hint = "Add `stream: sse` or `stream: lines`."
+        raise content.wrong(("end_mark",), "is for streams only", hint)
     for name, value in {"url": mapping.url, **mapping.headers}.items():
         for variable in unset(value):
             place = ("url",) if name == "url" else ("headers", name)
@@ -279,10 +270,8 @@ def _part(name: str, request: Request) -> Any:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, list):
-        return "\n".join(
-            f"{one['role']}: {one['content']}" if isinstance(one, dict) else str(one)
-            for one in value
-        )
+        lines = (f"{x['role']}: {x['content']}" if isinstance(x, dict) else str(x) for x in value)
+        return "\n".join(lines)
     return "" if value is None else str(value)
 
 

@@ -45,17 +45,13 @@ def open_session(
         if request.url.origin() != home:
             raise redirected(shown, request.url.origin(), "target")
         if request.method != method:
-            raise RefusedAddressError(
-                Reason.REFUSED,
-                f"{shown} redirects to {request.url.path}, where a client sends {request.method} "
-                f"without the query. If that is the right place, write it into 'url'.",
-            )
+            detail = f"{shown} redirects to {request.url.path}, without the query"
+            raise RefusedAddressError(Reason.REFUSED, f"{detail}. Write that into 'url'.")
         return await send(request)
 
+    ssl_context = _certificates() if place.scheme == "https" else True
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            limit=0, ssl=_certificates() if place.scheme == "https" else True
-        ),
+        connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers=headers,
         middlewares=(stay,),
