@@ -81,7 +81,6 @@ def test_the_example_of_the_page_runs_as_it_is_printed(
     page = Path(__file__).resolve().parents[2] / "docs" / "service.md"
     (body,) = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     monkeypatch.setenv("RAGASSAY_URL", f"http://127.0.0.1:{service.port}")
-    monkeypatch.setenv("RAGASSAY_POLLING", "0.1")
     monkeypatch.chdir(tmp_path)
     exec(body, {})
     assert (tmp_path / "reports" / "november.xlsx").is_file()

@@ -18,14 +18,7 @@ Status = Literal["idle", "starting", "running", "completed", "incomplete", "erro
 
 
 def kept(text: str) -> str:
-    """A text that a database can hold.
-
-    Args:
-        text: of a request.
-
-    Raises:
-        ValueError: it holds NUL or half a character.
-    """
+    """A text that a database can hold; a `ValueError` where it has NUL or half a character."""
     if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
         raise ValueError("it holds the character NUL or half a character")
     return text
@@ -40,14 +33,8 @@ MOST_OF_A_NAME = 200
 
 
 def named(text: str) -> str:
-    """A name for people, without the blanks around it.
-
-    Args:
-        text: of a request or command.
-
-    Raises:
-        ValueError: it is empty or too long, or holds a line break or another control character.
-    """
+    """A name for people, without the blanks around it; a `ValueError` where it is empty, too long,
+    or holds a line break or another control character."""
     name = text.strip()
     if not name:
         raise ValueError("a name is empty")

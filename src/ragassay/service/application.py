@@ -32,7 +32,7 @@ from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
 from ragassay.service.store.tokens import is_closed
 from ragassay.service.views.view_folders import Views
-from ragassay.service.web import deletion_pages, project_pages, report_pages, task_pages
+from ragassay.service.web import data_pages, report_pages
 from ragassay.service.web.page_parts import HERE, shown_problem
 from ragassay.service.worker.worker import Worker, WorkerOptions
 
@@ -54,7 +54,6 @@ class ServiceOptions:
     """How a service is offered.
 
     Attributes:
-        address: that it listens at.
         hosts: names that it is called by, beside those of this machine.
         most_bytes: of a request.
         worker: of the worker that lives with it; none where left out.
@@ -134,7 +133,7 @@ def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastA
     if tools is not None:
         service_routes.add_tools(app, tools)
     if chosen.views is not None:
-        for pages in (project_pages, task_pages, report_pages, deletion_pages):
+        for pages in (data_pages, report_pages):
             app.include_router(pages.router)
         for name, folder in (("report", ASSETS), ("service", HERE / "assets")):
             app.mount(f"/assets/{name}", StaticFiles(directory=folder), name=name)

@@ -24,18 +24,16 @@ _CHUNK = 2**16
 
 
 class CommandTarget(Target):
-    """A command, in words of a shell without pipes, that is started for each request. It reads
-    ``{"id", "query", "history", "repeat", "metadata"}`` as JSON, and writes a text, or a JSON
-    object with ``answer`` and ``passages``. An exit code other than 0 is a failure."""
+    """A command that is started for each request. It reads the request as JSON, and writes a text,
+    or a JSON object with ``answer`` and ``passages``. An exit code other than 0 is a failure."""
 
     def __init__(self, command: str, name: str | None = None) -> None:
         try:
-            words = shlex.split(command)
+            words = shlex.split(command) or [""]
         except ValueError as error:
             raise UsageError(f"The target command:{command} cannot be read: {error}.") from error
-        if not words or shutil.which(words[0]) is None:
-            program = words[0] if words else ""
-            raise UsageError(f"The target command:{command}: there is no program {program!r}.")
+        if shutil.which(words[0]) is None:
+            raise UsageError(f"The target command:{command}: there is no program {words[0]!r}.")
         super().__init__(name or _name_of(words), command)
         # "python" is the one that runs us: a virtual environment need not be activated.
         first = sys.executable if words[0] in ("python", "python3") else words[0]
@@ -53,12 +51,9 @@ class CommandTarget(Target):
 
     async def call(self, request: Request, watch: Stopwatch) -> Any:
         """Runs the command. It is killed, with what it started, where the time is up."""
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
         process = await asyncio.create_subprocess_exec(
-            *self._words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+            *self._words, **pipes, start_new_session=True
         )
         pieces_at: list[float] = []  # seconds from the start to each piece of the answer
 

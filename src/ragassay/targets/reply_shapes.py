@@ -52,10 +52,8 @@ class SystemReply(Completion):
         answer: the answer; an empty text where the system says that it has none.
         passages: what it retrieved, best first; ``None`` where it does not say.
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        unread: tokens and cost that are no numbers, and so not measured, by name: the ``place`` in
-            the reply, and what is ``found`` there.
-        not_found: paths to measurements that found nothing in the reply, as messages name them, and
-            where each of them is written.
+        unread: tokens and cost that are no numbers, by name: the ``place``, and what is ``found``.
+        not_found: paths to measurements that found nothing, and where each is written.
     """
 
     answer: Answer = field(default_factory=lambda: Answer(""))
@@ -80,17 +78,9 @@ def shown(text: str) -> str:
 
 
 def reply_of(value: Any) -> SystemReply:
-    """The reply that a returned value stands for.
-
-    Args:
-        value: a text; an `Answer` or a `Sample`; a mapping with ``answer`` and, where there are,
-            ``passages``, ``citations``, ``usage``, ``cost``, ``version`` (and their other names);
-            a message or document chain's result of LangChain; a response or completion of
-            LlamaIndex; a mapping with ``reply``: what a generator of golden sets had to write.
-
-    Raises:
-        EndpointError: it is none of these, or says that the system failed.
-    """
+    """The reply that a returned value stands for: a text, an `Answer` or `Sample`, a mapping (also
+    with ``reply``: what a generator of golden sets had to write), an object of LangChain or
+    LlamaIndex. An `EndpointError` where it is none of these, or says that the system failed."""
     if isinstance(value, str | Answer):
         return SystemReply(None, answer=Answer(value) if isinstance(value, str) else value)
     if isinstance(value, Sample):
@@ -116,26 +106,18 @@ def reply_of(value: Any) -> SystemReply:
 
 
 def read_text(text: str) -> Any:
-    """What a system wrote: the JSON object where the text is one, else the text.
-
-    Raises:
-        EndpointError: the text begins as a JSON object and breaks off, or holds a whole reply with
-            other words before or after it.
-    """
+    """What a system wrote: the JSON object where the text is one, else the text. An `EndpointError`
+    where an object breaks off, or a whole reply stands beside other words."""
     try:
         value = json.loads(text)
     except ValueError as error:
         why = getattr(error, "msg", "Extra data")  # a number of too many digits has none
         if re.match(r'\s*\{\s*"', text) and why != "Extra data":
-            raise foreign(
-                f"it wrote what begins as a JSON object and is none: {shown(text)!r}. Write the "
-                "whole object, or the answer alone."
-            ) from error
+            why = f"it wrote what begins as a JSON object and is none: {shown(text)!r}"
+            raise foreign(f"{why}. Write the whole object, or the answer alone.") from error
         if other := _beside_reply(text):
-            raise foreign(
-                f"it wrote other words beside the JSON object with the answer: {shown(other)!r}. "
-                "Write the object alone; of a command, let logs go to standard error."
-            ) from error
+            why = f"it wrote other words beside the JSON object with the answer: {shown(other)!r}"
+            raise foreign(f"{why}. Write the object alone; logs go to standard error.") from error
         value = None
     return value if isinstance(value, dict) else text.strip()
 
@@ -174,13 +156,8 @@ def made_reply(
     version: str = "",
     how: Mapping[str, str] | None = None,
 ) -> SystemReply:
-    """A reply of parts, in any of the shapes that data files have.
-
-    Args:
-        citations: ids of the passages that the whole answer cites.
-        places: where the parts of the ``usage`` were found, for messages.
-        how: what to do where the ``answer`` or the ``passages`` cannot be read.
-    """
+    """A reply of parts, in any of the shapes that data files have. ``places`` are where the parts
+    of the ``usage`` were found; ``how`` says what to do where a part cannot be read."""
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
     if isinstance(passages, list | tuple):

@@ -18,7 +18,6 @@ import pytest
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.client.service_shapes import Ingested
-from ragassay.examples import path_of
 from ragassay.formats.records import field_names
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
@@ -31,7 +30,6 @@ from ragassay.service.store.projects import (
 from ragassay.service.store.records import (
     add_records,
     count_records,
-    read_batch,
     read_page,
     read_samples,
 )
@@ -178,28 +176,6 @@ def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
     assert import_upload(store, key, received_as_time=True) == Ingested(new=1, empty_chunks=1)
 
 
-def test_messages_name_what_a_client_can_set_and_no_flags(store: Store) -> None:
-    task = a_task(store)
-    two = {"id": "a", "prediction": "So.", "response": "Yes.", "timestamp": 1}
-    look = preview_upload(store, sent(store, task, lines(two), "x.jsonl"))
-    assert "the field 'answer' for the column 'response' (columns)" in str(look.problem)
-    assert look.placed == {"id": "id", "timestamp": "timestamp"}  # what is clear nevertheless
-    look = preview_upload(store, sent(store, task, lines({"Frage": "Why?"}), "x.jsonl"))
-    assert "the field 'query' for the column '<your column>' (columns)" in str(look.problem)
-    joined = {"id": "a", "question": "Why?", "context": "One.|||Two."}
-    look = preview_upload(store, sent(store, task, lines(joined), "x.jsonl"))
-    for problem in (str(look.problem), refused(joined)):
-        assert "the separator of the task, '|||', or give each as a list of chunks" in problem
-    assert "send 'response' as 'answer'" in refused(two)
-
-
-def refused(record: Mapping[str, Any]) -> str:
-    with pytest.raises(InputError) as caught:
-        read_batch([record], TaskOptions())
-    assert "--" not in str(caught.value)
-    return str(caught.value)
-
-
 def test_a_file_is_kept_in_parts_and_imported_in_batches(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,15 +279,6 @@ def test_the_upload_page_offers_the_fields_of_a_record() -> None:
     assert {"id", "system", "repeat", "query_run", "passage_ids", "gold_ids", "failure"} <= {
         *offered
     }
-
-
-def test_the_sample_data_can_be_uploaded(store: Store) -> None:
-    task = a_task(store)
-    key = sent(store, task, path_of("hybrid").read_bytes(), "hybrid.jsonl")
-    look = preview_upload(store, key)
-    assert look.problem is None and len(look.samples) == 10
-    done = import_upload(store, key, received_as_time=look.lacks_times)
-    assert done.new == len(path_of("hybrid").read_text(encoding="utf-8").splitlines())
 
 
 @pytest.mark.usefixtures("forked")

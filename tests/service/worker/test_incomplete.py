@@ -211,16 +211,3 @@ def test_draws_of_a_bootstrap_are_bounded(store: Store) -> None:
     add(store, task, [item(1)])
     with pytest.raises(RagassayError, match="n_resamples"):
         create_report(store, task.id, "r", 0.0, 1e9, {"n_resamples": 10**12})
-
-
-@pytest.mark.usefixtures("forked")
-def test_a_report_without_a_score_names_suites_and_no_place_of_the_server(
-    store: Store, tmp_path: Path
-) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
-    report, _ = create_report(store, task.id, "r", 0.0, 1e9, {"suite": ["retrieval"]})
-    Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
-    said = str(get_report(store, report.id).error)
-    assert "Nothing was scored" in said and "Suites that can score" in said
-    assert str(tmp_path) not in said and "ragassay run" not in said and "validate" not in said

@@ -102,13 +102,9 @@ def _token_value(request: Request) -> str:
 
 
 class Guard:
-    """Around the whole application: hosts, origins, tokens, sizes and headers.
-
-    A page of another site that a browser shows cannot reach a server on this machine: the host is
-    checked (a name of its own may lead here), and so is the origin (of a form or script). The token
-    is looked at before the body is read; the paths in ``files`` read a file piece by piece after
-    they know who sends it.
-    """
+    """Around the whole application: hosts and origins (a page of another site must not reach a
+    server on this machine), tokens, sizes and headers. The token is looked at before the body is
+    read; the paths in ``files`` read a file piece by piece."""
 
     def __init__(
         self,

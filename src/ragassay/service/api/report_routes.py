@@ -190,8 +190,7 @@ def report_file(
     request: Request, report: str, form: report_files.ReportForm, *, waits: bool = False
 ) -> bytes | None:
     """A finished report as a file, which is made once and kept with its view; ``None`` while it is
-    being made, unless who asks waits. Where the application keeps no views, it is made for this
-    request."""
+    being made, unless who asks waits."""
     views: Views | None = request.app.state.views
     if views is None:
         return make_file(report_files.write_report, request.app.state.store, report, form=form)

@@ -30,9 +30,8 @@ Refusal = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a body may hold: bytes, and values of its JSON (any number where left out). A larger one
-    is answered with the refusal. A file may take as long as it needs, but for `WAIT_S` without a
-    byte."""
+    """What a body may hold: bytes, and values of its JSON (any number where left out); the answer
+    to a larger one. A file may take as long as it needs, but for `WAIT_S` without a byte."""
 
     most_bytes: int
     refusal: Refusal
@@ -58,9 +57,8 @@ def of_json(most_bytes: int) -> Bounds:
 
 
 class BodyWithin:
-    """Receives a body within its bounds, which may be set before it is read. What is too much or
-    too late is not handed on: the application sees a client that left, and ``refusal`` is the
-    answer. ``is_whole`` says whether all of it came."""
+    """Receives a body within its bounds, which may be set before it is read. Of what is too much or
+    too late the application sees a client that left, and ``refusal`` is the answer."""
 
     def __init__(
         self, receive: Receive, bounds: Bounds | None = None, *, has_body: bool = True

@@ -112,12 +112,8 @@ def _post_task(
         raise UsageError(
             f"ragassay evaluates RAG systems: a task is of type 'rag', not {task_type!r}."
         )
-    options = TaskOptions(
-        separator=rag_contexts_separator,
-        default_answer=llm_default_answer,
-        multi_turn=bool(multi_turn),
-        language=text_language,
-    )
+    facts = {"separator": rag_contexts_separator, "default_answer": llm_default_answer}
+    options = TaskOptions(**facts, multi_turn=bool(multi_turn), language=text_language)
     return projects.create_task(store, project_id, name, options).id
 
 
@@ -132,14 +128,8 @@ def _get_one_task(task: TaskToRead) -> dict[str, Any]:
 
 
 def _shown_task(task: Task) -> dict[str, Any]:
-    return {
-        "task_id": task.id,
-        "name": task.name,
-        "type": "rag",
-        "cost_info": None,
-        "optional_target": True,
-        "monitoring_status": [],
-    }
+    own = {"task_id": task.id, "name": task.name, "type": "rag"}
+    return {**own, "cost_info": None, "optional_target": True, "monitoring_status": []}
 
 
 # --- schemas and models -------------------------------------------------------------------------
@@ -191,14 +181,9 @@ def _get_one_model(model_id: str, store: InStore, access: Allowed) -> dict[str, 
 
 
 def _shown_model(model: Any) -> dict[str, Any]:
-    return {
-        "model_id": model.id,
-        "task_id": model.task_id,
-        "name": model.name,
-        "version": model.version,
-        "retraining_cost": 0.0,
-        "creation_datetime": _iso(model.created),
-    }
+    same = model.model_dump(include={"task_id", "name", "version"})
+    own = {"model_id": model.id, "retraining_cost": 0.0, "creation_datetime": _iso(model.created)}
+    return own | same
 
 
 # --- data ---------------------------------------------------------------------------------------
@@ -302,18 +287,10 @@ def _state(status: Status, headline: Mapping[str, Any] | None) -> str:
 
 
 def _shown_job(job: Job) -> dict[str, Any]:
-    return {
-        "job_id": job.id,
-        "job_group": "rag_evaluation" if job.kind == "report" else "data",
-        "project_id": job.project_id,
-        "project_name": job.project_name,
-        "task_id": job.task_id,
-        "task_name": job.task_name,
-        "model_id": None,
-        "model_name": None,
-        "status": _state(job.status, job.headline),
-        "error": job.error,
-    }
+    same = job.model_dump(include={"project_id", "project_name", "task_id", "task_name", "error"})
+    group = "rag_evaluation" if job.kind == "report" else "data"
+    own = {"job_id": job.id, "job_group": group, "model_id": None, "model_name": None}
+    return {**own, **same, "status": _state(job.status, job.headline)}
 
 
 @router.post("/rag-evaluation")
@@ -355,12 +332,8 @@ def _get_export(report: ReportToRead, request: Request) -> Response:
 @router.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 def _nothing(path: str) -> Response:
     """What the client can ask beyond this."""
-    return wire_error(
-        404,
-        "NOT_SUPPORTED",
-        f"ragassay has no /{path}: it evaluates RAG systems, and this belongs to other parts of ML "
-        "cube's platform.",
-    )
+    why = "it evaluates RAG systems, and this belongs to other parts of ML cube's platform"
+    return wire_error(404, "NOT_SUPPORTED", f"ragassay has no /{path}: {why}.")
 
 
 def _iso(moment: float | None) -> str | None:

@@ -48,8 +48,7 @@ Tables that are missing are made before."""
 
 class Store:
     """The database of a service: SQLite in a folder, which is made where it is missing, or
-    ``postgresql://...``. Safe to share between threads. Its address may hold a password; `where`
-    does not."""
+    ``postgresql://...``. Safe to share between threads."""
 
     def __init__(self, address: str | Path, models: NamedModels | None = None) -> None:
         self.address = str(address)

@@ -120,11 +120,8 @@ class Queue:
         self._seen: dict[str, tuple[int, float]] = {}
 
     def take(self) -> Job | None:
-        """The next job, which is this worker's now; ``None`` where there is nothing to do.
-
-        A worker that asks has no job: one that is noted as its own is begun again. The store went
-        away while it was being taken, say.
-        """
+        """The next job, which is this worker's now; ``None`` where there is nothing to do. One that
+        is noted as its own is begun again: the store went away while it was being taken, say."""
         for key, beat in self._candidates():
             if self._claim(key, beat):
                 self._seen.pop(key, None)

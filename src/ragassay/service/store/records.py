@@ -1,8 +1,5 @@
-"""Records: what a system was asked, retrieved and answered, by task and time.
-
-A record has an id. Sent again unchanged, it changes nothing; sent again with another content, it
-becomes a new version, and the old one stays readable.
-"""
+"""Records: what a system was asked, retrieved and answered, by task and time. Sent again with
+another content, a record becomes a new version, and the old one stays readable."""
 
 from __future__ import annotations
 
@@ -55,8 +52,7 @@ def add_records(
     store: Store, task_id: str, batch: Iterable[Sample], *, received: float | None = None
 ) -> Ingested:
     """Stores samples as records of a task, all of them or none; a time that is missing is that of
-    receipt. Of two with one identity the last one is stored, and the other counts as unchanged:
-    `read_batch` gives such only where their content is the same."""
+    receipt. Of two with one identity (and one content) the second counts as unchanged."""
     now = time.time() if received is None else received
     n_empty = repeated = 0
     incoming: dict[Identity, dict[str, Any]] = {}

@@ -66,9 +66,8 @@ def create_report(
     key: str | None = None,
 ) -> tuple[Report, Job]:
     """Asks for a report over an interval (seconds since 1970, both inclusive), which a worker then
-    computes; suite ragreport where its options name none. An interval that is reversed or holds no
-    record, and an unknown or impossible option, are refused. Where its id (``key``) is there
-    already, the request was sent again: it is the answer."""
+    computes; suite ragreport where its options name none. What makes no sense is refused. Where its
+    id (``key``) is there already, the request was sent again: it is the answer."""
     task, chosen, wanted = _asked(store, task_id, start, end, options or {})
     first = next(samples_where(read_samples(store, task_id, start, end), chosen), None)
     if first is None:
@@ -145,9 +144,8 @@ def _asked(
 
 
 def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the run that makes a report: its own before those of its task. Judges and
-    embedders are named as the operator named them, and no option names a file: it would be read on
-    the service's machine."""
+    """The options of the run that makes a report: its own before those of its task. Judges are
+    named as the operator named them, and no option names a file of the service's machine."""
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
     given = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
     chosen = store.models.chosen({"judge": store.models.default or None, **given})

@@ -1,8 +1,5 @@
-"""The tables of the store, the same in SQLite and PostgreSQL.
-
-Ids are texts that the service makes. Times are seconds since 1970. What a table holds for another
-one is deleted with it (``ON DELETE CASCADE``).
-"""
+"""The tables of the store, the same in SQLite and PostgreSQL. Times are seconds since 1970. What a
+table holds for another one is deleted with it (``ON DELETE CASCADE``)."""
 
 from __future__ import annotations
 

@@ -40,8 +40,7 @@ class FileWords(BatchWords):
 
 class ServiceMapper(Mapper):
     """Makes samples of the records of a file or batch. The content of a record without an id is its
-    id; of several such records with one content, each makes the same sample. Contexts of several
-    chunks are refused where neither a separator nor ``single_chunk`` is given."""
+    id. Contexts of several chunks are refused without a separator or ``single_chunk``."""
 
     def __init__(
         self, path: Any = None, *, cells: bool = False, **options: Unpack[MapperOptions]

@@ -1,9 +1,5 @@
-"""Files that are uploaded for a task: announced, sent, looked at, then imported or deleted.
-
-A file is kept in parts, in the store: any process that shares it can read the file. Its name as the
-client gives it is never a path. It is read as `ragassay run` does, in every format, and cuts
-contexts as the task says.
-"""
+"""Files that are uploaded for a task: announced, sent, looked at, then imported or deleted. A file
+is kept in parts, in the store. Its name as the client gives it is never a path."""
 
 from __future__ import annotations
 
@@ -94,11 +90,8 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
         digest.update(content)
     announced = upload.options.get("sha256")
     if announced and announced.casefold() != digest.hexdigest():
-        raise InputError(
-            "what came has another SHA-256 checksum than was announced",
-            path=upload.file_name,
-            hint="Send it again.",
-        )
+        problem = "what came has another SHA-256 checksum than was announced"
+        raise InputError(problem, path=upload.file_name, hint="Send it again.")
     store.write(of_upload.values(size=size))
     return get_upload(store, key)
 
@@ -180,8 +173,8 @@ def import_upload(
     **options: Unpack[MapperOptions],
 ) -> Ingested:
     """Stores the records of a file, read as by `preview_upload`, and deletes the upload. The file
-    is read twice: one with a fault stores nothing. Imported again, it changes nothing. A record
-    needs a time, unless that of receipt is to count."""
+    is read twice: one with a fault stores nothing. A record needs a time, unless that of receipt
+    counts."""
     now, notes = time.time(), Notes()
     with _opened(store, key, format, options) as (upload, path, reader, task):
 
@@ -194,10 +187,9 @@ def import_upload(
                     problem = f"holds more than {MOST_RECORDS:,} records"
                     raise InputError(problem, path=path, hint="Cut it into several files.")
                 if sample.timestamp is None and not received_as_time:
-                    raise InputError(
-                        f"the record {sample.id!r} has no time",
-                        path=path, line=mapper.line, field="timestamp", hint=_NO_TIME,
-                    )  # fmt: skip
+                    problem = f"the record {sample.id!r} has no time"
+                    error = InputError(problem, path=path, line=mapper.line, field="timestamp")
+                    raise error.but(hint=_NO_TIME)
                 yield sample
 
         if not sum(1 for _ in samples()):  # reads all of it before any is stored

@@ -1,8 +1,5 @@
-"""What the pages of a report read: its run folder, an index of its samples, the parts of its page.
-
-The index is an SQLite file: searching, filtering and sorting 100,000 samples needs no memory. A row
-knows where its sample and its scores begin in the files of the run folder.
-"""
+"""What the pages of a report read: its run folder, the parts of its page, and an index of its
+samples: an SQLite file, so that searching and sorting 100,000 samples needs no memory."""
 
 from __future__ import annotations
 
@@ -53,16 +50,12 @@ class RowQuery:
     """Which rows of a report are wanted.
 
     Attributes:
-        words: that each row holds anywhere: in its id, system, query, history, answer, passages,
-            references, labels, or in the explanation or the reason of a score.
-        unscored: a metric's number: only rows where it is unscored; ``any`` metric; all rows where
-            it is empty.
+        words: that each row holds anywhere.
+        unscored: a metric's number: only rows where it is unscored; ``any`` metric.
         slices: the wanted value by slicing column.
-        sort: ``order``, ``id`` (as people order them: q2 before q10), ``query``, or ``m`` with a
-            metric's number.
+        sort: ``order``, ``id`` (q2 before q10), ``query``, or ``m`` with a metric's number.
         down: whether the largest comes first.
-        first: how many rows are passed over.
-        size: how many are wanted.
+        first, size: how many rows are passed over, and how many are wanted.
     """
 
     words: Sequence[str] = ()

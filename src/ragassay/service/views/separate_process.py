@@ -1,10 +1,9 @@
-"""Makes files and views of large reports, and reads uploaded runs, in a process of its own: the
-server's other requests do not wait for it, and its memory is given back when it ends.
+"""Makes files and views of large reports, and reads uploaded runs, in a process of its own, whose
+memory is given back when it ends.
 
 ``python -m ragassay.service.views.separate_process`` reads JSON: a function of ragassay and its
 arguments. It writes the bytes that the function returns, or its value as JSON. Where it cannot, it
-exits with 2 (3 where the store is away) and says why.
-"""
+exits with 2 (3 where the store is away) and says why."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""Computes one report in a process of its own, which can be interrupted.
+"""Computes one report in a process of its own, which can be interrupted, and which imports no
+database.
 
-``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
-(``view`` is the id and the facts of the report, where its pages are to be made, too; ``named`` are
-the words that names of the operator stand for), and writes lines of JSON: how far it is, and at the
-end the headline, or the error (``log`` is for the operator only).
-Its memory is given back when it ends, and it ends when its standard input does: a worker that was
-killed leaves no process behind. It imports no database: each report waits for the imports.
-"""
+It reads the options of a run, a line of JSON, and writes lines of JSON: how far it is, and at the
+end the headline, or the error (``log`` is for the operator only). It ends when its standard input
+does: a worker that was killed leaves no process behind."""
 
 from __future__ import annotations
 

@@ -276,9 +276,8 @@ class Answers:
 
 
 class Arriving:
-    """The samples of a system, in their order, while they come. Read by any thread, and as often as
-    wanted: who reads waits for what is not there yet, and gets the error that ended the asking.
-    """
+    """The samples of a system, in their order, while they come. Read by any thread, as often as
+    wanted: who reads waits for what is not there yet, and gets the error that ended the asking."""
 
     def __init__(self) -> None:
         self.samples: list[Sample] = []

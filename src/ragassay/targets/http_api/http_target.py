@@ -28,7 +28,6 @@ from ragassay.targets.http_api.http_mapping import (
     paths_text,
     secrets_in,
     secrets_in_url,
-    shown_url,
     slots_in,
     texts_joined,
     value_at,
@@ -43,6 +42,7 @@ from ragassay.targets.target import (
     Request,
     Stopwatch,
     Target,
+    without_secrets,
 )
 from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.endpoints.endpoint_errors import may_pass, passing, unreached
@@ -64,13 +64,8 @@ _REFUSALS = dict.fromkeys((403, 404, 405, 407), RefusedAddressError) | {401: Ref
 
 
 class HttpTarget(Target):
-    """An endpoint that a mapping describes.
-
-    Args:
-        origin: what messages name as the place of the mapping: a file, or ``--target``.
-        key: sent as ``Authorization: Bearer``, beside the mapping's headers.
-        price: of the model, where the reply gives tokens and no cost.
-    """
+    """An endpoint that a mapping describes. ``origin`` is what messages name as the mapping's
+    place; ``price`` is for replies that give tokens and no cost."""
 
     def __init__(
         self,
@@ -87,7 +82,7 @@ class HttpTarget(Target):
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]
         first = self._secrets[0] if self._secrets else NO_KEY
-        super().__init__(name, shown_url(mapping.url), first)
+        super().__init__(name, without_secrets(mapping.url), first)
         self.mapping, self._origin, self.price = mapping, origin, price
         self._url = with_environment(mapping.url)
         bearer = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
