@@ -144,8 +144,8 @@ def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastA
         for route in router.routes
         if isinstance(route, APIRoute) and route.openapi_extra is BINARY
     ]
-    bounds = {"hosts": chosen.hosts, "most_bytes": chosen.most_bytes, "files": files}
-    app.add_middleware(Guard, asks=access_of, **bounds)
+    limits: dict[str, Any] = {"most_bytes": chosen.most_bytes, "files": files}
+    app.add_middleware(Guard, asks=access_of, hosts=chosen.hosts, **limits)
     app.add_middleware(RequestsSeen, counts=app.state.requests)
     return app
 

@@ -51,9 +51,9 @@ class CommandTarget(Target):
 
     async def call(self, request: Request, watch: Stopwatch) -> Any:
         """Runs the command. It is killed, with what it started, where the time is up."""
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
+        pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            *self._words, **pipes, start_new_session=True
+            *self._words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
         pieces_at: list[float] = []  # seconds from the start to each piece of the answer
 

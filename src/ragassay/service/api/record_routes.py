@@ -272,7 +272,9 @@ def delete_one_upload(upload: Sent, store: InStore) -> None:
 
 def encoded(place: tuple[Any, ...] | None) -> str | None:
     """The cursor for a place in a list."""
-    return place and base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+    if place is None:
+        return None
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
 
 
 def decoded(cursor: str | None) -> tuple[float, int] | None:

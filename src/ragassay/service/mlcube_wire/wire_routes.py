@@ -180,7 +180,7 @@ def _get_one_model(model_id: str, store: InStore, access: Allowed) -> dict[str, 
     return _shown_model(model)
 
 
-def _shown_model(model: Any) -> dict[str, Any]:
+def _shown_model(model: projects.Model) -> dict[str, Any]:
     same = model.model_dump(include={"task_id", "name", "version"})
     own = {"model_id": model.id, "retraining_cost": 0.0, "creation_datetime": _iso(model.created)}
     return own | same

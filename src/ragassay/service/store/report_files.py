@@ -109,7 +109,7 @@ def write_report(store: Store, key: str, form: ReportForm) -> bytes:
 
 
 def write_report_comparison(
-    store: Store, new: str, old: str, form: ComparisonForm, **options: bool
+    store: Store, new: str, old: str, form: ComparisonForm, **options: Any
 ) -> bytes:
     """Whether a report is better than another, the baseline: a file as `ragassay compare -o` writes
     it. Options: compare although metrics or queries differ (``force``), by the means of different

@@ -158,7 +158,7 @@ def compare_page(
     return HTMLResponse(made)
 
 
-def written_comparison_page(store: Store, new: str, old: str, **chosen: bool) -> bytes:
+def written_comparison_page(store: Store, new: str, old: str, **chosen: Any) -> bytes:
     """The page that compares two reports; options as of `write_report_comparison`."""
     task = get_task(store, get_report(store, new).task_id)
     with opened_report(store, new) as a, opened_report(store, old) as b:

@@ -129,8 +129,9 @@ class Worker:
         except Exception as problem:
             _log(f"job {job.id}: {problem!r}")
             why = f"A defect of ragassay: {type(problem).__name__}: {problem}."
-            is_disk = isinstance(problem, OSError)
-            self._fail(job, DISK.format(system_problem(problem)) if is_disk else why)
+            if isinstance(problem, OSError):
+                why = DISK.format(system_problem(problem))
+            self._fail(job, why)
         finally:
             self._clear(job)
             progress = job.progress if work is None else work.progress
