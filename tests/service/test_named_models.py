@@ -22,6 +22,8 @@ from ragassay.service.store.reports import create_report, get_report, list_repor
 from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, asking, item
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 HTML = {"Accept": "text/html"}
 ADDRESSES = [
     {"judge": ["http://10.0.0.1/v1#m"]},
@@ -98,7 +100,6 @@ def test_what_an_endpoint_replies_to_a_refused_request_reaches_no_client(
         assert quoted not in said
 
 
-@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("fault", [None, "auth"])
 def test_everything_that_clients_read_says_the_name_and_not_the_address(
     store: Store, tmp_path: Any, fault: str | None

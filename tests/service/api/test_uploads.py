@@ -44,8 +44,6 @@ from ragassay.service.store.uploads import (
 )
 from stored_records import CSV
 
-pytestmark = pytest.mark.both_stores
-
 
 def a_task(store: Store, **options: Any) -> Task:
     return create_task(store, create_project(store, "p").id, "t", TaskOptions(**options))
@@ -61,6 +59,7 @@ def lines(*records: Mapping[str, Any]) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in records)
 
 
+@pytest.mark.both_stores
 def test_a_preview_says_what_a_file_holds_and_the_import_stores_it(store: Store) -> None:
     task = a_task(store)
     key = sent(store, task, CSV)
@@ -176,6 +175,7 @@ def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
     assert import_upload(store, key, received_as_time=True) == Ingested(new=1, empty_chunks=1)
 
 
+@pytest.mark.both_stores
 def test_a_file_is_kept_in_parts_and_imported_in_batches(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +194,7 @@ def test_a_file_is_kept_in_parts_and_imported_in_batches(
         import_upload(store, sent(store, task, content, "x.jsonl"))
 
 
+@pytest.mark.both_stores
 def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Store) -> None:
     task = a_task(store)
     announced = create_upload(store, task.id, "x.csv", {"secret": "s"})
@@ -226,6 +227,7 @@ def test_a_file_that_nobody_imports_is_deleted_after_a_day(
         get_upload(store, old)
 
 
+@pytest.mark.both_stores
 def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> None:
     store = Store(address)
     task = a_task(store)

@@ -22,6 +22,7 @@ ANSWERED = {"options": {"metrics": ["ragreport_relevance"]}}
 """Options of a report that the offline judge has an answer to."""
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
