@@ -150,8 +150,10 @@ def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(
     ],
 )
 def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(
-    store: Store, content: bytes, name: str, message: str, line: int | None, field: str | None
-) -> None:
+    store: Store, content: bytes, name: str, message: str, line: int | None, field: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("ragassay.service.store.uploads.BATCH", 1)
     task = a_task(store)
     key = sent(store, task, content, name)
     with pytest.raises(InputError, match=message) as caught:
