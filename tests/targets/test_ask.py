@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.formats import load
@@ -211,12 +211,6 @@ def test_two_systems_are_asked_in_turns_and_have_a_file_each() -> None:
     assert {sample.system for sample in load("all-two.jsonl")} == {"two"}
 
 
-def test_warm_up_counts_nowhere() -> None:
-    with SystemServer() as server:
-        answers = ask("queries.jsonl", "mine.yaml", warm_up=2)
-        assert len(server.asked) == 7 and answers.summaries["mine"].asked == 5
-
-
 def test_history_is_as_given_or_the_systems_own() -> None:
     given = Sample(
         id="a1", query="And now?", history=(Turn("user", "First?"), Turn("agent", "Yes."))
@@ -237,20 +231,6 @@ def test_history_is_as_given_or_the_systems_own() -> None:
     assert len(asked) == 2  # the earlier turn is a query of the data: it is asked once
     alone = ask([given], system, history="own")
     assert alone.samples[0].history == own.samples[1].history and len(alone.samples) == 1
-
-
-def test_an_earlier_turn_is_a_query_of_the_data_only_after_the_same_turns() -> None:
-    def system(query: str, history: list[Turn]) -> str:
-        return f"{query} [{' '.join(turn.text for turn in history)}]"
-
-    who = (Turn("user", "Who?"), Turn("agent", "He."))
-    brief = Sample(id="a", query="When?", history=(Turn("system", "Be brief."), *who))
-    plain = Sample(
-        id="b", query="Where?", history=(*who, Turn("user", "When?"), Turn("agent", "Now."))
-    )
-    answers = ask([brief, plain], system, history="own")
-    assert "Be brief." in answers.samples[0].answer_text
-    assert "Be brief." not in answers.samples[1].answer_text
 
 
 def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> None:
@@ -285,19 +265,6 @@ def test_evaluate_asks_a_system_first() -> None:
     result = ragassay.evaluate(QUERIES, ["em", "error_rate"], system=lambda query: query[8:-1])
     means = {name: metric.mean for name, metric in result.summary.metrics.items()}
     assert means == {"em": 1.0, "error_rate": 0.0}
-
-
-def test_evaluate_warns_of_what_ask_notes() -> None:
-    told = "5 answers have keys that are not read: 'docs' "
-    with pytest.warns(RagassayWarning, match=told) as found:
-        ragassay.evaluate(QUERIES, "em", system=lambda query: {"answer": "x", "docs": ["p"]})
-    assert found[0].filename == __file__
-
-
-def test_evaluate_says_where_options_of_asking_belong() -> None:
-    told = r"ask_options=\{'repeat': 3\} beside system, .* ragassay.ask\(\.\.\., repeat=3\)"
-    with pytest.raises(UsageError, match=told):
-        ragassay.evaluate(QUERIES, "em", system=str, repeat=3)
 
 
 def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
@@ -356,48 +323,6 @@ def test_one_system_under_two_names_keeps_two_answers() -> None:
     assert [one.answer_text for one in alone.samples] == [
         one.answer_text for one in found[0].of("b")
     ]
-
-
-def test_a_system_that_was_changed_is_asked_anew_under_its_new_name() -> None:
-    """`ask -t v1=rag.yaml`, another version is deployed, `ask -t v2=rag.yaml`."""
-    version = ["old"]
-    with SystemServer(lambda number, sent: {"answer": version[0]}) as server:
-        Path("rag.yaml").write_text(
-            f'url: {server.url}\nbody: {{q: "{{{{query}}}}"}}\nanswer: answer\n'
-        )
-        assert call(["ask", "queries.jsonl", "-t", "v1=rag.yaml", "-o", "v1.jsonl"]) == 0
-        version[0] = "new"
-        assert call(["ask", "queries.jsonl", "-t", "v2=rag.yaml", "-o", "v2.jsonl"]) == 0
-    assert {one.answer_text for one in load("v1.jsonl")} == {"old"}
-    assert {one.answer_text for one in load("v2.jsonl")} == {"new"}
-
-
-def test_runs_of_the_same_recorded_replies_are_not_compared() -> None:
-    def mine(query: str) -> str:
-        return "the same"
-
-    first, again = (ask(QUERIES, {"mine": mine}, ledger="kept.sqlite") for _ in range(2))
-    asked_anew = ask(QUERIES, {"mine": mine}, ledger="kept.sqlite", refresh=True)
-    other = ask(QUERIES, {"other": mine}, ledger="kept.sqlite")
-    old, new = (ragassay.evaluate(one.samples, "em") for one in (first, again))
-    with pytest.raises(
-        UsageError, match=r"same recorded replies to 5 of 5 common queries \(for example 'q0'\).*"
-        r"--refresh, or with another name",
-    ):  # fmt: skip
-        ragassay.compare(new, old)
-    # In part only, and from folders.
-    mixed = [*asked_anew.samples[1:], again.samples[0]]
-    ragassay.evaluate(mixed, "em", save="mixed")
-    ragassay.evaluate(first.samples, "em", save="old")
-    with pytest.raises(UsageError, match=r"to 1 of 5 common queries \(for example 'q0'\)"):
-        ragassay.compare("mixed", "old")
-    assert call(["compare", "mixed", "old"]) == 2
-    forced = ragassay.compare(new, old, force=True)
-    assert {one.standing for one in forced.differences} == {"not comparable"}
-    assert any("same recorded replies" in one for one in forced.warnings)
-    for one in (asked_anew, other):  # the same answers, given another time
-        found = ragassay.compare(ragassay.evaluate(one.samples, "em"), old)
-        assert {one.standing for one in found.differences} == {"tested"} and not found.warnings
 
 
 def test_earlier_turns_that_are_no_queries_of_the_data_count_and_mix_with_none() -> None:

@@ -93,21 +93,6 @@ def test_samples_are_read_in_their_order_as_often_as_wanted_while_others_are_ask
         assert asking.wait().complete
 
 
-def test_who_reads_samples_gets_the_error_that_ended_the_asking() -> None:
-    queries = [{"id": "q1", "query": "Why?"}]
-
-    def system(query: str) -> dict[str, Any]:
-        return {"answer": "So.", "version": "1"}
-
-    Path("blocked").mkdir()
-    with (
-        pytest.raises(Exception, match="not a regular file"),
-        open_asking(queries, {"mine": system}, output="blocked") as asking,
-        asking,
-    ):
-        list(asking.arriving["mine"])
-
-
 FACTS = ["Line 4 runs often.", "A ticket costs 3 euros.", "The depot lies in Hafen Street."]
 
 
@@ -147,14 +132,6 @@ def test_passages_are_found_in_the_documents_of_a_golden_set_that_is_asked(golde
     with pytest.warns(RagassayWarning, match="1 draft of golden left out"):
         result = ragassay.evaluate(golden, "chunks", system=retrieves)
     assert result.summary.metrics["SpanR@5"].mean == 1.0
-
-
-def test_documents_that_are_gone_are_told(golden: Path) -> None:
-    Path("docs/bus.md").rename("bus.md")
-    Path("docs").rmdir()
-    with pytest.warns(RagassayWarning, match="1 draft of golden left out"):
-        result = ragassay.evaluate(golden, "chunks", system=retrieves)
-    assert any("docs is not there: passages cannot" in one for one in result.summary.warnings)
 
 
 def test_drafts_that_are_left_out_are_told(

@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-import ragassay
 from ragassay import load
 from system_server import Reply, SystemServer, echo
 
-N = 40
+N = 20
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +45,8 @@ def questions(server: SystemServer) -> Counter[str]:
     return Counter(one["question"] for one in server.asked)
 
 
-@pytest.mark.parametrize("outputs", [("answers.jsonl", "answers.jsonl"), ("a.jsonl", "b.jsonl")])
-def test_two_processes_ask_each_query_once(outputs: tuple[str, str]) -> None:
+def test_two_processes_ask_each_query_once() -> None:
+    outputs = ("answers.jsonl", "answers.jsonl")
     with SystemServer(slow) as server:
         both = [started(output, "-j", "4") for output in outputs]
         for process in both:
@@ -65,7 +64,7 @@ def test_what_one_process_cannot_get_the_other_asks() -> None:
     def rule(number: int, asked: Any) -> Any:
         if asked["question"] == "What is 0?" and not failed.is_set():
             failed.set()
-            time.sleep(1.0)
+            time.sleep(0.5)
             return Reply(status=400)
         return echo(number, asked)
 
@@ -102,10 +101,3 @@ def test_who_waits_for_another_process_can_be_interrupted_and_a_killed_one_holds
         third = started("c.jsonl")
         _, told = third.communicate(timeout=60)
         assert third.returncode == 0, told
-
-
-def test_refresh_asks_again_whoever_else_asks() -> None:
-    with SystemServer() as server:
-        for _ in range(2):
-            ragassay.ask("queries.jsonl", "mine.yaml", ledger="l.sqlite", refresh=True)
-        assert set(questions(server).values()) == {2}

@@ -78,11 +78,6 @@ def test_a_system_that_does_not_tell_what_the_budget_goes_by_is_asked_once(
     assert not [words for words in said if words not in detail], detail
 
 
-def test_a_free_system_fits_into_any_budget() -> None:
-    system = Paid(cost=0.0)
-    assert ask(QUERIES, {"mine": system}, budget="0").complete
-
-
 def test_failures_do_not_use_up_what_nobody_knows_the_price_of() -> None:
     asked: list[str] = []
 
@@ -175,7 +170,7 @@ def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
         assert system.asked == answers.summaries["mine"].answered == expected
     said = answers.summaries["mine"].details["stopped"]
     assert "the budget is spent ($0.00 of $0.0050, 0 calls" in said
-    assert "the next answer may take $0.01)" in said and "The same command asks" in said
+    assert "or too little is left. The same command asks" in said
 
 
 def test_a_dry_run_says_whether_the_budget_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,23 +192,8 @@ def test_a_dry_run_says_whether_the_budget_is_enough(capsys: pytest.CaptureFixtu
     assert "The budget (0.31) is enough" in said("0.31")
 
 
-@pytest.mark.parametrize(
-    ("told", "spent"),
-    [
-        ({"usage": {"input_tokens": "12", "output_tokens": 5}}, "(5 of 5 calls, 25 tokens)"),
-        ({}, "(5 of 5 calls)"),
-    ],
-)
-def test_one_side_of_the_tokens_is_counted_where_it_is_told(
-    told: dict[str, Any], spent: str
-) -> None:
-    answers = ask(QUERIES, {"mine": Paid(**told)}, budget="5 calls")
-    assert f"the budget is spent {spent}" in answers.summaries["mine"].details["stopped"]
-
-
 @pytest.mark.usefixtures("no_long_waits")
-@pytest.mark.parametrize("concurrency", [1, 4, 16])
-@pytest.mark.parametrize("answers_at", [2, 3])
+@pytest.mark.parametrize(("concurrency", "answers_at"), [(1, 2), (16, 3)])
 def test_retries_are_calls_that_are_claimed_before_they_are_sent(
     concurrency: int, answers_at: int
 ) -> None:
@@ -232,14 +212,3 @@ def test_retries_are_calls_that_are_claimed_before_they_are_sent(
     assert "the budget is spent (10 of 10 calls" in summary.details["stopped"]
     asked = [one.metadata["asked"] for one in answers.samples]
     assert sum(one["attempts"] for one in asked) == 10
-
-
-@pytest.mark.usefixtures("no_long_waits")
-def test_calls_that_failed_are_all_counted() -> None:
-    with SystemServer(lambda number, sent: Reply(b"busy", 500)) as server:
-        Path("down.yaml").write_text(server.mapping)
-        answers = ask(QUERIES[:3], "down.yaml", budget="9 calls, $5", concurrency=1)
-        assert len(server.asked) == 9 and answers.summaries["down"].failed == {"server_error": 3}
-        answers = ask(QUERIES[:3], "down.yaml", budget="8 calls, $5", concurrency=1)
-        assert len(server.asked) == 17
-    assert "8 of 8 calls" in answers.summaries["down"].details["stopped"]

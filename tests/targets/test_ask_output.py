@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -71,36 +69,3 @@ def test_the_table_fits_and_shows_names_whole(width: int) -> None:
         assert "12.7M" in rows and "$123.46" in rows and "$0.0012" in rows
     names = "".join(line[: line.find("  ", 2)].strip() for line in lines[3:7])
     assert all(name in names for name in LONG)
-
-
-def test_the_example_refuses_a_folder_without_documents(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "blank.md").write_text("# A title alone\n")
-    for folder, said in (
-        ("empty", "has no Markdown file (.md) with text"),
-        ("none", "is no folder"),
-    ):
-        ended = subprocess.run(
-            [sys.executable, SERVE, "--port", "0", "--documents", tmp_path / folder],
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        assert ended.returncode == 1 and said in ended.stderr and folder in ended.stderr
-        assert "Traceback" not in ended.stderr and not ended.stdout
-
-
-def test_the_example_serves_the_documents_that_are_named(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Ferries\n\nThe ferry leaves at nine.\n")
-    spec = importlib.util.spec_from_file_location("serve", SERVE)
-    assert spec is not None and spec.loader is not None
-    serve = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(serve)
-    made = serve.answer(serve.Corpus(tmp_path), "keyword", "When does the ferry leave?", [])
-    assert made["result"]["text"] == "The ferry leaves at nine."
-
-
-def test_a_missing_target_is_told_with_examples(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert call(["ask", "q.jsonl", "-o", "b.jsonl"]) == 2
-    told = capsys.readouterr().err
-    assert "--target is missing" in told and "--target my_rag:answer" in told

@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
 
@@ -110,14 +107,3 @@ def test_what_is_not_asked_again_keeps_its_failure() -> None:
     assert result.summary.metrics["error_rate"].mean == pytest.approx(5 / 60)
     told = [one for one in result.summary.warnings if one.startswith("3 queries failed in an ear")]
     assert len(told) == 1
-
-
-def test_prune_deletes_the_failures_of_a_system() -> None:
-    asked(n=3)
-    _failing.update((3, 4))
-    assert asked(n=5).summaries["always"].from_ledger == 3
-    assert asked(n=5).summaries["always"].notes[0].counts["n"] == 2
-    with Ledger(LEDGER) as ledger:
-        chosen = Selection(system="always")
-        assert ledger_admin.prune(ledger, chosen) == 3
-    assert asked(n=5).summaries["always"].notes == ()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragassay
 from ragassay.base.sample import Sample, Turn
-from ragassay.cli.command_line import call
 
 QUERIES = [{"id": "q", "query": "When does it open?", "references": ["at nine"]}]
 TALK = [
@@ -100,17 +97,6 @@ def test_a_chain_is_given_the_history_and_a_model_tells_tokens_and_version() -> 
     assert answered(RunnableGenerator(of_all)).answer_text == "It is nine."
 
 
-def test_a_runnable_that_raises_is_a_failure_in_words() -> None:
-    pytest.importorskip("langchain_core", reason="needs the package langchain-core")
-    from langchain_core.runnables import RunnableLambda
-
-    def fails(query: str) -> str:
-        raise ValueError("no index")
-
-    (sample,) = ragassay.ask(QUERIES, RunnableLambda(fails)).samples
-    assert "raised ValueError: no index (test_frameworks.py:" in (sample.failure or "")
-
-
 @pytest.fixture
 def index() -> Any:
     """An index of two documents with models that need no network."""
@@ -150,20 +136,3 @@ def test_a_model_of_llamaindex_answers_and_a_chat_engine_is_refused_with_what_to
     assert answered(MockLLM()).answer_text == "When does it open?"
     with pytest.raises(ragassay.UsageError, match=r"chat engine\) is called from a function"):
         ragassay.ask(QUERIES, index.as_chat_engine(llm=MockLLM()))
-
-
-def test_an_edited_chain_is_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("langchain_core", reason="needs the package langchain-core")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    Path("q.jsonl").write_text('{"id": "q", "query": "When?"}')
-    for said in ("nine", "nine", "ten"):
-        Path("my_chain.py").write_text(
-            "from langchain_core.runnables import RunnableLambda\n"
-            f"chain = RunnableLambda(lambda query: {said!r}) | RunnableLambda(str.title)\n"
-        )
-        monkeypatch.delitem(sys.modules, "my_chain", raising=False)
-        assert call(["ask", "q.jsonl", "-t", "my_chain:chain", "-o", f"{said}.jsonl"]) == 0
-        assert f'"{said.title()}"' in Path(f"{said}.jsonl").read_text()

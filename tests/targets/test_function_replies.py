@@ -68,35 +68,6 @@ def test_mappings_alone_are_still_merged() -> None:
     assert not summary.notes
 
 
-def test_keys_that_hold_passages_perhaps_are_told_once() -> None:
-    sample, summary = asked(lambda query: {"text": "hello", "docs": ["x"], "took": 3})
-    assert sample.answer_text == "hello" and sample.metadata["asked"]["not_read"] == [
-        "docs",
-        "took",
-    ]
-    (note,) = summary.notes
-    assert (note.counts["n"], note.counts["keys"]) == (2, "'docs', 'took'")
-    assert "'docs': Did you mean 'documents'?" in str(note) and "Known are answer," in str(note)
-
-
-@pytest.mark.parametrize(
-    ("returned", "not_read"),
-    [
-        ({"answer": "x", "citation": ["a"], "passages": []}, ["citation"]),
-        ({"answer": "x", "passages": ["a"], "steps": [1, 2]}, None),
-        ({"answer": "x", "passages": ["a"], "docs": [{"txt": "b"}]}, ["docs"]),
-        ({"answer": "x", "sources": ["x"], "steps": [1, 2]}, ["steps"]),
-        ({"answer": "x", "confidence": 0.5}, None),
-        ({"result": "x", "query": "?", "chat_history": ["a"], "source_documents": ["b"]}, None),
-    ],
-)
-def test_keys_that_hold_no_part_of_a_reply_are_not_told(
-    returned: dict[str, Any], not_read: list[str] | None
-) -> None:
-    sample, _ = asked(lambda query: returned)
-    assert sample.metadata["asked"].get("not_read") == not_read
-
-
 @pytest.mark.parametrize(
     ("under", "listed", "are_names"),
     [
@@ -116,3 +87,11 @@ def test_names_of_sources_are_no_texts_of_passages(
     found = sample.passages or ()
     assert [one.id if are_names else one.text for one in found] == listed
     assert not are_names or not any(one.text for one in found)
+
+
+@pytest.mark.parametrize("key", ["error", "failure"])
+def test_a_mapping_that_tells_a_failure_is_no_answer(key: str) -> None:
+    (sample,) = ask(
+        [{"id": "q", "query": "Who?"}], lambda query: {"answer": "x", key: "no index"}
+    ).samples
+    assert sample.answer is None and "no index" in (sample.failure or "")

@@ -52,16 +52,6 @@ def test_a_system_without_a_place_for_passages_is_refused() -> None:
         ragassay.ask(QUERIES, lambda query: "x", gold_passages=True)
 
 
-@pytest.mark.parametrize("name", ["context", "metadata", "history"])
-def test_the_first_parameter_is_the_query_whatever_its_name(name: str) -> None:
-    scope: dict[str, object] = {}
-    exec(f"def system({name}): return {name}", scope)
-    answers = ragassay.ask(QUERIES, scope["system"]).samples
-    assert [one.answer_text for one in answers] == ["When?", "Where?"]
-    with pytest.raises(UsageError, match="takes no passages"):
-        ragassay.ask(QUERIES, scope["system"], gold_passages=True)
-
-
 def test_both_runs_tell_where_a_query_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,6 @@ from ragassay.targets.ask_run import ask
 from system_server import PLAIN, Reply, SystemServer, ask_served, said
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?", "metadata": {"new": True}} for n in range(3)]
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_lines_of_a_stream_may_be_long(end: bytes) -> None:
-    words = "wörd " * 60_000
-    line = json.dumps({"a": words}, ensure_ascii=False).encode() + end
-    assert said(ask_served(Reply(line * 2), f"{PLAIN}stream: lines\n")) == [words * 2]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +50,7 @@ def test_a_redirect_on_the_same_server_is_followed_with_the_query_or_not_at_all(
         if status == 307:
             assert answer == "yes" and server.asked == [{"q": "What is 0?"}] * 2
         else:
-            assert server.paths == ["/old/"] and "GET without the query" in str(answer)
+            assert server.paths == ["/old/"] and "/new, without the query" in str(answer)
 
 
 @pytest.mark.parametrize("url", ["localhost:8000/ask", "ftp://host/ask", "http:///ask", "/ask"])
@@ -72,7 +64,7 @@ def test_what_is_no_address_is_refused_before_anything_is_asked(url: str) -> Non
     ("reply", "more", "told"),
     [
         ({"a": "yes"}, 'headers: {X-Team: "a\\nb"}\n', "no header may hold"),
-        ({"a": [{"kind": "answer"}]}, "", "'answer' (a) in mine.yaml: the path finds a list"),
+        ({"a": [{"kind": "answer"}]}, "", "Correct 'answer' (a) in mine.yaml."),
         ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
          "Correct 'passages' or 'passage' in mine.yaml."),
         (Reply(b'{"a": "cut in \\ud83d half"}'), "", "a text in it is no Unicode"),
@@ -94,12 +86,6 @@ def test_pieces_that_a_path_finds_are_joined_to_the_answer(
     mapping = PLAIN.replace("answer: a", "answer: ['data[0].text', 'data[0].pieces[*].t']")
     (sample,) = ask_served({"data": [{"pieces": pieces}]}, mapping + streamed).samples
     assert sample.answer is not None and sample.answer.text == answer
-
-
-def test_pieces_that_are_no_texts_are_no_answer() -> None:
-    reply = {"pieces": [{"t": "a"}, {"t": {"no": "text"}}]}
-    (failure,) = said(ask_served(reply, PLAIN.replace("answer: a", "answer: pieces[*].t")))
-    assert str(failure).endswith("the path finds a list.")
 
 
 @pytest.mark.parametrize(

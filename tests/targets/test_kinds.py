@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from ragassay.base.errors import UsageError
 from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
@@ -22,7 +21,6 @@ from ragassay.targets import target
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
 from ragassay.targets.target_factory import AskOptions, make_targets
-from ragassay.transport.prices import price_of
 from system_server import PLAIN, Reply, SystemServer, ask_served
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,22 +144,11 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
     assert asked["version"] == "m-1" and ("first_token" in asked) is stream
 
 
-def test_a_model_with_a_list_price_has_its_cost_from_the_tokens() -> None:
-    said = {"choices": [{"message": {"content": "3."}}],
-            "usage": {"prompt_tokens": 2_000_000, "completion_tokens": 0}}  # fmt: skip
-    with SystemServer(lambda number, sent: said) as server:
-        sample = only(ask(QUERIES, f"{server.url}/v1#gpt-4o"))
-    price = price_of("gpt-4o")
-    assert price is not None and sample.metadata["asked"]["cost"] == 2 * price.input
-
-
 @pytest.mark.parametrize(
     ("written", "in_pieces"),
     [
         ("'x' * 200_000", True),  # more than a pipe holds
         ("json.dumps({'answer': 'x' * 200_000})", False),
-        ("'all at once'", False),
-        ("'all at once', flush=True, end=''); print(", False),  # the line's end comes later
     ],
 )
 def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(
@@ -217,8 +204,7 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
         ("python -m tools.rag --config rag.py", "tools.rag"),
         ("python -c pass", "python"),
         ("env K=5 python rag.py", "rag"),
-        ("./start.sh --config rag.py", "start"),
-        ("echo rag.py", "echo"),
+        ("./start.sh --k 5", "start"),
     ],
 )
 def test_a_command_is_called_after_its_script_or_program(command: str, name: str) -> None:
@@ -244,34 +230,12 @@ def test_a_python_object_is_called_as_it_is_written(monkeypatch: pytest.MonkeyPa
     assert bare.name == "QE"
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "help_"),
-    [
-        (["command:python rag.py", "command:python rag.py -k 9"], "rag",
-         "'NAME=command:python rag.py -k 9'"),
-        (["a.yaml", "a=b.yaml"], "a", "'NAME=b.yaml'"),
-        ([len, len], "len", "{NAME: target, ...}"),
-    ],
-)  # fmt: skip
-def test_two_targets_of_one_name_are_refused_with_words_that_work(
-    words: list[Any], name: str, help_: str
-) -> None:
-    Path("rag.py").touch()
-    for mapping in ("a.yaml", "b.yaml"):
-        Path(mapping).write_text("url: http://127.0.0.1:9/{{query}}\nanswer: a\n")
-    with pytest.raises(UsageError) as raised:
-        make_targets(words, AskOptions())
-    assert str(raised.value) == (
-        f"Two targets are called {name!r}. Give one another name: {help_}."
-    )
-
-
 def test_a_command_that_hangs_is_killed() -> None:
     Path("hang.py").write_text(
         "import os, pathlib, time\npathlib.Path('pid').write_text(str(os.getpid()))\n"
         "while True: time.sleep(1)\n"
     )
-    (failed,) = ask(QUERIES, "command:python hang.py", timeout=3).samples
+    (failed,) = ask(QUERIES, "command:python hang.py", timeout=1.5).samples
     assert (failed.failure or "").startswith("timeout: python hang.py did not answer")
     state = Path(f"/proc/{Path('pid').read_text()}/stat")
     assert not state.exists() or ") Z " in state.read_text()
@@ -357,21 +321,6 @@ def test_langchain_runnables_by_their_methods() -> None:
     assert sync.passages[0].score == 0.25
     asked = model.metadata["asked"]
     assert asked["output_tokens"] == 2 and asked["first_token"] <= asked["latency"]
-
-
-def test_an_object_is_known_by_the_file_that_makes_it(
-    desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its class may be a package's, as that of a chain of LangChain or of a partial function."""
-    monkeypatch.syspath_prepend(str(desk))
-    Path("q.jsonl").write_text('{"id": "q", "query": "And now?"}')
-    for said in ("nine", "ten"):
-        Path("made_rag.py").write_text(
-            f"import functools\nrag = functools.partial('{{}} {said}'.format)\n"
-        )
-        monkeypatch.delitem(sys.modules, "made_rag", raising=False)
-        assert call(["ask", "q.jsonl", "-t", "made_rag:rag", "-o", "out.jsonl"]) == 0
-        assert f"And now? {said}" in Path("out.jsonl").read_text()
 
 
 def test_llamaindex_query_engines_by_their_methods() -> None:
@@ -472,16 +421,12 @@ def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str
     ("written", "failure"),
     [
         ('{"answer": "Frank Her', "begins as a JSON object and is none"),
-        ('{"answer": tru', "begins as a JSON object and is none"),
-        ('loaded in 3 s\n{"answer": "No.", "passages": ["p"]}', "the answer: 'loaded in 3 s'"),
         ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
         ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
         ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
-        ('{"name": "x"} is JSON.', ""),
         ("{curly} words", ""),
         ('Send this:\n{"text": "hello"}', ""),
         ('It is {"answer": 42}.', ""),
-        ('As in\n{"answer": 42', ""),
     ],
 )
 def test_a_command_writes_a_text_or_a_whole_object_and_nothing_beside_it(
@@ -518,29 +463,3 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
         assert "gave more than 3 MB, and no end was in sight" in str(sample.failure), sample.system
     threads = [one for one in threading.enumerate() if one.name == "ragassay-user-code"]
     assert not threads
-
-
-@pytest.mark.parametrize(
-    ("keys", "wanted"),
-    [
-        (("messages", "text"), {"messages": ["First?", "Yes.", "And now?"]}),
-        (("text", "foo"), "And now?"),
-        (("text",), {"text": "And now?"}),
-    ],
-)
-def test_text_is_the_query_of_a_runnable_only_where_it_is_all_that_it_takes(
-    keys: tuple[str, ...], wanted: object
-) -> None:
-    given: list[Any] = []
-
-    class Chain:
-        input_keys = keys
-
-        def invoke(self, asked: Any) -> str:
-            if "messages" in asked:
-                asked = {"messages": [turn["content"] for turn in asked["messages"]]}
-            given.append(asked)
-            return "It is 3."
-
-    ask(QUERIES, Chain())
-    assert given == [wanted]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragassay import Answers, ask, evaluate
-from ragassay.cli.command_line import call
+from ragassay import Answers, evaluate
 from ragassay.targets.asking.ask_summary import asked_report
-from system_server import PLAIN, Reply, SystemServer, ask_served
+from system_server import PLAIN, Reply, ask_served
 
 WRONG = ['"cheap"', "-1", "NaN", "Infinity", "[1]", "true", '{"a": 1}', '"12"']
 MAPPING = PLAIN + "usage: {input_tokens: u.in, output_tokens: u.out, cost: [price, u.cost]}\n"
@@ -42,26 +40,6 @@ def test_what_is_no_number_is_not_measured_and_told_once(wrong: str) -> None:
     assert "2 answers give no number" in " ".join(str(answers).split())
 
 
-@pytest.mark.parametrize("wrong", ['"3.73"', "NaN", "[1]", "true"])
-@pytest.mark.parametrize("place", ["score", "metadata.score"])
-def test_scores_of_passages_that_are_no_numbers_cost_no_answer(wrong: str, place: str) -> None:
-    told = f'"score": {wrong}' if place == "score" else f'"metadata": {{"score": {wrong}}}'
-
-    def rule(number: int, _: Any) -> Reply:
-        other = f'{{"text": "b", {told if number else ""}}}'.replace(", }", "}")
-        return Reply(f'{{"a": "yes", "hits": [{{"text": "a", "score": -1}}, {other}]}}'.encode())
-
-    answers = ask_served(rule, f"{PLAIN}passages: hits\n", n=3)
-    assert answers.complete
-    first, second, _ = answers.samples
-    assert [one.score for one in first.passages or ()] == [-1, None]
-    assert [(one.text, one.score) for one in second.passages or ()] == [("a", None), ("b", None)]
-    (note,) = answers.summaries["mine"].notes
-    assert (note.kind, note.counts["n"]) == ("ask_unread_scores", 2)
-    assert note.counts["place"] == f"passages.{place}"
-    assert note.counts["found"] == f"{json.loads(wrong)!r} (query 'q1')"
-
-
 def test_what_is_null_or_missing_is_not_told() -> None:
     answers = asked(lambda number, _: {"a": "yes", "u": {"in": None} if number else {}})
     notes = answers.summaries["mine"].notes  # about paths that never fit, and no other
@@ -86,32 +64,6 @@ def test_a_path_to_a_measurement_that_never_fits_is_told_once() -> None:
     (table, _) = asked_report([summary]).blocks
     heads = [column.head for column in table.columns]
     assert summary.output_tokens == 6 and table.rows[0].cells[heads.index("tokens")].text == "-"
-
-
-@pytest.mark.parametrize(
-    ("told", "place"),
-    [
-        ({"cost": "cheap"}, "cost at cost,"),
-        ({"usage": {"cost": float("nan")}}, "cost at usage.cost,"),
-        ({"usage": "12 tokens"}, "input_tokens at usage,"),
-        ({"usage": {"prompt_tokens": -3, "completion_tokens": 1}}, "input_tokens at usage.prompt"),
-    ],
-)
-def test_a_function_is_told_likewise(told: dict[str, Any], place: str) -> None:
-    answers = ask([{"id": "q", "query": "?"}], lambda query: {"answer": "yes", **told})
-    (summary,) = answers.summaries.values()
-    assert summary.answered == 1 and place in str(summary.notes[0])
-
-
-def test_answers_of_the_ledger_tell_it_again(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("queries.jsonl").write_text('{"id": "q", "query": "Who?"}\n')
-    with SystemServer(lambda *_: {"a": "yes", "u": {"cost": "cheap"}}) as server:
-        Path("mine.yaml").write_text(MAPPING.replace("URL", server.url))
-        for _ in range(2):
-            assert call(["ask", "queries.jsonl", "--target", "mine.yaml", "--json"]) == 0
-            (summary,) = json.loads(capsys.readouterr().out)["systems"]
-            assert summary["notes"][0].startswith("1 answer gives no number")
-        assert len(server.asked) == 1
 
 
 def test_no_tokens_written_are_a_number() -> None:

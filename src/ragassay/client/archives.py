@@ -37,12 +37,8 @@ def pack(folder: Path, target: Path | IO[bytes]) -> None:
 
 
 def unpack(archive: bytes | IO[bytes], folder: Path) -> None:
-    """Unpacks a zip, a tar or a tar.gz into a folder.
-
-    Raises:
-        UsageError: it is none, is damaged or too large, or holds links or paths that lead out of
-            the folder.
-    """
+    """Unpacks a zip, a tar or a tar.gz into a folder; a `UsageError` where it is none, damaged or
+    too large, or holds links or paths that lead out of the folder."""
     with ExitStack() as stack:
         stream = io.BytesIO(archive) if isinstance(archive, bytes) else archive
         start = stream.read(4)

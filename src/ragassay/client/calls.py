@@ -89,12 +89,7 @@ class Calls:
 
     @_Method
     def create_project(self, name: str, description: str = "") -> Call[Project]:
-        """Makes a project.
-
-        Args:
-            name: not that of another project.
-            description: for people.
-        """
+        """Makes a project. No other one has its name; the description is for people."""
         body = {"name": name, "description": description}
         return Call("POST", "/projects", _shaped(Project), body)
 
@@ -105,11 +100,10 @@ class Calls:
 
     @_Method
     def create_task(self, /, project_id: str, name: str, **options: Any) -> Call[Task]:
-        """Makes a task.
+        """Makes a task of a project, in which no other one has its name.
 
         Args:
-            project_id: of the project.
-            name: not that of another task of the project.
+            project_id, name: of the project, and of the task.
             options: separator, single_chunk, default_answer, multi_turn, language, judge, budget.
         """
         body = {"name": name, "options": options}
@@ -122,13 +116,12 @@ class Calls:
 
     @_Method
     def add_records(self, task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Ingested]:
-        """Stores records, all of them or none.
+        """Stores records of a task, all of them or none.
 
         Args:
             task_id: of the task.
-            records: see docs/service.md; at most 10,000. Times may be `datetime` with a zone.
-                What the service left out of them is said by warnings, and by ``notes`` of what is
-                returned.
+            records: see docs/service.md; at most 10,000. Times may be `datetime` with a zone. What
+                the service left out is said by warnings, and by ``notes`` of what is returned.
 
         Raises:
             InputError: JSON cannot hold a value; the error names its record and field.
@@ -139,25 +132,12 @@ class Calls:
 
     @_Method
     def upload_file(self, task_id: str, path: str | Path) -> Call[Upload]:
-        """Sends a file, which is not imported yet; see `preview_upload` and `import_upload`.
-
-        Args:
-            task_id: of the task.
-            path: of the file, in any format that `ragassay run` reads.
-
-        Raises:
-            UsageError: it cannot be read.
-        """
+        """Sends a file for a task, in any format that `ragassay run` reads; a `UsageError` where it
+        cannot be read. It is not imported yet; see `preview_upload` and `import_upload`."""
         if Path(path).is_dir():
             raise UsageError(f"{path} is a folder. Name a file.")
-        query = {"file_name": Path(path).name}
-        return Call(
-            "POST",
-            _path("tasks", task_id, "uploads"),
-            _shaped(Upload),
-            query=query,
-            file=Path(path),
-        )
+        where, query = _path("tasks", task_id, "uploads"), {"file_name": Path(path).name}
+        return Call("POST", where, _shaped(Upload), query=query, file=Path(path))
 
     @_Method
     def preview_upload(
@@ -212,7 +192,7 @@ class Calls:
     def preview_report(
         self, /, task_id: str, from_timestamp: Time, to_timestamp: Time, **options: Any
     ) -> Call[ReportPreview]:
-        """Says what a report would hold and cost.
+        """Says what a report of a task would hold and cost.
 
         Args:
             task_id: of the task.
@@ -221,21 +201,15 @@ class Calls:
             options: of the run: suite, metrics, judge, budget ...
         """
         body = {**_interval(from_timestamp, to_timestamp), "options": options}
-        return Call(
-            "POST", _path("tasks", task_id, "reports", "preview"), _shaped(ReportPreview), body
-        )
+        where = _path("tasks", task_id, "reports", "preview")
+        return Call("POST", where, _shaped(ReportPreview), body)
 
     @_Method
     def create_report(
         self, /, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
     ) -> Call[Started]:
-        """Asks for a report over the records of an interval.
-
-        Args:
-            task_id: of the task.
-            name: for people.
-            from_timestamp, to_timestamp, options: as of `preview_report`.
-        """
+        """Asks for a report over the records of an interval; its name is for people, and the other
+        arguments are as of `preview_report`."""
         return _new_report(task_id, name, from_timestamp, to_timestamp, options)
 
     @_Method
@@ -260,12 +234,7 @@ class Calls:
 
     @_Method
     def delete_record(self, task_id: str, record_id: str) -> Call[int]:
-        """Deletes a record with its versions; how many there were.
-
-        Args:
-            task_id: of the task.
-            record_id: of the record.
-        """
+        """Deletes a record of a task with its versions; how many there were."""
         path = _path("tasks", task_id, "records", record_id)
         return Call("DELETE", path, lambda body: int(body["deleted"]) if body else 0)
 
@@ -297,45 +266,30 @@ class Calls:
 
     @_Method
     def download_run(self, report_id: str, folder: str | Path) -> Call[Path]:
-        """Downloads a report's run folder: `ragassay.open_run` reads it.
-
-        Args:
-            report_id: of the report.
-            folder: a new or empty folder.
-        """
+        """Downloads a report's run folder into a new or empty folder: `ragassay.open_run` reads
+        it."""
         path = _path("reports", report_id, "run")
         return Call("GET", path, lambda content: _unpacked(content, Path(folder)), as_bytes=True)
 
     @_Method
     def upload_run(self, task_id: str, name: str, run: str | Path) -> Call[Report]:
-        """Makes a report of a run folder that `ragassay run -o` made.
-
-        Args:
-            task_id: of the task.
-            name: of the report, for people.
-            run: the folder, or a zip, a tar or a tar.gz of it.
-        """
+        """Makes a report of a task, with a name for people, of a run folder that `ragassay run -o`
+        made, or of a zip, a tar or a tar.gz of it."""
         where = _path("tasks", task_id, "runs")
         return Call("POST", where, _shaped(Report), query={"name": name}, file=Path(run))
 
     @_Method
     def download_report(self, report_id: str, form: str, path: str | Path) -> Call[Path]:
-        """Downloads a report as a file.
-
-        Args:
-            report_id: of the report.
-            form: html, markdown, csv, long-csv, jsonl, parquet, xlsx, png, svg ...
-            path: of the file to write.
-        """
+        """Writes a report to a file (path), in the form html, markdown, csv, long-csv, jsonl,
+        parquet, xlsx, png, svg ..."""
         return _download(_path("reports", report_id, "files", form), path)
 
     @_Method
     def compare_reports(self, /, new_id: str, old_id: str, **options: bool) -> Call[dict[str, Any]]:
-        """Compares two reports, query by query; what `ragassay compare --json` prints of them.
+        """Compares a report with a baseline, query by query; what `ragassay compare --json` prints.
 
         Args:
-            new_id: of the report.
-            old_id: of the baseline's report.
+            new_id, old_id: of the report, and of the baseline's report.
             options: ``unpaired``: by the means of different queries, as of two intervals;
                 ``force``: although metrics or queries differ; ``trust_offline``: with verdicts on
                 what was judged offline.
@@ -346,25 +300,15 @@ class Calls:
     def download_comparison(
         self, /, new_id: str, old_id: str, form: str, path: str | Path, **options: bool
     ) -> Call[Path]:
-        """Downloads a comparison of two reports as a file.
-
-        Args:
-            new_id, old_id, options: as of `compare_reports`.
-            form: html, markdown or json.
-            path: of the file to write.
-        """
+        """Writes a comparison of two reports to a file (path), in the form html, markdown or json;
+        the other arguments are as of `compare_reports`."""
         return _download("/comparisons", path, _compared(new_id, old_id, form, options))
 
     @_Method
     def compute_rag_evaluation_report(
         self, task_id: str, report_name: str, from_timestamp: Time, to_timestamp: Time
     ) -> Call[str]:
-        """Asks for a report by suite ragreport; the id of its job. See `create_report`.
-
-        Args:
-            task_id: of the task.
-            report_name, from_timestamp, to_timestamp: as of `create_report`.
-        """
+        """Asks for a report by suite ragreport, as `create_report`; the id of its job."""
         call = _new_report(task_id, report_name, from_timestamp, to_timestamp, {})
         return Call(call.method, call.path, lambda body: call.read(body).job.id, call.body)
 
@@ -372,13 +316,8 @@ class Calls:
     def export_rag_evaluation_report(
         self, report_id: str, folder: str | Path, file_name: str
     ) -> Call[Path]:
-        """Writes a report as an Excel workbook.
-
-        Args:
-            report_id: of the report.
-            folder: made where it is missing.
-            file_name: ``.xlsx`` is added where it is not there.
-        """
+        """Writes a report as an Excel workbook into a folder, which is made where it is missing.
+        ``.xlsx`` is added to the name where it is not there."""
         name = file_name if file_name.endswith(".xlsx") else f"{file_name}.xlsx"
         return _download(_path("reports", report_id, "files", "xlsx"), Path(folder) / name)
 

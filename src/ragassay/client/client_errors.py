@@ -37,11 +37,7 @@ class Unreachable(RequestRefused):
 
 
 class JobFailed(RagassayError):  # noqa: N818
-    """A job ended without a result.
-
-    Attributes:
-        job_id: of the job.
-    """
+    """A job (``job_id``) ended without a result."""
 
     def __init__(self, job_id: str, why: str) -> None:
         super().__init__(f"The job {job_id} failed: {why}")
@@ -58,11 +54,7 @@ class JobIncomplete(JobFailed):
 
 
 class JobTimeout(RagassayError):  # noqa: N818
-    """A job did not end in the time that was given. It goes on.
-
-    Attributes:
-        job_id: of the job.
-    """
+    """A job (``job_id``) did not end in the time that was given. It goes on."""
 
     def __init__(self, job_id: str, seconds: float, status: str) -> None:
         super().__init__(

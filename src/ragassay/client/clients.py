@@ -43,9 +43,6 @@ from ragassay.client.service_shapes import Job
 T = TypeVar("T")
 
 URL_VARIABLE, TOKEN_VARIABLE = "RAGASSAY_URL", "RAGASSAY_TOKEN"
-POLLING_VARIABLE = "RAGASSAY_POLLING"
-"""Seconds between two looks at a job."""
-
 TIMEOUT_S = 180.0
 PAUSES_S = (0.1, 0.5, 1.0, 2.0, 4.0)
 """Seconds before each further attempt at a call that reached nobody."""
@@ -69,11 +66,11 @@ class _Connected(Calls):
         token: str | None = None,
         *,
         timeout: float = TIMEOUT_S,
-        polling: float | None = None,
+        polling: float = 1.0,
     ) -> None:
         base = url or os.environ.get(URL_VARIABLE) or "http://127.0.0.1:8765"
         sent = token or os.environ.get(TOKEN_VARIABLE)
-        self._polling = float(os.environ.get(POLLING_VARIABLE, "1")) if polling is None else polling
+        self._polling = polling
         self._buffer = RecordBuffer(partial(Client, url, token, timeout=timeout))
         self._http = self._connect(
             base_url=base.rstrip("/") + "/api/v1",
@@ -102,11 +99,8 @@ class _Connected(Calls):
         return self._buffer.add(task_id, record)
 
     def _pause(self, job: Job, limit: float, begun: float) -> float:
-        """Seconds until the next look at a job that has not ended.
-
-        Raises:
-            JobTimeout: ``limit`` seconds have passed since ``begun``.
-        """
+        """Seconds until the next look at a job that has not ended; a `JobTimeout` where ``limit``
+        seconds have passed since ``begun``."""
         left = begun + limit - time.monotonic()
         if left <= 0:
             raise JobTimeout(job.id, limit, job.status)
@@ -120,7 +114,7 @@ class Client(_Connected):
         url: of the service; the environment variable ``RAGASSAY_URL``, or this machine.
         token: that allows it; the variable ``RAGASSAY_TOKEN``, or none.
         timeout: seconds for a request.
-        polling: seconds between two looks at a job; the variable ``RAGASSAY_POLLING``, or 1.
+        polling: seconds between two looks at a job.
     """
 
     _connect = httpx2.Client
@@ -138,11 +132,7 @@ class Client(_Connected):
         self._http.close()
 
     def flush(self, seconds: float = 10.0) -> bool:
-        """Waits until what was logged is stored; whether it is.
-
-        Args:
-            seconds: to wait at most.
-        """
+        """Waits, so many seconds at most, until what was logged is stored; whether it is."""
         return self._buffer.flush(seconds)
 
     def wait_job_completion(
@@ -277,11 +267,7 @@ def _request(call: Call[Any]) -> dict[str, Any]:
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, or of an archive of a folder, in pieces.
-
-    Raises:
-        UsageError: it cannot be opened.
-    """
+    """The bytes of a file, or of an archive of a folder, in pieces."""
     try:
         with tempfile.TemporaryFile() if path.is_dir() else path.open("rb") as stream:
             if path.is_dir():

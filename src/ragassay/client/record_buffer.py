@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from ragassay.base.errors import InputError, RagassayError, RagassayWarning, UsageError
 from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
@@ -30,27 +30,16 @@ _LOG = logging.getLogger("ragassay.client")
 
 
 def iso_time(time: datetime) -> str:
-    """A time in ISO 8601.
-
-    Raises:
-        UsageError: it names no zone.
-    """
+    """A time in ISO 8601; a `UsageError` where it names no zone."""
     if time.tzinfo is None:
         raise UsageError(f"{time} has no time zone. Give it one: time.replace(tzinfo=UTC).")
     return time.isoformat()
 
 
 def record_json(record: Mapping[str, Any], number: int | None = None) -> str:
-    """The JSON of a record.
-
-    Args:
-        record: with times as `datetime` or as JSON has them.
-        number: of the record, from 1, for messages.
-
-    Raises:
-        UsageError: it is no mapping, or a time in it names no zone.
-        InputError: JSON cannot hold a value, or the record is too large.
-    """
+    """The JSON of a record, whose times may be `datetime`; its number, from 1, is for messages. A
+    `UsageError` where it is no mapping, or a time in it names no zone; an `InputError` where JSON
+    cannot hold a value, or the record is too large."""
     if not isinstance(record, Mapping):
         raise UsageError("A record is a mapping of fields to values.")
     parts, size = [], 0
@@ -68,10 +57,8 @@ def record_json(record: Mapping[str, Any], number: int | None = None) -> str:
             ) from error
         parts.append(part)
     if size > MOST_READ_WHOLE:
-        raise InputError(
-            f"the record has {size >> 20:,} MB; {MOST_READ_WHOLE >> 20} MB are the most",
-            line=number,
-        )
+        problem = f"the record has {size >> 20:,} MB; {MOST_READ_WHOLE >> 20} MB are the most"
+        raise InputError(problem, line=number)
     return f"{{{', '.join(parts)}}}"
 
 
@@ -85,25 +72,10 @@ def _of_other(value: Any) -> str:
     raise TypeError(f"a value of type {type(value).__name__}")
 
 
-class Sends(Protocol):
-    """A client that can store records."""
-
-    def add_records(self, task_id: str, records: Sequence[Mapping[str, Any]], /) -> Any:
-        """Stores them, all or none."""
-
-    def close(self) -> None:
-        """Ends its connections."""
-
-
 class RecordBuffer:
-    """Sends records in batches, in a thread of its own. Safe to share between threads. While the
-    service is away, records wait. What is not logged after all (the buffer is full, the service
-    refuses it, the program ends while it is away) is said by a warning of the logger
-    ``ragassay.client``.
-
-    Args:
-        connect: makes a client for the thread.
-    """
+    """Sends records in batches, in a thread of its own, with a client that ``connect`` makes. Safe
+    to share between threads. While the service is away, records wait. What is not logged after all
+    is said by a warning of the logger ``ragassay.client``."""
 
     def __init__(self, connect: Any) -> None:
         self._connect = connect
@@ -114,16 +86,7 @@ class RecordBuffer:
         self._thread: threading.Thread | None = None
 
     def add(self, task_id: str, record: Mapping[str, Any]) -> bool:
-        """Takes a record; whether there was room for it.
-
-        Args:
-            task_id: of its task.
-            record: as of `Client.log`.
-
-        Raises:
-            UsageError: it is no JSON object, or the client is closed.
-            InputError: see `record_json`.
-        """
+        """Takes a record of a task; whether there was room for it. Raises as `Client.log` does."""
         if not isinstance(record, Mapping):
             raise UsageError("log takes one record, a mapping. add_records takes several.")
         text = record_json({"id": uuid.uuid4().hex, "timestamp": time.time(), **record})
@@ -174,7 +137,7 @@ class RecordBuffer:
             _LOG.warning("%s records were not acknowledged: the service is away.", f"{left:,}")
 
     def _run(self) -> None:
-        client: Sends = self._connect()
+        client = self._connect()
         try:
             while batch := self._next():
                 task_id, texts = batch
@@ -210,7 +173,7 @@ class RecordBuffer:
     def _has_batch(self) -> bool:
         return any(len(texts) >= BATCH_RECORDS for texts in self._waiting.values())
 
-    def _send(self, client: Sends, task_id: str, records: list[Any]) -> None:
+    def _send(self, client: Any, task_id: str, records: list[Any]) -> None:
         while True:
             try:
                 client.add_records(task_id, records)

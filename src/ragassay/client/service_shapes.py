@@ -18,14 +18,7 @@ Status = Literal["idle", "starting", "running", "completed", "incomplete", "erro
 
 
 def kept(text: str) -> str:
-    """A text that a database can hold.
-
-    Args:
-        text: of a request.
-
-    Raises:
-        ValueError: it holds NUL or half a character.
-    """
+    """A text that a database can hold; a `ValueError` where it has NUL or half a character."""
     if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
         raise ValueError("it holds the character NUL or half a character")
     return text
@@ -40,14 +33,8 @@ MOST_OF_A_NAME = 200
 
 
 def named(text: str) -> str:
-    """A name for people, without the blanks around it.
-
-    Args:
-        text: of a request or command.
-
-    Raises:
-        ValueError: it is empty or too long, or holds a line break or another control character.
-    """
+    """A name for people, without the blanks around it; a `ValueError` where it is empty, too long,
+    or holds a line break or another control character."""
     name = text.strip()
     if not name:
         raise ValueError("a name is empty")
@@ -298,26 +285,26 @@ class ReportPreview(BaseModel):
     n_records: int = Field(description="records of the interval")
     n_looked_at: int = Field(description="the first of them, which the rest of this is made from")
     metrics: dict[str, int] = Field(
-        description="by metric: how many of the records looked at it can score"
+        {}, description="by metric: how many of the records looked at it can score"
     )
     parts: dict[str, int] = Field(
-        description="by part (query, passages, answer ...): how many of these records have it"
+        {}, description="by part (query, passages, answer ...): how many of these records have it"
     )
     lacking: dict[str, dict[str, int]] = Field(
-        description="by metric: what records lack that it needs, and how many do"
+        {}, description="by metric: what records lack that it needs, and how many do"
     )
     absent: dict[str, str] = Field(
-        description="by metric: what is not on this machine and how to get it"
+        {}, description="by metric: what is not on this machine and how to get it"
     )
-    judge: str | None = Field(description="who would be asked; null where nobody is")
-    calls: PreviewRange | None = Field(description="requests to send, for all records")
-    held: PreviewRange | None = Field(description="requests whose answer is paid already")
-    cost: PreviewRange | None = Field(description="US dollars; null where no price is known")
-    seconds: PreviewRange | None = Field(description="of asking")
+    judge: str | None = Field(None, description="who would be asked; null where nobody is")
+    calls: PreviewRange | None = Field(None, description="requests to send, for all records")
+    held: PreviewRange | None = Field(None, description="requests whose answer is paid already")
+    cost: PreviewRange | None = Field(None, description="US dollars; null where no price is known")
+    seconds: PreviewRange | None = Field(None, description="of asking")
     budget: Literal["fits", "may not fit", "does not fit", "no price known"] | None = Field(
-        description="whether the calls fit into the budget; null without one"
+        None, description="whether the calls fit into the budget; null without one"
     )
-    notes: list[str] = Field(description="what is to be known besides")
+    notes: list[str] = Field([], description="what is to be known besides")
 
 
 class Started(BaseModel):

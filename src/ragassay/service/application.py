@@ -21,19 +21,18 @@ from starlette.routing import compile_path
 from ragassay import __version__
 from ragassay.base.errors import UsageError
 from ragassay.reports.html.pages import ASSETS
-from ragassay.service.api import project_routes, record_routes, report_routes, service_routes
+from ragassay.service.api import record_routes, report_routes, service_routes
 from ragassay.service.api.access import Guard, access_of, is_loopback
 from ragassay.service.api.problems import Problem, answer_with_problems, problem_of
 from ragassay.service.api.route_parts import BINARY
 from ragassay.service.mlcube_wire import wire_routes
-from ragassay.service.mlcube_wire.wire_errors import wire_problem
 from ragassay.service.operation.requests_seen import Requests, RequestsSeen
 from ragassay.service.operation.retention import delete_old
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
 from ragassay.service.store.tokens import is_closed
 from ragassay.service.views.view_folders import Views
-from ragassay.service.web import deletion_pages, project_pages, report_pages, task_pages
+from ragassay.service.web import data_pages, report_pages
 from ragassay.service.web.page_parts import HERE, shown_problem
 from ragassay.service.worker.worker import Worker, WorkerOptions
 
@@ -55,7 +54,6 @@ class ServiceOptions:
     """How a service is offered.
 
     Attributes:
-        address: that it listens at.
         hosts: names that it is called by, beside those of this machine.
         most_bytes: of a request.
         worker: of the worker that lives with it; none where left out.
@@ -77,16 +75,12 @@ class ServiceOptions:
     keep_days: int | None = None
 
 
-def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
+def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastAPI:
     """The application over a store. Others than this machine are served only where there are
     tokens."""
-    chosen = options or ServiceOptions()
     is_local = is_loopback(chosen.address) and not chosen.hosts and not chosen.behind_proxy
     if not is_local and chosen.open:
-        raise UsageError(
-            "--open serves this machine only, without a token: leave out --name and "
-            "--behind-proxy, and listen at 127.0.0.1."
-        )
+        raise UsageError("--open serves this machine only, without --name and --behind-proxy.")
     if not is_local and not is_closed(store):
         raise UsageError(
             f"Without tokens only this machine is served, and {chosen.address} is reached by "
@@ -131,20 +125,15 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     app.state.requests = Requests()
     app.state.views = None if chosen.views is None else Views(store, chosen.views)
     answer_with_problems(app, partial(_answer, views=chosen.views is not None))
-    api = (
-        *(project_routes.router, record_routes.router, record_routes.uploads_router),
-        *(report_routes.router, report_routes.jobs_router, service_routes.router),
-    )
+    api = (*record_routes.routers, *report_routes.routers, service_routes.router)
     routers = [*((PREFIX, router) for router in api), ("", wire_routes.router)]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
     app.include_router(service_routes.at_the_root)
     if tools is not None:
-        from ragassay.service.api import mcp_route
-
-        mcp_route.add(app, tools)
+        service_routes.add_tools(app, tools)
     if chosen.views is not None:
-        for pages in (project_pages, task_pages, report_pages, deletion_pages):
+        for pages in (data_pages, report_pages):
             app.include_router(pages.router)
         for name, folder in (("report", ASSETS), ("service", HERE / "assets")):
             app.mount(f"/assets/{name}", StaticFiles(directory=folder), name=name)
@@ -155,13 +144,8 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         for route in router.routes
         if isinstance(route, APIRoute) and route.openapi_extra is BINARY
     ]
-    app.add_middleware(
-        Guard,
-        hosts=chosen.hosts,
-        most_bytes=chosen.most_bytes,
-        asks=access_of,
-        files=files,
-    )
+    limits: dict[str, Any] = {"most_bytes": chosen.most_bytes, "files": files}
+    app.add_middleware(Guard, asks=access_of, hosts=chosen.hosts, **limits)
     app.add_middleware(RequestsSeen, counts=app.state.requests)
     return app
 
@@ -169,7 +153,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
 def _answer(request: Request, error: Exception, *, views: bool) -> Response:
     """The answer for an error: in the wire's form, as a page where there are any, or a problem."""
     if request.url.path.startswith(f"{wire_routes.router.prefix}/"):
-        return wire_problem(request, error)
+        return wire_routes.wire_problem(request, error)
     return shown_problem(request, error) if views else problem_of(request, error)
 
 

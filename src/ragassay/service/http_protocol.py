@@ -14,8 +14,7 @@ LOOK_S = 20.0
 class TimedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """uvicorn's protocol, which waits for the rest of a request's head for ever: here a connection
     is closed that at two looks had no request that is being answered, and no other one between
-    them. The body of a request has its own limit (`ragassay.service.api.request_bodies`).
-    """
+    them."""
 
     _next_look: asyncio.TimerHandle | None = None
 

@@ -30,9 +30,8 @@ class NamedModels:
 
     @classmethod
     def parse(cls, judges: Sequence[str] = (), embedders: Sequence[str] = ()) -> NamedModels:
-        """What an operator names: ``NAME=WORD``, or a word that is its own name
-        (``openai:gpt-4o-mini``). A name that stands twice and a word that names nobody, or lacks
-        its key, are refused."""
+        """What an operator names: ``NAME=WORD``, or a word that is its own name. A name that stands
+        twice and a word that names nobody, or lacks its key, are refused."""
         return cls(_by_name("judge", judges), _by_name("embedder", embedders))
 
     @property
@@ -47,9 +46,9 @@ class NamedModels:
         return list(self.judges)[:1]
 
     def chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options of a run as its configuration has them: judges and endpoints that embed are
-        named, so that no output says what the names stand for; see `words`. Names that the operator
-        did not give are refused, and not repeated: one may be an address with a password."""
+        """The options of a run, with judges and endpoints that embed by name, so that no output
+        says what these stand for. Other names are refused, and not repeated: one may hold a
+        password."""
         chosen = dict(options)
         if (names := chosen.get("judge")) is not None:
             listed = [names] if isinstance(names, str) else names

@@ -19,9 +19,9 @@ APART_S = 3_600.0
 
 
 def create_sample(store: Store) -> list[Job]:
-    """Makes the project ``sample``: a task with the records of both systems of the bundled example,
-    and a report over those of each, by the offline judge; the jobs that compute them. A store that
-    has a project of this name stays as it is."""
+    """Makes the project ``sample`` of the bundled example, where there is none of this name: the
+    records of two systems, and a report of each by the offline judge; the jobs that compute
+    them."""
     if any(one.name == NAME for one in list_projects(store)):
         return []
     project = create_project(store, NAME, "A small town's documents; everything is invented.")

@@ -3,6 +3,7 @@ also of a system that is asked first."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
@@ -29,7 +30,6 @@ from ragassay.targets.target_factory import AskOptions, make_targets
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
-    from ragassay.engine.run.source import Data
     from ragassay.metrics.core.metric import Metric
     from ragassay.suites import Suite
 
@@ -100,14 +100,9 @@ def open_asking(
     tell_drafts: bool = True,
     **options: Any,
 ) -> Iterator[SystemsRun]:
-    """Prepares what `ask` does. ``with`` the `SystemsRun` that this yields it begins; its samples
-    can be read while the rest is asked. ``tell_drafts``: as of `read_queries`.
-
-    Raises:
-        InputError: as of `ask`.
-        UsageError: as of `ask`; the output is a file of the queries, lies in a golden set, or has
-            a name that ends as that of another kind of file.
-    """
+    """Prepares what `ask` does, and raises as it does. ``with`` the `SystemsRun` that this yields
+    it begins; its samples can be read while the rest is asked. ``tell_drafts``: as of
+    `read_queries`."""
     chosen = _options(options)
     asked = questions_of(read_queries(queries, limit, tell_drafts=tell_drafts))
     targets = make_targets(target, chosen)
@@ -126,15 +121,12 @@ class AskPlan:
     """What asking one system would do.
 
     Attributes:
-        system: its name.
         samples: queries times repeats.
         from_ledger: of them, those whose answer is in the ledger.
         to_send: requests, warm-up included; retries come on top.
         at_most: whether there may be fewer, because requests depend on the system's own answers.
-        least_seconds: that they take at least, by ``rpm`` and by the latency of the answers in the
-            ledger with all of ``concurrency`` for this system; ``None`` where neither is known.
-        dollars: that they cost, by the mean cost of the answers in the ledger; ``None`` where there
-            is none.
+        least_seconds: by ``rpm`` and by the latency of the answers in the ledger.
+        dollars: by the mean cost of the answers in the ledger; ``None`` where there is none.
         known: answers in the ledger that the latter two rest on.
     """
 
@@ -216,20 +208,16 @@ def read_queries(
         golden = GoldenSet.open(path)
         accepted = golden.with_status("accepted")
         if not accepted:
-            raise InputError(
-                "none of its items is accepted",
-                path=path,
-                hint=f"Accept some (ragassay golden review), or name {path / QUERIES}.",
-            )
+            hint = f"Accept some (ragassay golden review), or name {path / QUERIES}."
+            raise InputError("none of its items is accepted", path=path, hint=hint)
         if tell_drafts and (drafts := golden.with_status("draft")):
             warn_user(str(Note("drafts_left_out", {"n": len(drafts), "folder": str(path)})))
         return [item.to_sample() for item in accepted][:limit]
     if path.is_dir() and (path / QUERIES).is_file():
         path = path / QUERIES
     elif path.is_dir() and not list(path.glob("*.tsv")) and not list(path.glob("*/*.tsv")):
-        raise InputError(
-            "is a folder without queries.jsonl", path=path, hint="Name the file of the queries."
-        )
+        hint = "Name the file of the queries."
+        raise InputError("is a folder without queries.jsonl", path=path, hint=hint)
     return formats.load(path, limit=limit)
 
 
@@ -237,26 +225,21 @@ def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
     """The file of each system: of one the output itself, else ``answers-SYSTEM.jsonl``."""
     end = next((one for one in ENDINGS if output.name.casefold().endswith(one)), "")
     if not end and output.suffix:
-        raise UsageError(
-            f"{output}: the answers are written as JSON Lines, to a file whose name ends in "
-            f"{', '.join(ENDINGS)}. Choose such a name with -o."
-        )
+        do = f"Choose a name with -o that ends in {', '.join(ENDINGS)}."
+        raise UsageError(f"{output}: the answers are written as JSON Lines. {do}")
     stem = output.name[: len(output.name) - len(end)]
     names = list(systems)
     if len(names) == 1:
         return {names[0]: output}
-    files: dict[str, Path] = {}
-    of: dict[str, str] = {}
+    files, of = {}, dict[str, str]()
     for name in names:
-        safe = "".join(c if c.isalnum() or c in "._-" else "-" for c in name)
+        file = f"{stem}-{re.sub(r'[^a-zA-Z0-9_.-]', '-', name)}{end}"
         # Some file systems take names that differ in case for one.
-        first = of.setdefault(safe.casefold(), name)
+        first = of.setdefault(file.casefold(), name)
         if first != name:
-            raise UsageError(
-                f"The targets {first!r} and {name!r} would share the file {stem}-{safe}{end}. Give "
-                "one another name."
-            )
-        files[name] = output.with_name(f"{stem}-{safe}{end}")
+            shared = f"The targets {first!r} and {name!r} would share the file {file}"
+            raise UsageError(f"{shared}. Give one another name.")
+        files[name] = output.with_name(file)
     return files
 
 
@@ -333,7 +316,6 @@ def evaluate(
         InputError: data that cannot be read, with file, line and field.
         UsageError: an unknown suite, metric or option, or a system that cannot be asked.
     """
-    _refuse_asking(options)
     if system is not None:
         limit = options.pop("limit", None)
         answers = ask(data, system, limit=limit, **dict(ask_options or {}))
@@ -346,17 +328,3 @@ def evaluate(
         data, suite, metrics=metrics, judge=judge, environment=environment, save=save,
         progress=progress, **options,
     )  # fmt: skip
-
-
-def _refuse_asking(options: Mapping[str, Any]) -> None:
-    """Refuses options of asking among those of a run, with the place where they belong."""
-    from ragassay.engine.config.run_config import RunConfig
-
-    for one in fields(AskOptions):
-        if one.name in options and one.name not in RunConfig.model_fields:
-            value = options[one.name]
-            raise UsageError(
-                f"Unknown option {one.name!r}: it says how a system is asked. Give "
-                f"ask_options={{{one.name!r}: {value!r}}} beside system, or evaluate the samples "
-                f"of ragassay.ask(..., {one.name}={value!r})."
-            )

@@ -21,26 +21,19 @@ from ragassay.targets.target import Request, Stopwatch, Target, refuse_endless
 from ragassay.transport.endpoints import EndpointError
 
 _CHUNK = 2**16
-_RUNNERS = frozenset(
-    {"bash", "bun", "conda", "deno", "env", "hatch", "java", "node", "npx", "pdm", "perl", "php"}
-    | {"poetry", "pypy", "python", "rscript", "ruby", "sh", "tsx", "uv", "zsh"}
-)
-"""Programs that run another one, which is what a system is called after."""
 
 
 class CommandTarget(Target):
-    """A command, in words of a shell without pipes, that is started for each request. It reads
-    ``{"id", "query", "history", "repeat", "metadata"}`` as JSON, and writes a text, or a JSON
-    object with ``answer`` and ``passages``. An exit code other than 0 is a failure."""
+    """A command that is started for each request. It reads the request as JSON, and writes a text,
+    or a JSON object with ``answer`` and ``passages``. An exit code other than 0 is a failure."""
 
     def __init__(self, command: str, name: str | None = None) -> None:
         try:
-            words = shlex.split(command)
+            words = shlex.split(command) or [""]
         except ValueError as error:
             raise UsageError(f"The target command:{command} cannot be read: {error}.") from error
-        if not words or shutil.which(words[0]) is None:
-            program = words[0] if words else ""
-            raise UsageError(f"The target command:{command}: there is no program {program!r}.")
+        if shutil.which(words[0]) is None:
+            raise UsageError(f"The target command:{command}: there is no program {words[0]!r}.")
         super().__init__(name or _name_of(words), command)
         # "python" is the one that runs us: a virtual environment need not be activated.
         first = sys.executable if words[0] in ("python", "python3") else words[0]
@@ -58,12 +51,9 @@ class CommandTarget(Target):
 
     async def call(self, request: Request, watch: Stopwatch) -> Any:
         """Runs the command. It is killed, with what it started, where the time is up."""
+        pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            *self._words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+            *self._words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
         pieces_at: list[float] = []  # seconds from the start to each piece of the answer
 
@@ -97,14 +87,12 @@ class CommandTarget(Target):
 
 def _name_of(words: Sequence[str]) -> str:
     """The name of the script, module or program that a command runs, without its options."""
-    program = Path(words[0]).stem
-    if program.casefold().rstrip("0123456789.") in _RUNNERS:
-        for previous, word in pairwise(words):
-            if previous == "-m":
-                return word
-            if Path(word).is_file():
-                return Path(word).stem
-    return program
+    for previous, word in pairwise(words):
+        if previous == "-m":
+            return word
+        if Path(word).is_file():
+            return Path(word).stem
+    return Path(words[0]).stem
 
 
 def _end(code: int) -> str:

@@ -13,15 +13,9 @@ from ragassay.base.score import Reason
 from ragassay.compat.ultrarag.mcp_servers import McpServer, first_of, needs_mcp, started
 from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, ServerError, Tool
 from ragassay.compat.ultrarag.server_address import ServerAddress, of_command
+from ragassay.targets import target
 from ragassay.targets.reply_shapes import read_text
-from ragassay.targets.target import (
-    PASSAGES,
-    Request,
-    Stopwatch,
-    Target,
-    question_among,
-    without_secrets,
-)
+from ragassay.targets.target import PASSAGES, Request, Stopwatch, Target
 from ragassay.transport.endpoints import EndpointError
 
 
@@ -33,21 +27,18 @@ class McpTarget(Target):
         needs_mcp()
         place, _, tool = where.rpartition("#")
         if not place or not tool:
-            raise UsageError(
-                f"Which tool of {where}? Name it behind the server: mcp:{where.rstrip('#')}#TOOL."
-            )
+            raise UsageError(f"Which tool of {where}? Name it: mcp:{where.rstrip('#')}#TOOL.")
         is_url = re.match(r"https?://", place) is not None
-        super().__init__(name or tool, f"mcp:{without_secrets(place) if is_url else place}#{tool}")
+        shown = target.without_secrets(place) if is_url else place
+        super().__init__(name or tool, f"mcp:{shown}#{tool}")
         self._where, self._tool_name, self._timeout = where, tool, timeout
         if is_url:
             self._address = ServerAddress("url", place, timeout=timeout)
         else:
             try:
                 self._address = of_command(shlex.split(place), timeout=timeout)
-            except ValueError as error:  # a quotation mark without its second one
+            except (ValueError, UsageError) as error:  # a quotation mark without its second one
                 raise UsageError(f"The target mcp:{where} cannot be read: {error}.") from error
-            except UsageError as error:
-                raise UsageError(f"The target mcp:{where}: {error}") from error
         self._stack = AsyncExitStack()
         self._server: McpServer | None = None
         self._tool: Tool | None = None
@@ -95,12 +86,11 @@ class McpTarget(Target):
         assert self._tool is not None
         takes = self._tool.arguments
         needed = [name for name, default in takes.items() if default is REQUIRED]
-        question = question_among(takes, needed)
+        question = target.question_among(takes, needed)
         if question is None:
-            raise UsageError(
-                f"The target {self.url}: which argument is the query? The tool takes "
-                f"{', '.join(takes) or 'none'}; call it 'query'."
-            )
+            listed = ", ".join(takes) or "none"
+            problem = f"which argument is the query? The tool takes {listed}; call it 'query'."
+            raise UsageError(f"The target {self.url}: {problem}")
         return request.arguments(takes, question, request.messages[:-1])
 
 

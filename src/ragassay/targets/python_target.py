@@ -6,22 +6,16 @@ import asyncio
 import inspect
 import operator
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial, reduce
 from typing import Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Reason
+from ragassay.targets import target
 from ragassay.targets.reply_shapes import ANSWERS, SystemReply, foreign, kind_of, reply_of
-from ragassay.targets.target import (
-    PASSAGES,
-    Request,
-    Stopwatch,
-    Target,
-    question_among,
-    refuse_endless,
-)
+from ragassay.targets.target import PASSAGES, Request, Stopwatch, Target
 from ragassay.transport.endpoints import EndpointError
 from ragassay.user_code.code_sources import source_of
 from ragassay.user_code.object_calls import described, in_thread, is_async
@@ -47,10 +41,9 @@ class Call:
 
 
 class PythonTarget(Target):
-    """A Python object that answers. A function takes the query (or, where its first parameter is
-    called ``sample`` or annotated `Sample`, the sample), and ``history`` and ``metadata`` where it
-    has parameters of these names. It may be a coroutine function, or a generator of the answer's
-    pieces. Functions that are no coroutines run in threads."""
+    """A Python object that answers: of the query, or, where its first parameter is called
+    ``sample`` or annotated `Sample`, of the sample; with ``history`` and ``metadata`` where it has
+    such parameters. Functions that are no coroutines run in threads."""
 
     def __init__(self, system: Any, name: str | None = None, where: str | None = None) -> None:
         own = (getattr(system, "__name__", None) or type(system).__name__).strip("<>")
@@ -90,19 +83,18 @@ def _is_cancelled() -> bool:
 
 
 def _call_of(system: Any, where: str) -> Call:
-    for names, adapted in (
-        (("acomplete",), _of_query),  # a model of LlamaIndex, which has an astream of its own
-        (("astream", "ainvoke", "invoke"), _runnable),
-        (("aquery", "query"), _of_query),
-    ):
-        method = next((getattr(system, one) for one in names if hasattr(system, one)), None)
-        if callable(method) and not inspect.isclass(system):
-            return adapted(system, method)
+    # A model of LlamaIndex has an astream of its own.
+    for name in ("acomplete", "astream", "ainvoke", "invoke", "aquery", "query"):
+        method = None if inspect.isclass(system) else getattr(system, name, None)
+        if callable(method):
+            if name in ("astream", "ainvoke", "invoke"):
+                return _runnable(system, method, is_async=name != "invoke")
+            return Call(partial(_of_query, method), name in ("acomplete", "aquery"))
     if not callable(system):
         raise UsageError(
             f"The target {where} is a {type(system).__name__}, which cannot be called. Name a "
-            "function of the query, a LangChain runnable or a LlamaIndex query engine. What "
-            "keeps a conversation of its own (a chat engine) is called from a function."
+            "function of the query, a LangChain runnable or a LlamaIndex query engine; a chat "
+            "engine is called from a function."
         )
     return _function(system, where)
 
@@ -119,22 +111,19 @@ def _function(function: Callable[..., Any], where: str) -> Call:
         signature.bind("query", **dict.fromkeys(names))
     except TypeError:
         takes = ", ".join(one.name for one in parameters) or "nothing"
-        raise UsageError(
-            f"The target {where} is called with one argument, the query as a text (and with "
-            f"history, metadata or passages where it names them); it takes {takes}."
-        ) from None
+        given = "one argument, the query (and history, metadata or passages where it names them)"
+        problem = f"The target {where} is called with {given}; it takes {takes}."
+        raise UsageError(problem) from None
     first = parameters[0]
     wants_sample = first.name == "sample" or first.annotation in _SAMPLE
 
     def call(request: Request) -> Any:
         asked: Any = request.query
         if wants_sample:
+            parts = {one.name: getattr(request, one.name) for one in fields(request)}
             texts = request.passages
-            asked = Sample(
-                id=request.id, query=request.query, history=request.history,
-                repeat=request.repeat, metadata=request.metadata,
-                passages=None if texts is None else tuple(map(Passage, texts)),
-            )  # fmt: skip
+            parts["passages"] = None if texts is None else tuple(map(Passage, texts))
+            asked = Sample(**parts)
         parts = {"history": list(request.history), "metadata": dict(request.metadata)}
         more = {name: part for name, part in parts.items() if name in names}
         return function(asked, **more, **request.passages_under(names))
@@ -142,26 +131,25 @@ def _function(function: Callable[..., Any], where: str) -> Call:
     return Call(call, is_async(function), wants_sample or not PASSAGES.isdisjoint(names))
 
 
-def _runnable(system: Any, method: Callable[..., Any]) -> Call:
+def _runnable(system: Any, method: Callable[..., Any], *, is_async: bool) -> Call:
     """A runnable is given the text, or a mapping where it names its keys."""
 
     def call(request: Request) -> Any:
         keys = _input_keys(system)
         # A chain of LangChain calls its output "text", too: among others it is not the query.
-        question = question_among([key for key in keys if key != "text"], keys)
+        question = target.question_among([key for key in keys if key != "text"], keys)
         if question is None or question == "messages":
             return method({"messages": request.messages} if "messages" in keys else request.query)
         roles = {"agent": "ai", "user": "human"}
         history = [(roles.get(one.speaker, one.speaker), one.text) for one in request.history]
         return method(request.arguments(keys, question, history))
 
-    takes_passages = not PASSAGES.isdisjoint(_input_keys(system))
-    return Call(call, method.__name__ != "invoke", takes_passages)
+    return Call(call, is_async, not PASSAGES.isdisjoint(_input_keys(system)))
 
 
-def _of_query(system: Any, method: Callable[..., Any]) -> Call:
+def _of_query(method: Callable[..., Any], request: Request) -> Any:
     """A query engine or model of LlamaIndex is given the text."""
-    return Call(lambda request: method(request.query), method.__name__ in ("aquery", "acomplete"))
+    return method(request.query)
 
 
 def _input_keys(system: Any) -> list[str]:
@@ -200,6 +188,7 @@ async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
 
 
 async def _whole_async(value: Any, watch: Stopwatch) -> Any:
+    """The pieces of an asynchronous stream as one value; anything else unchanged."""
     if not isinstance(value, AsyncIterator):
         return value
     stream = _Pieces(watch)
@@ -235,7 +224,7 @@ class _Pieces:
         self.pieces.append(piece)
         # About how many bytes they take at least.
         self._size += _OBJECT + (len(piece) if isinstance(piece, str) else 0)
-        refuse_endless(self._size)
+        target.refuse_endless(self._size)
 
 
 def _joined(pieces: list[Any]) -> Any:
@@ -259,9 +248,6 @@ def _joined(pieces: list[Any]) -> Any:
         return merged
     if any(isinstance(one, str | Mapping) for one in pieces):
         names = ", ".join(dict.fromkeys(kind_of(one) for one in pieces))
-        raise foreign(
-            f"it gave a stream of pieces of several kinds ({names}). Give the pieces of the answer "
-            "as texts, then, where there is more (passages, usage), one mapping as the last piece; "
-            "or give mappings alone."
-        )
+        do = "Give texts and, at last, one mapping as the last piece; or mappings alone"
+        raise foreign(f"it gave a stream of pieces of several kinds ({names}). {do}")
     return reduce(operator.add, pieces)

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import orjson
 
 from ragassay import formats
-from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints import Completion, EndpointError
@@ -36,21 +36,9 @@ _USAGE = {
     "output_tokens": ("output_tokens", "completion_tokens"),
     "cost": ("cost",),
 }
-_OTHERS = ("citations", "usage", "version", "model", "failure", "error", "reply")
-_GIVEN_BACK = ("query", "question", "input", "prompt", "history", "chat_history", "messages", "id")
-"""Keys under which chains give back what they were asked."""
-_KNOWN = frozenset((*ANSWERS, *_PASSAGES, *_OTHERS, *_GIVEN_BACK)).union(*_USAGE.values())
-NAMES = (*ANSWERS, *_PASSAGES, "citations", "usage", "version")
-"""Keys of a mapping that a person may have meant with another one."""
 _OBJECT = re.compile(r'^[ \t]*(?=\{\s*")', re.MULTILINE)
 """A line on which a JSON object may begin."""
-PASSAGE_SCORES = "the scores of passages"
-"""What `SystemReply.unread` calls these."""
-_ALIKE = 0.8
-"""Names that are so much alike may be one, mistyped."""
 _HOW = "Return a text, or a mapping with 'answer' and 'passages'."
-
-
 SHOWN = 200
 """Characters of a system's own words that a message shows."""
 
@@ -64,11 +52,8 @@ class SystemReply(Completion):
         answer: the answer; an empty text where the system says that it has none.
         passages: what it retrieved, best first; ``None`` where it does not say.
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        unread: tokens, cost and scores of passages that are no numbers, and so not measured, by
-            name: the ``place`` in the reply, and what is ``found`` there.
-        not_read: unknown keys of what it returned, where they may hold a part of the reply.
-        not_found: paths to measurements that found nothing in the reply, as messages name them, and
-            where each of them is written.
+        unread: tokens and cost that are no numbers, by name: the ``place``, and what is ``found``.
+        not_found: paths to measurements that found nothing, and where each is written.
     """
 
     answer: Answer = field(default_factory=lambda: Answer(""))
@@ -78,7 +63,6 @@ class SystemReply(Completion):
     cost: float | None = None
     version: str = ""
     unread: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    not_read: tuple[str, ...] = ()
     not_found: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -94,17 +78,9 @@ def shown(text: str) -> str:
 
 
 def reply_of(value: Any) -> SystemReply:
-    """The reply that a returned value stands for.
-
-    Args:
-        value: a text; an `Answer` or a `Sample`; a mapping with ``answer`` and, where there are,
-            ``passages``, ``citations``, ``usage``, ``cost``, ``version`` (and their other names);
-            a message or document chain's result of LangChain; a response or completion of
-            LlamaIndex; a mapping with ``reply``: what a generator of golden sets had to write.
-
-    Raises:
-        EndpointError: it is none of these, or says that the system failed.
-    """
+    """The reply that a returned value stands for: a text, an `Answer` or `Sample`, a mapping (also
+    with ``reply``: what a generator of golden sets had to write), an object of LangChain or
+    LlamaIndex. An `EndpointError` where it is none of these, or says that the system failed."""
     if isinstance(value, str | Answer):
         return SystemReply(None, answer=Answer(value) if isinstance(value, str) else value)
     if isinstance(value, Sample):
@@ -124,34 +100,24 @@ def reply_of(value: Any) -> SystemReply:
         response = getattr(value, "response_metadata", None) or {}
         version = response.get("model_name") or response.get("model") or ""
         return _of_mapping({"answer": _text(value.content), "usage": usage, "version": version})
-    if isinstance(text := getattr(value, "text", None), str) and hasattr(
-        value, "additional_kwargs"
-    ):
-        return _of_mapping({"answer": text, "usage": value.additional_kwargs})
+    if isinstance(getattr(value, "text", None), str) and hasattr(value, "additional_kwargs"):
+        return _of_mapping({"answer": value.text, "usage": value.additional_kwargs})
     raise foreign(f"it returned {kind_of(value)}, which holds no answer. {_HOW}")
 
 
 def read_text(text: str) -> Any:
-    """What a system wrote: the JSON object where the text is one, else the text.
-
-    Raises:
-        EndpointError: the text begins as a JSON object and breaks off, or holds a whole reply with
-            other words before or after it.
-    """
+    """What a system wrote: the JSON object where the text is one, else the text. An `EndpointError`
+    where an object breaks off, or a whole reply stands beside other words."""
     try:
         value = json.loads(text)
     except ValueError as error:
         why = getattr(error, "msg", "Extra data")  # a number of too many digits has none
         if re.match(r'\s*\{\s*"', text) and why != "Extra data":
-            raise foreign(
-                f"it wrote what begins as a JSON object and is none: {shown(text)!r}. Write the "
-                "whole object, or the answer alone."
-            ) from error
+            why = f"it wrote what begins as a JSON object and is none: {shown(text)!r}"
+            raise foreign(f"{why}. Write the whole object, or the answer alone.") from error
         if other := _beside_reply(text):
-            raise foreign(
-                f"it wrote other words beside the JSON object with the answer: {shown(other)!r}. "
-                "Write the object alone; of a command, let logs go to standard error."
-            ) from error
+            why = f"it wrote other words beside the JSON object with the answer: {shown(other)!r}"
+            raise foreign(f"{why}. Write the object alone; logs go to standard error.") from error
         value = None
     return value if isinstance(value, dict) else text.strip()
 
@@ -190,18 +156,12 @@ def made_reply(
     version: str = "",
     how: Mapping[str, str] | None = None,
 ) -> SystemReply:
-    """A reply of parts, in any of the shapes that data files have.
-
-    Args:
-        citations: ids of the passages that the whole answer cites.
-        places: where the parts of the ``usage`` were found, for messages.
-        how: what to do where the ``answer`` or the ``passages`` cannot be read.
-    """
+    """A reply of parts, in any of the shapes that data files have. ``places`` are where the parts
+    of the ``usage`` were found; ``how`` says what to do where a part cannot be read."""
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
-    scores: dict[str, _Unread] = {}
     if isinstance(passages, list | tuple):
-        passages, scores = _without_bad_scores([_plain(one) for one in passages])
+        passages = [_plain(one) for one in passages]
     answer_read = _read("answer", formats.answers_and_turns.answer, answer, how)
     passages_read = _read("passages", formats.passages.passages, passages, how)
     if answer_read is None:
@@ -218,35 +178,8 @@ def made_reply(
         passages=passages_read,
         cost=numbers.get("cost"),
         version=version,
-        unread={**unread, **scores},
+        unread=unread,
     )
-
-
-def _without_bad_scores(listed: list[Any]) -> tuple[list[Any], dict[str, _Unread]]:
-    """Passages without their scores, where the score of one cannot be read, and what stands there:
-    an unreadable measurement is no reason to lose the answer."""
-    for one in listed:
-        inner = one.get("metadata") if isinstance(one, dict) else None
-        for place, holder in (("", one), ("metadata.", inner)):
-            fields = holder if isinstance(holder, dict) else {}
-            for key in filter(_is_score, fields):
-                try:
-                    formats.field_values.score(fields[key], key)
-                except InputError:
-                    unread = _unread(f"passages.{place}{key}", fields[key])
-                    return [_unscored(passage) for passage in listed], {PASSAGE_SCORES: unread}
-    return listed, {}
-
-
-def _is_score(key: Any) -> bool:
-    return isinstance(key, str) and formats.folded(key) in formats.passages.SCORES
-
-
-def _unscored(passage: Any) -> Any:
-    if not isinstance(passage, dict):
-        return passage
-    rest = {key: one for key, one in passage.items() if not _is_score(key)}
-    return {**rest, "metadata": _unscored(rest["metadata"])} if "metadata" in rest else rest
 
 
 def _read(
@@ -261,20 +194,8 @@ def _read(
         raise foreign(f"its reply cannot be read: {problem}. {do}") from error
 
 
-def _not_read(value: Mapping[str, Any], has_texts: bool) -> tuple[str, ...]:
-    """The unknown keys of a mapping, where one of them may hold a part of the reply: it is nearly
-    called like one, or holds a list while there are no texts of passages."""
-    unknown = [key for key in value if key not in _KNOWN]
-    lists = [key for key in unknown if isinstance(value[key], list | tuple)]
-    lists = [key for key in lists if not has_texts or key in formats.LISTS]
-    if lists or any(did_you_mean(str(key), NAMES, at_least=_ALIKE) for key in unknown):
-        return tuple(map(str, unknown))
-    return ()
-
-
 def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
-    failure = value.get("failure") or value.get("error")
-    if failure:
+    if failure := value.get("failure") or value.get("error"):
         raise EndpointError(Reason.FAILED, f"it says: {shown(str(failure)).rstrip('.')}.")
     key = next((name for name in ANSWERS if name in value), None)
     if key is None:
@@ -284,9 +205,8 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     listed = value.get(under)
     if isinstance(listed, str):
         listed = [listed]
-    holds_names = False
     if isinstance(listed, list) and under in _NAMING and formats.are_names(listed, under):
-        listed, holds_names = [{"id": one} for one in listed], True
+        listed = [{"id": one} for one in listed]
     answer = value[key]
     if not isinstance(answer, str | list | Mapping | Answer | None):
         answer = reply_of(answer).answer.text
@@ -296,7 +216,7 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     usage = value.get("usage")
     inner = usage if isinstance(usage, Mapping) else dict.fromkeys(_USAGE, usage)
     measured = {name: one for name, one in inner.items() if one is not None}
-    reply = made_reply(
+    return made_reply(
         answer,
         listed,
         citations=value.get("citations"),
@@ -304,7 +224,6 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
         places={name: f"usage.{name}" if inner is usage else "usage" for name in measured},
         version=str(value.get("version") or value.get("model") or ""),
     )
-    return replace(reply, not_read=_not_read(value, listed is not None and not holds_names))
 
 
 def _plain(item: Any) -> Any:
@@ -350,12 +269,8 @@ def _numbers(
             numbers[part] = number
         elif values:
             name, value = next(iter(values.items()))
-            unread[part] = _unread(places.get(name, name), value)
+            unread[part] = {"place": places.get(name, name), "found": shown(repr(value))}
     return numbers, unread
-
-
-def _unread(place: str, value: Any) -> _Unread:
-    return {"place": place, "found": shown(repr(value))}
 
 
 def _number(value: Any) -> float | None:

@@ -1,7 +1,5 @@
-"""The interface of targets: a request goes in, a reply or a typed failure comes out.
-
-A target is a `Receiver` of `ragassay.transport`: limits, retries and deadlines are those of judges.
-"""
+"""The interface of targets, which are `Receiver`s of `ragassay.transport`: a request goes in, a
+reply or a typed failure comes out."""
 
 from __future__ import annotations
 
@@ -81,8 +79,7 @@ class Request:
         """What a system is called with that takes arguments by name: the query under the name that
         is the ``question``, the ``history`` and the passages under those that they have."""
         values: dict[str, Any] = {question: self.query}
-        earlier = next((one for one in _HISTORIES if one in names and one != question), None)
-        if earlier is not None:
+        for earlier in [one for one in _HISTORIES if one in names and one != question][:1]:
             values[earlier] = history
         return values | self.passages_under(names)
 
@@ -119,15 +116,8 @@ class Stopwatch:
 
 
 class Target(ABC):
-    """A system under test. Opened, used and closed on one event loop, by one task.
-
-    Attributes:
-        name: the system's name in the answers.
-        url: what it is called in messages; never holds a secret.
-        key: a secret that requests hold; is blanked out in messages.
-        price: of its model, where that has a list price.
-        secrets: that no message may hold.
-    """
+    """A system under test. Opened, used and closed on one event loop, by one task. ``url`` is what
+    messages call it; none holds the ``key`` or one of the ``secrets``."""
 
     price: Price | None = None
     secrets: Sequence[Secret] = ()
@@ -168,12 +158,8 @@ class Target(ABC):
 
     @abstractmethod
     async def call(self, request: Request, watch: Stopwatch) -> Any:
-        """Asks once, and gives what the system returns: a `SystemReply`, or what `reply_of` reads.
-        The watch is told when the first words come.
-
-        Raises:
-            EndpointError: there is no answer.
-        """
+        """Asks once: a `SystemReply`, or what `reply_of` reads; an `EndpointError` where there is
+        no answer. The watch is told when the first words come."""
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Asks once, and reads the reply. A failure names the system, and holds no secret."""

@@ -20,7 +20,6 @@ from ragassay.targets.target import Target
 from ragassay.transport import secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
-from ragassay.transport.limits import MOST
 from ragassay.transport.prices import price_of
 from ragassay.transport.providers import aliases, providers
 from ragassay.user_code.object_loading import is_python_word, load_object, object_hint
@@ -76,18 +75,12 @@ class AskOptions:
             raise UsageError(f"history is {self.history!r}; there are given and own.")
         if self.budget is not None:
             Budget.parse(self.budget)  # what is wrong in it shows before anything is asked
-        if self.concurrency > MOST * 16:
-            raise UsageError(f"concurrency is {self.concurrency}; at most {MOST * 16} make sense.")
 
 
 def make_targets(target: Any, options: AskOptions) -> list[Target]:
     """The targets that are named: by words (see the module), Python objects, targets, a list of
-    these, or a mapping that names them.
-
-    Raises:
-        UsageError: none is named, one cannot be made, or two have one name.
-        InputError: a mapping file with a mistake, or a key file that cannot be read.
-    """
+    these, or a mapping that names them. What cannot be made is a `UsageError`, or an `InputError`
+    of a file."""
     several = target if isinstance(target, list | tuple) else [target]
     pairs = target.items() if isinstance(target, Mapping) else ((None, one) for one in several)
     targets: dict[str, Target] = {}
@@ -112,6 +105,7 @@ def _parted(word: str) -> tuple[str | None, str]:
 
 
 def _made(target: Any, options: AskOptions, name: str | None) -> Target:
+    """The target of an object or of words."""
     if isinstance(target, Target):
         return target
     if isinstance(target, os.PathLike):
@@ -119,10 +113,7 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
     if not isinstance(target, str):
         return PythonTarget(target, name)
     own, word = _parted(target)
-    return _of_word(word, options, name or own)
-
-
-def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
+    name = name or own
     kind, _, rest = word.partition(":")
     if kind == "command":
         return CommandTarget(rest, name)
@@ -134,10 +125,8 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
         return _vectara(rest, name)
     is_url = re.match(r"https?://", word, re.IGNORECASE) is not None
     if is_url and "#" not in word:
-        raise UsageError(
-            f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL; any other endpoint is "
-            "described by a mapping file (docs/ask.md)."
-        )
+        ways = "An OpenAI-compatible chat is URL#MODEL; any other endpoint needs a mapping file"
+        raise UsageError(f"How is {word} asked? {ways} (docs/ask.md).")
     if not is_url and word.casefold().endswith((".yaml", ".yml")):
         return _of_file(Path(word), name)
     if is_url or (kind.casefold() in {*providers(), *aliases()} and rest):
@@ -168,10 +157,8 @@ def _chat(word: str, options: AskOptions, name: str | None) -> Target:
     key = None if options.key_file is None else secrets.from_file(str(options.key_file))
     address = address_of(word, "", os.environ, key, role="target")
     if address.protocol != "openai":
-        raise UsageError(
-            f"The target {word} speaks the protocol {address.protocol}; a target speaks OpenAI's. "
-            "Name its compatible endpoint as URL#MODEL, or write a mapping file."
-        )
+        do = "Name its OpenAI-compatible endpoint as URL#MODEL, or write a mapping file."
+        raise UsageError(f"The target {word} speaks the protocol {address.protocol}. {do}")
     api = "openai-stream" if options.stream else "openai"
     return HttpTarget(
         name or address.model,

@@ -18,10 +18,10 @@ from postgres_server import PostgresServer
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
-from ragassay.service.store.jobs import get_job, list_jobs, retry_job
+from ragassay.service.store.jobs import get_job, retry_job
 from ragassay.service.store.projects import create_project
-from ragassay.service.store.records import count_records, read_page
-from ragassay.service.store.reports import create_report, list_reports
+from ragassay.service.store.records import count_records
+from ragassay.service.store.reports import create_report
 from ragassay.service.store.store_errors import StoreUnavailable
 from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, asking, item
@@ -170,28 +170,6 @@ def test_a_database_that_restarts_loses_and_doubles_nothing_and_fails_no_job(
     assert count_records(store, task.id) == 300 + sum(acknowledged.values())
     assert all("tester" not in one or "cannot be used" in one for one in refused)
     store.close()
-
-
-@pytest.mark.usefixtures("forked")
-def test_a_clock_that_jumps_back_stops_nothing(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
-    first, _ = create_report(
-        store, task.id, "before", 0.0, 1e11, {"metrics": ["ragreport_relevance"]}
-    )
-    real = time.time
-    monkeypatch.setattr(time, "time", lambda: real() - 86_400.0 * 30)
-    assert add(store, task, [item(1, response="changed"), item(2)]).changed == 1
-    page, _ = read_page(store, task.id)
-    assert {one.record["answer"] for one in page} == {"changed", "It is 2."}
-    second, _ = create_report(
-        store, task.id, "after", 0.0, 1e11, {"metrics": ["ragreport_relevance"]}
-    )
-    Worker(store, WorkerOptions(tmp_path / "work", beat=0.1, poll=0.1)).run(until_idle=True)
-    assert {one.status for one in list_jobs(store)} == {"completed"}
-    assert {one.id for one in list_reports(store, task.id)} == {first.id, second.id}
 
 
 def test_the_ledger_of_a_project_goes_with_it(store: Store) -> None:

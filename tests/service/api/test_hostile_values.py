@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -99,22 +98,3 @@ def test_a_record_that_is_nested_deeply_is_refused(
         headers={"content-type": "application/json"},
     )
     assert found.status_code in (400, 422), found.text
-
-
-@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 301, "x" * 201, "😀" * 201])
-def test_a_name_is_kept_or_refused_with_its_field(client: TestClient, name: str) -> None:
-    found = sent(client, f"{API}/projects", {"name": name, "description": name})
-    assert found.status_code in (201, 422), found.text
-    if found.status_code == 422:
-        assert found.json().get("field"), found.text
-    project = client.post(f"{API}/projects", json={"name": "p"}).json()["id"]
-    asked: dict[str, Any] = {"name": "t", "options": {"language": name, "default_answer": name}}
-    found = sent(client, f"{API}/projects/{project}/tasks", asked)
-    assert found.status_code in (201, 422), found.text
-    part = quote(name[:50], errors="surrogatepass")
-    for path in (f"{API}/projects/{part}", f"{API}/tasks/{part}/records"):
-        assert client.get(path).status_code in (404, 422)
-    for query in ("text", "cursor"):
-        given = {query: name.replace("\ud800", "?")}
-        found = client.get(f"{API}/tasks/none/records", params=given)
-        assert found.status_code in (404, 422), found.text

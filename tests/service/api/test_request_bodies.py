@@ -10,11 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.base.errors import UsageError
 from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
-from ragassay.service.application import ServiceOptions, create_app
-from ragassay.service.store import schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task
 from ragassay.service.store.tokens import create_token
@@ -127,17 +124,3 @@ def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     body, kinds = asyncio.run(half())
     assert kinds == ["http.request", "http.disconnect", "http.disconnect"]
     assert body.refusal is not None and body.refusal[0] == 408
-
-
-def test_revoking_the_last_token_opens_nothing(store: Store) -> None:
-    token, value = create_token(store, "t", "write")
-    headers = {"authorization": f"Bearer {value}"}
-    client = asking(store)
-    assert client.get(f"{API}/projects", headers=headers).status_code == 200
-    store.remove(schema.tokens, token.id)
-    assert client.get(f"{API}/projects", headers=headers).status_code == 401
-    assert client.get(f"{API}/projects").status_code == 401
-    assert asking(store, open=True).get(f"{API}/projects").status_code == 200
-    assert asking(store, "10.0.0.9", open=True).get(f"{API}/projects").status_code == 401
-    with pytest.raises(UsageError, match="--open"):
-        create_app(store, ServiceOptions(address="0.0.0.0", open=True))

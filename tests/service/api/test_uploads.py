@@ -18,7 +18,6 @@ import pytest
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.client.service_shapes import Ingested
-from ragassay.examples import path_of
 from ragassay.formats.records import field_names
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
@@ -31,7 +30,6 @@ from ragassay.service.store.projects import (
 from ragassay.service.store.records import (
     add_records,
     count_records,
-    read_batch,
     read_page,
     read_samples,
 )
@@ -45,8 +43,6 @@ from ragassay.service.store.uploads import (
     upload_on_disk,
 )
 from stored_records import CSV
-
-pytestmark = pytest.mark.both_stores
 
 
 def a_task(store: Store, **options: Any) -> Task:
@@ -63,6 +59,7 @@ def lines(*records: Mapping[str, Any]) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in records)
 
 
+@pytest.mark.both_stores
 def test_a_preview_says_what_a_file_holds_and_the_import_stores_it(store: Store) -> None:
     task = a_task(store)
     key = sent(store, task, CSV)
@@ -153,8 +150,10 @@ def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(
     ],
 )
 def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(
-    store: Store, content: bytes, name: str, message: str, line: int | None, field: str | None
-) -> None:
+    store: Store, content: bytes, name: str, message: str, line: int | None, field: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("ragassay.service.store.uploads.BATCH", 1)
     task = a_task(store)
     key = sent(store, task, content, name)
     with pytest.raises(InputError, match=message) as caught:
@@ -178,28 +177,7 @@ def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
     assert import_upload(store, key, received_as_time=True) == Ingested(new=1, empty_chunks=1)
 
 
-def test_messages_name_what_a_client_can_set_and_no_flags(store: Store) -> None:
-    task = a_task(store)
-    two = {"id": "a", "prediction": "So.", "response": "Yes.", "timestamp": 1}
-    look = preview_upload(store, sent(store, task, lines(two), "x.jsonl"))
-    assert "the field 'answer' for the column 'response' (columns)" in str(look.problem)
-    assert look.placed == {"id": "id", "timestamp": "timestamp"}  # what is clear nevertheless
-    look = preview_upload(store, sent(store, task, lines({"Frage": "Why?"}), "x.jsonl"))
-    assert "the field 'query' for the column '<your column>' (columns)" in str(look.problem)
-    joined = {"id": "a", "question": "Why?", "context": "One.|||Two."}
-    look = preview_upload(store, sent(store, task, lines(joined), "x.jsonl"))
-    for problem in (str(look.problem), refused(joined)):
-        assert "the separator of the task, '|||', or give each as a list of chunks" in problem
-    assert "send 'response' as 'answer'" in refused(two)
-
-
-def refused(record: Mapping[str, Any]) -> str:
-    with pytest.raises(InputError) as caught:
-        read_batch([record], TaskOptions())
-    assert "--" not in str(caught.value)
-    return str(caught.value)
-
-
+@pytest.mark.both_stores
 def test_a_file_is_kept_in_parts_and_imported_in_batches(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +196,7 @@ def test_a_file_is_kept_in_parts_and_imported_in_batches(
         import_upload(store, sent(store, task, content, "x.jsonl"))
 
 
+@pytest.mark.both_stores
 def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Store) -> None:
     task = a_task(store)
     announced = create_upload(store, task.id, "x.csv", {"secret": "s"})
@@ -250,6 +229,7 @@ def test_a_file_that_nobody_imports_is_deleted_after_a_day(
         get_upload(store, old)
 
 
+@pytest.mark.both_stores
 def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> None:
     store = Store(address)
     task = a_task(store)
@@ -303,15 +283,6 @@ def test_the_upload_page_offers_the_fields_of_a_record() -> None:
     assert {"id", "system", "repeat", "query_run", "passage_ids", "gold_ids", "failure"} <= {
         *offered
     }
-
-
-def test_the_sample_data_can_be_uploaded(store: Store) -> None:
-    task = a_task(store)
-    key = sent(store, task, path_of("hybrid").read_bytes(), "hybrid.jsonl")
-    look = preview_upload(store, key)
-    assert look.problem is None and len(look.samples) == 10
-    done = import_upload(store, key, received_as_time=look.lacks_times)
-    assert done.new == len(path_of("hybrid").read_text(encoding="utf-8").splitlines())
 
 
 @pytest.mark.usefixtures("forked")

@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -184,15 +184,6 @@ def test_what_is_no_record_is_refused_where_it_is_logged(task: str, proxy: Lossy
             client.add_records(task, [{"timestamp": datetime(2026, 1, 1)}])  # noqa: DTZ001
     assert (odd.value.line, odd.value.field, infinite.value.field) == (2, "user_input", "x")
     assert large.value.line is None and proxy.seen == []
-
-
-def test_a_time_of_python_is_a_time_of_a_record(service: Service, task: str) -> None:
-    moment = datetime(2026, 1, 31, 9, tzinfo=UTC)
-    with Client(f"http://127.0.0.1:{service.port}") as client:
-        client.add_records(task, [{"id": "a", "user_input": "?", "timestamp": moment}])
-        client.log(task, {"id": "b", "user_input": "?", "timestamp": moment})
-        assert client.flush()
-    assert [one["timestamp"] for one in stored(service, task)] == [moment.timestamp()] * 2
 
 
 def test_the_end_of_the_program_waits_for_what_was_logged(service: Service, task: str) -> None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import shutil
 import stat
-import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
-from postgres_server import PostgresServer, binaries
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records
-from ragassay.service.store.reports import list_reports, run_archive
-from ragassay.service.worker.worker import Worker, WorkerOptions
+from ragassay.service.store.reports import run_archive
 from service_process import finished, records, serving, with_records
-from stored_records import a_job, a_task, add, item
+from stored_records import a_task, add, item
 
 
 @pytest.mark.usefixtures("forked")
@@ -96,31 +93,3 @@ def test_a_backup_goes_beside_the_store_and_never_over_something(
     assert call(["backup", "postgresql://me:secret@db/x"]) == 2
     told = capsys.readouterr().err
     assert "pg_dump" in told and "secret" not in told
-
-
-def test_a_postgresql_store_is_restored_from_what_pg_dump_wrote(
-    tmp_path: Path, postgres: PostgresServer
-) -> None:
-    programs = binaries()
-    assert programs is not None
-    address, empty = postgres.emptied_database(), postgres.new_database()
-    store = Store(address)
-    a_job(store)
-    Worker(store, WorkerOptions(tmp_path / "work", beat=0.1, poll=0.1)).run(until_idle=True)
-    with store.reading() as connection:
-        task, project = connection.exec_driver_sql("SELECT id, project_id FROM tasks").one()
-    (report,) = list_reports(store, task)
-    with Ledger(store.ledger(project)) as ledger:
-        asyncio.run(ledger.reject("https://there", "m", ["seed"]))
-    file = str(tmp_path / "file")
-    dump = [programs / "pg_dump", "--format=custom", f"--file={file}", address]
-    subprocess.run(dump, check=True)
-    restore = [programs / "pg_restore", "--no-owner", f"--dbname={empty}", file]
-    subprocess.run(restore, check=True)
-    store.close()
-    restored = Store(empty)
-    assert list_reports(restored, task) == [report]
-    assert run_archive(restored, report.id).startswith(b"PK")
-    with Ledger(restored.ledger(project)) as ledger:
-        assert list(ledger.rejected("https://there", "m")) == ["seed"]
-    restored.close()

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +12,9 @@ from sqlalchemy.engine import make_url
 
 from ragassay.cli.command import COMMANDS
 from ragassay.cli.command_line import app
-from ragassay.service.store.database import Store
-from ragassay.service.store.tokens import create_token
-from service_process import serving
 
 ROOT = Path(__file__).resolve().parents[3]
 COMPOSE = ROOT / "examples" / "service" / "compose.yaml"
-PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
-NAME = "rag.example.org"
 
 
 @pytest.fixture(scope="module")
@@ -59,41 +50,3 @@ def test_the_commands_of_the_compose_file_are_commands_of_ours(services: dict[st
         assert (COMPOSE.parent / one["build"] / "Dockerfile").is_file()
     published = ours["service"]["ports"][0].rpartition(":")[2]
     assert f"EXPOSE {published}" in (ROOT / "Dockerfile").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def behind(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> Iterator[Any]:
-    """Asks a service that has a name as a proxy does that sets some headers."""
-    folder = tmp_path_factory.mktemp("service") / "data"
-    store = Store(folder)
-    _, token = create_token(store, "me", "write")
-    store.close()
-    with serving(folder, "--no-worker", "--name", NAME, "--behind-proxy") as service:
-
-        def ask(origin: str, headers: dict[str, str], name: str) -> int:
-            url = f"http://127.0.0.1:{service.port}/api/v1/projects"
-            sent = {"Authorization": f"Bearer {token}", "Origin": origin, **headers}
-            sent["Content-Type"] = "application/json"
-            body = json.dumps({"name": name}).encode()
-            try:
-                with urllib.request.urlopen(urllib.request.Request(url, body, sent)) as reply:
-                    return int(reply.status)
-            except urllib.error.HTTPError as error:
-                return error.code
-
-        yield ask
-
-
-def test_a_page_behind_the_proxy_of_the_example_may_ask_and_no_other(behind: Any) -> None:
-    (nginx,) = re.findall(r"^```nginx\n(.*?)^```", PAGE, re.M | re.S)
-    values = {"$http_host": NAME, "$scheme": "https", "$remote_addr": "192.0.2.1"}
-    headers = {
-        name: values[value] for name, value in re.findall(r"proxy_set_header (\S+) (\S+);", nginx)
-    }
-    assert behind(f"https://{NAME}", headers, "a") == 201
-    assert behind("https://elsewhere.example.org", headers, "b") == 403
-    # What Caddy sends by itself.
-    caddy = {"Host": NAME, "X-Forwarded-Host": NAME, "X-Forwarded-Proto": "https"}
-    assert behind(f"https://{NAME}", caddy, "c") == 201
-    # A proxy that keeps the browser's name for itself.
-    assert behind(f"https://{NAME}", {}, "d") == 403

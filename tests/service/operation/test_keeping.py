@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli.command_line import call
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER, Paid
 from ragassay.service.operation.retention import DAY_S, delete_old
@@ -98,12 +97,3 @@ def test_a_service_deletes_what_is_older_than_its_days(tmp_path: Path) -> None:
     with serving(tmp_path / "data", "--no-worker"):
         until(lambda: count_records(store, task.id) == 0)
     store.close()
-
-
-@pytest.mark.parametrize("days", ["90", "0d", "d", "-1d", "1.5d", "90 weeks"])
-def test_days_that_are_none_are_refused(
-    days: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["serve", str(tmp_path / "data"), f"--keep={days}"]) == 2
-    assert "--keep" in capsys.readouterr().err
-    assert not (tmp_path / "data").exists()

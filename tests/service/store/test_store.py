@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.base.errors import InputError, UsageError
-from ragassay.base.sample import Sample
 from ragassay.client.service_shapes import Ingested
-from ragassay.service.named_models import NamedModels
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.jobs import (
@@ -27,23 +21,16 @@ from ragassay.service.store.jobs import (
     get_job,
     list_jobs,
     retry_job,
-    worker_name,
 )
 from ragassay.service.store.projects import (
     TaskOptions,
-    change_task,
     create_model,
     create_project,
     create_task,
-    get_project,
     get_task,
-    list_models,
-    list_tasks,
 )
 from ragassay.service.store.records import (
-    add_records,
     count_records,
-    delete_records,
     read_batch,
     read_page,
     read_samples,
@@ -51,8 +38,6 @@ from ragassay.service.store.records import (
 )
 from ragassay.service.store.reports import (
     create_report,
-    get_report,
-    list_reports,
 )
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 from ragassay.service.store.tokens import (
@@ -66,30 +51,6 @@ from stored_records import SEPARATOR, a_job, a_task, add, item
 pytestmark = pytest.mark.both_stores
 
 # --- projects and tasks -------------------------------------------------------------------------
-
-
-def test_projects_and_tasks_are_made_listed_changed_and_deleted(store: Store) -> None:
-    store.models = NamedModels({"fast": "openai:gpt-4o"})
-    task = a_task(store, judge=["fast"], budget="5.00")
-    assert get_task(store, task.id) == task
-    assert task.options.judge == ["fast"]
-    assert [one.name for one in list_tasks(store, task.project_id)] == ["task"]
-    changed = change_task(store, task.id, TaskOptions(default_answer="I do not know."))
-    assert changed.options.default_answer == "I do not know." and changed.options.judge == ["fast"]
-    model = create_model(store, task.id, "rag", "v1")
-    assert list_models(store, task.id) == [model]
-    add(store, task, [item(1)])
-    create_report(store, task.id, "all", 0.0, 1e9)
-    store.remove(schema.projects, task.project_id)
-    for gone in (
-        lambda: get_project(store, task.project_id),
-        lambda: get_task(store, task.id),
-        lambda: list_models(store, task.id),
-        lambda: store.remove(schema.projects, task.project_id),
-    ):
-        with pytest.raises(NotThere, match="There is no"):
-            gone()
-    assert list_jobs(store) == [] and count_records(store, task.id) == 0
 
 
 def test_a_record_that_changes_while_all_are_read_comes_once(
@@ -155,19 +116,6 @@ def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store
     assert count_records(store, task.id) == 3
 
 
-@pytest.mark.heavy
-def test_a_table_of_any_length_is_stored(store: Store) -> None:
-    """A statement of a database has a limited number of parameters (32,766 of SQLite's, 65,535 of
-    PostgreSQL's)."""
-    task = a_task(store)
-    samples = [Sample(id=f"q{number}", query="?") for number in range(70_000)]
-    assert add_records(store, task.id, samples, received=0.0) == Ingested(new=70_000)
-    changed = [replace(sample, query="!") for sample in samples[:66_000]]
-    again = add_records(store, task.id, [*changed, *samples[66_000:]], received=0.0)
-    assert again == Ingested(changed=66_000, unchanged=4_000)
-    assert count_records(store, task.id) == 70_000
-
-
 def test_systems_and_repeats_of_one_query_are_records_of_their_own(store: Store) -> None:
     task = a_task(store)
     batch = [item(1, system="a"), item(1, system="b"), item(1, system="a", repeat=1)]
@@ -198,18 +146,6 @@ def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(
     assert chunks(context, TaskOptions(single_chunk=True)) == [context]
     with pytest.raises(ValueError, match="leave one of them out"):
         TaskOptions(single_chunk=True, separator="|")
-
-
-def test_a_record_without_an_id_is_known_by_its_content(store: Store) -> None:
-    task = a_task(store)
-    nameless = {name: value for name, value in item(1).items() if name != "id"}
-    batch = [nameless, nameless, {**nameless, "response": "x"}]
-    done = add(store, task, batch)
-    assert (done.new, done.unchanged) == (2, 1)
-    assert add(store, task, [nameless, nameless]).unchanged == 2
-    with pytest.raises(InputError, match="already given in line 1"):
-        add(store, task, [item(1), item(1, response="x")])
-    assert count_records(store, task.id) == 2
 
 
 def test_the_interval_holds_both_of_its_ends(store: Store) -> None:
@@ -247,15 +183,6 @@ def test_a_page_can_be_searched_whatever_the_text_holds(store: Store) -> None:
         assert [one.id for one in page] == found, text
 
 
-def test_records_are_deleted_with_their_versions(store: Store) -> None:
-    task = a_task(store)
-    add(store, task, [item(1), item(2)])
-    add(store, task, [item(1, response="x")])
-    assert delete_records(store, task.id, ["r1", "r9"]) == 2
-    with pytest.raises(NotThere):
-        read_versions(store, task.id, "r1")
-
-
 def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
     task = a_task(store)
 
@@ -273,20 +200,6 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
 
 
 # --- reports and jobs ---------------------------------------------------------------------------
-
-
-def test_a_report_is_asked_for_with_an_interval(store: Store) -> None:
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(3)])
-    report, job = create_report(store, task.id, "first", 1000.0, 1001.0)
-    assert (report.status, report.options) == ("idle", {"suite": ["ragreport"]})
-    assert (job.kind, job.status, job.report_id) == ("report", "idle", report.id)
-    assert (job.task_name, job.project_name) == ("task", "project")
-    assert [one.name for one in list_reports(store, task.id)] == ["first"]
-    store.remove(schema.reports, report.id)
-    assert list_reports(store, task.id) == [] and list_jobs(store) == []
-    with pytest.raises(NotThere):
-        get_report(store, report.id)
 
 
 @pytest.mark.parametrize(
@@ -370,25 +283,6 @@ def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(
     assert second.take() is None
     now[0] += 30.0
     assert second.take() is not None
-
-
-@pytest.mark.skipif(os.name != "posix", reason="asks for a process by its number")
-def test_the_job_of_a_process_of_this_machine_that_is_gone_is_taken_at_once(store: Store) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    mine = f"-{os.getpid()}-"
-    machine, own, rest = worker_name().partition(mine)
-    gone = [f"{machine}-{ended.pid}-{rest}", f"{machine}{own}1-{rest.rpartition('-')[2]}"]
-    there = [worker_name(), f"{machine}-{os.getppid()}-{rest}", f"elsewhere-{ended.pid}-{rest}"]
-    for name, is_gone in [*((one, True) for one in gone), *((one, False) for one in there)]:
-        key = a_job(store)
-        taken = Queue(store, name, lease=1e9).take()
-        assert taken is not None and taken.id == key
-        heir = Queue(store, worker_name(), lease=1e9)
-        found = heir.take()
-        assert (found is not None) is is_gone, name
-        with store.writing() as connection:
-            (heir if is_gone else Queue(store, name)).end(connection, key)
 
 
 def test_a_job_whose_worker_did_not_learn_that_it_has_it_is_taken_again(

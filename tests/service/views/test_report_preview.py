@@ -16,8 +16,6 @@ from ragassay.service.store.reports import preview_report
 from ragassay.service.store.store_errors import NotThere
 from stored_records import a_task, add, item
 
-pytestmark = pytest.mark.both_stores
-
 
 def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path) -> None:
     task = a_task(store)

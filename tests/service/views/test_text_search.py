@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 
-from hypothesis import given, strategies as st
-
 import ragassay
-from ragassay.service.views.report_view import RUN, ReportView, RowQuery, build_view
-from ragassay.service.views.text_search import rows_with, write_texts
+from ragassay.service.views.report_view import (
+    RUN,
+    ReportView,
+    RowQuery,
+    build_view,
+)
 
 PASSAGE = "The library lends up to thirty books at once, for three weeks each."
 
@@ -43,32 +42,3 @@ def test_a_search_looks_at_all_that_the_report_shows_of_a_sample(tmp_path: Path)
     assert found("thirty books") == found("LIBRAR") == ["q-0", "q-1", "q-2"]
     assert found("missing_input") == ["bare"], "the reason of a score"
     assert found("thirty elephants") == [] and len(found("")) == 4
-
-
-def index_of(samples: Iterable[Iterable[str]]) -> sqlite3.Connection:
-    index = sqlite3.connect(":memory:")
-    write_texts(index, samples)
-    return index
-
-
-def test_a_text_of_several_samples_is_stored_once() -> None:
-    with closing(index_of([[f"q{n}", PASSAGE] for n in range(100)])) as index:
-        (size,) = index.execute("SELECT sum(length(body)) FROM texts").fetchone()
-        assert size < 10 * len(PASSAGE)
-        assert rows_with(index, "lends") == list(range(100))
-        assert rows_with(index, "q7") == [7, *range(70, 80)]
-
-
-texts = st.lists(st.text("abÄä ß\n\x00", max_size=60), max_size=5)
-
-
-@given(st.lists(texts, max_size=8), st.text("abä", min_size=1, max_size=3))
-def test_a_search_finds_what_looking_at_every_text_finds(
-    samples: list[list[str]], word: str
-) -> None:
-    with closing(index_of(samples)) as index:
-        assert rows_with(index, word) == [
-            row
-            for row, held in enumerate(samples)
-            if any(word.lower() in text.lower() for text in held)
-        ]

@@ -29,19 +29,6 @@ def scriptless(chromium: Any, served: Served) -> Any:
     context.close()
 
 
-def test_a_task_has_tabs_of_which_the_shown_one_is_marked(scriptless: Any, served: Served) -> None:
-    task = a_report(served).task_id
-    scriptless.goto(f"/tasks/{task}")
-    for name in ("Records", "Settings", "Reports"):
-        scriptless.click(f"nav[aria-label=Sections] >> text={name}")
-        assert scriptless.inner_text("nav[aria-label=Sections] [aria-current=page]") == name
-        assert scriptless.inner_text("h1") == "task"
-    assert scriptless.locator("text=Delete the task").count() == 0
-    scriptless.goto(f"/tasks/{task}/settings")
-    section = scriptless.locator("section", has_text="Delete the task")
-    assert section.count() == 1 and section.locator("[name=language]").count() == 0
-
-
 def test_reports_are_sorted_by_the_column_that_the_address_names(
     scriptless: Any, served: Served
 ) -> None:

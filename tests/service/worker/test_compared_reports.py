@@ -12,10 +12,11 @@ from ragassay.service.store.reports import create_report, get_report, preview_re
 from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, asking, item
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 API = "/api/v1"
 
 
-@pytest.mark.usefixtures("forked")
 def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     store: Store, tmp_path: Path
 ) -> None:
@@ -47,7 +48,6 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system=v9"]})
 
 
-@pytest.mark.usefixtures("forked")
 def test_two_intervals_of_one_task_are_compared_by_their_means(
     store: Store, tmp_path: Path
 ) -> None:
@@ -85,7 +85,6 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(
     assert f"/compare?a={keys[1]}&amp;b={keys[0]}&amp;unpaired=true" in first
 
 
-@pytest.mark.usefixtures("forked")
 def test_only_reports_that_can_be_compared_are_offered_for_it(store: Store, tmp_path: Path) -> None:
     client = asking(store, views=tmp_path / "views")
     task = a_task(store)

@@ -22,13 +22,13 @@ from ragassay.service.worker import report_process
 from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, asking, item
 
-pytestmark = pytest.mark.both_stores
+pytestmark = pytest.mark.usefixtures("forked")
 
 API = "/api/v1"
 ASKED = {"suite": ["trecrag"], "metrics": ["umbrela"]}
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.both_stores
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
     store: Store, tmp_path: Path, share: float
@@ -65,7 +65,6 @@ def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
     assert [one.status for one in list_reports(store, task.id)] == ["completed"]
 
 
-@pytest.mark.usefixtures("forked")
 def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     store: Store, tmp_path: Path
 ) -> None:
@@ -106,7 +105,6 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     assert "It broke down." in listed
 
 
-@pytest.mark.usefixtures("forked")
 def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
     store: Store, tmp_path: Path
 ) -> None:
@@ -127,7 +125,6 @@ def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
     assert [one["error"] is None for one in done] == [True, False]
 
 
-@pytest.mark.usefixtures("forked")
 def test_a_later_try_asks_again_what_the_judge_answered_unusably(
     store: Store, tmp_path: Path
 ) -> None:
@@ -152,7 +149,6 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(
 
 
 @pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])
-@pytest.mark.usefixtures("forked")
 def test_progress_counts_the_records_that_the_report_is_over(
     store: Store, tmp_path: Path, asked: dict[str, Any]
 ) -> None:
@@ -188,7 +184,6 @@ def test_what_cannot_be_written_names_no_place_of_the_server(
     assert "/srv" not in told["error"] and "--" not in told["error"]
 
 
-@pytest.mark.usefixtures("forked")
 def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
     store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,16 +206,3 @@ def test_draws_of_a_bootstrap_are_bounded(store: Store) -> None:
     add(store, task, [item(1)])
     with pytest.raises(RagassayError, match="n_resamples"):
         create_report(store, task.id, "r", 0.0, 1e9, {"n_resamples": 10**12})
-
-
-@pytest.mark.usefixtures("forked")
-def test_a_report_without_a_score_names_suites_and_no_place_of_the_server(
-    store: Store, tmp_path: Path
-) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
-    report, _ = create_report(store, task.id, "r", 0.0, 1e9, {"suite": ["retrieval"]})
-    Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
-    said = str(get_report(store, report.id).error)
-    assert "Nothing was scored" in said and "Suites that can score" in said
-    assert str(tmp_path) not in said and "ragassay run" not in said and "validate" not in said

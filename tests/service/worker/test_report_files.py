@@ -113,7 +113,6 @@ def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
     assert kept == 0
 
 
-@pytest.mark.both_stores
 def test_a_report_is_written_and_compared_as_the_command_line_does(
     store: Store, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

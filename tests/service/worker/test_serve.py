@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -24,6 +22,7 @@ ANSWERED = {"options": {"metrics": ["ragreport_relevance"]}}
 """Options of a report that the offline judge has an answer to."""
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,21 +167,6 @@ def test_a_port_that_is_in_use_is_refused_before_the_service_says_that_it_serves
     assert told.out == ""
     assert f"cannot listen at 127.0.0.1:{port}" in told.err
     assert "Address already in use" in told.err and "choose another --port" in told.err
-
-
-def test_the_service_answers_once_it_says_that_it_serves(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ragassay", "serve", str(tmp_path / "data"), "--port", "0"],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        url = process.stdout.readline().split()[2]
-        with urllib.request.urlopen(f"{url}/api/v1/health", timeout=60) as reply:
-            assert reply.status == 200
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_a_worker_needs_a_store_that_is_there(

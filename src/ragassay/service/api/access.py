@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException as StarletteException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,7 +20,6 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.tokens import Token, TokenScope, find_token, is_closed
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -36,13 +35,11 @@ SECURITY_HEADERS = {
 
 SESSION = "ragassay_token"
 """The cookie that holds the token of a browser."""
-
 EXPIRED = "This token has expired. Ask who runs the service for a new one."
 MISSING = (
     "Send a token as 'Authorization: Bearer TOKEN'. Who runs the service makes one ('ragassay "
     "token create')"
 )
-
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _UNKNOWN_BYTES = 4 * 1024
 """Of the body of a request without a token: that of a sign-in is smaller."""
@@ -105,13 +102,9 @@ def _token_value(request: Request) -> str:
 
 
 class Guard:
-    """Around the whole application: hosts, origins, tokens, sizes and headers.
-
-    A page of another site that a browser shows cannot reach a server on this machine: the host is
-    checked (a name of its own may lead here), and so is the origin (of a form or script). The token
-    is looked at before the body is read; the paths in ``files`` read a file piece by piece after
-    they know who sends it.
-    """
+    """Around the whole application: hosts and origins (a page of another site must not reach a
+    server on this machine), tokens, sizes and headers. The token is looked at before the body is
+    read; the paths in ``files`` read a file piece by piece."""
 
     def __init__(
         self,
@@ -122,8 +115,7 @@ class Guard:
         asks: Callable[[Request], Access],
         files: Sequence[re.Pattern[str]] = (),
     ) -> None:
-        self._app, self._most, self._asks = app, most_bytes, asks
-        self._files = files
+        self._app, self._most, self._asks, self._files = app, most_bytes, asks, files
         self._hosts = LOOPBACK | {host.casefold() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,17 +123,16 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {
-            name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
-        body = BodyWithin(receive, has_body=_has_body(headers))
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        body = BodyWithin(receive, has_body="transfer-encoding" in headers or length != "0")
         guarded_send = _with_headers(send, body)
         refusal = self._refusal(scope["method"], headers)
         if refusal is None and ("\0" in scope["path"] or b"%00" in scope["query_string"]):
             refusal = 422, "The address holds a character that no text has (%00)."  # PostgreSQL's
         if refusal is None:
             bounds = await self._bounds(scope)
-            refusal = bounds.against(headers.get("content-length", ""))
+            refusal = bounds.against(length)
         if refusal is not None:
             await self._answer(scope, *refusal)(scope, receive, guarded_send)
             return
@@ -177,7 +168,8 @@ class Guard:
         handle: Answer = request.app.exception_handlers[StarletteException]
         return handle(request, HTTPException(status, detail))
 
-    def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
+        """Why a request is refused for the name that it asks, or the page that it comes from."""
         host = headers.get("host", "")
         if _place_of(f"//{host}")[0] not in self._hosts:
             return 403, (
@@ -190,10 +182,6 @@ class Guard:
             if _place_of(origin) != _place_of(f"{scheme}://{host}"):
                 return 403, "A page of another site may not ask this service (Origin)."
         return None
-
-
-def _has_body(headers: Mapping[str, str]) -> bool:
-    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _with_headers(send: Send, body: BodyWithin) -> Callable[[Message], Awaitable[None]]:

@@ -70,18 +70,13 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def problem(
-    status: int,
-    detail: str,
-    *,
-    field: str | None = None,
-    line: int | None = None,
-    headers: Mapping[str, str] | None = None,
+    status: int, detail: str, *, headers: Mapping[str, str] | None = None, **place: Any
 ) -> JSONResponse:
-    """The answer for a problem; field and line are those of the request or file."""
+    """The answer for a problem; ``field`` and ``line`` are those of the request or file."""
     title = TITLES.get(status, "Error")
     if status == 503:
         headers = {"Retry-After": RETRY_S, **(headers or {})}
-    body = Problem(title=title, status=status, detail=detail, field=field, line=line)
+    body = Problem(title=title, status=status, detail=detail, **place)
     return JSONResponse(
         body.model_dump(exclude_none=True), status, dict(headers or {}), media_type=MEDIA_TYPE
     )
@@ -96,23 +91,21 @@ def answer_with_problems(app: FastAPI, answer: Answer | None = None) -> None:
 
 def problem_of(request: Request, error: Exception) -> JSONResponse:
     """The answer for an error of any kind. One of the server's own goes into the log, and a client
-    sees that there is one: its text may hold what is not the client's (where the database is,
-    say)."""
-    if isinstance(error, StoreUnavailable):
-        log_problem(request.scope, error)
-        return problem(503, UNAVAILABLE)
-    if isinstance(error, InputError):
-        return problem(422, str(error), field=error.field, line=error.line)
-    cause = error.__cause__
-    if isinstance(error, RagassayError) and isinstance(cause, OSError) and cause.errno in _DISK:
+    sees only that there is one."""
+    cause, is_ours = error.__cause__, not isinstance(error, InputError | StoreUnavailable)
+    if is_ours and isinstance(cause, OSError) and cause.errno in _DISK:
         error = cause  # the sentence names a place of the server's
-    if isinstance(error, RagassayError):
-        return problem({NotThere: 404, Conflict: 409}.get(type(error), 422), str(error))
     if isinstance(error, RequestValidationError):
         return _invalid(error)
     if isinstance(error, HTTPException):
         return problem(error.status_code, sentence_of(error), headers=error.headers)
+    if isinstance(error, InputError):
+        return problem(422, str(error), field=error.field, line=error.line)
+    if isinstance(error, RagassayError) and not isinstance(error, StoreUnavailable):
+        return problem({NotThere: 404, Conflict: 409}.get(type(error), 422), str(error))
     log_problem(request.scope, error)
+    if isinstance(error, StoreUnavailable):
+        return problem(503, UNAVAILABLE)
     if isinstance(error, OSError) and error.errno in _DISK:
         return problem(503, f"The service cannot write to its disk: {system_problem(error)}.")
     return problem(500, DEFECT)
@@ -129,6 +122,7 @@ def sentence_of(error: HTTPException) -> str:
 
 
 def _invalid(error: RequestValidationError) -> JSONResponse:
+    """The answer for a request that does not have the form that its route takes."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         character, reason = int(first["loc"][-1]) + 1, str(first["ctx"]["error"]).lower()

@@ -34,18 +34,9 @@ from ragassay.service.api.route_parts import (
     TaskToWrite,
     report_for,
 )
+from ragassay.service.store import report_files
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Job, cancel_job, get_job, list_jobs, retry_job
-from ragassay.service.store.report_files import (
-    COMPARISON_SUFFIXES,
-    MEDIA_TYPES,
-    ComparisonForm,
-    ReportForm,
-    keep_uploaded_run,
-    report_suffix,
-    write_report,
-    write_report_comparison,
-)
 from ragassay.service.store.reports import create_report, list_reports, preview_report, run_archive
 from ragassay.service.store.schema import reports
 from ragassay.service.store.store_errors import NotThere
@@ -55,6 +46,7 @@ from ragassay.service.views.view_folders import Views
 
 router = APIRouter(tags=["reports"])
 jobs_router = APIRouter(tags=["jobs"])
+routers = (router, jobs_router)
 
 
 def moment(value: Any) -> Any:
@@ -92,12 +84,6 @@ class Asked(Body):
     )
 
 
-class Previewed(Asked):
-    """What a report would be over. Its name may stand there, as in the request for the report."""
-
-    name: Name | None = None
-
-
 class NewReport(Asked):
     """A report to be computed."""
 
@@ -114,7 +100,7 @@ def post_report(task: TaskToWrite, new: NewReport, store: InStore, key: MadeId) 
 
 
 @router.post("/tasks/{task_id}/reports/preview", responses=WRITES)
-def post_preview(task: TaskToRead, asked: Previewed, store: InStore) -> ReportPreview:
+def post_preview(task: TaskToRead, asked: Asked, store: InStore) -> ReportPreview:
     """What a report would hold and cost: records, metrics that apply, calls, dollars. No judge is
     called, and nothing is stored."""
     return preview_report(store, task.id, asked.from_timestamp, asked.to_timestamp, asked.options)
@@ -138,15 +124,15 @@ def delete_one_report(report: ReportToWrite, store: InStore) -> None:
     store.remove(reports, report.id)
 
 
-def _file_responses(description: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
-    """What the documentation says of a route that answers with a file of one of these types."""
+def _responses(description: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
+    """What the documentation says of a route that answers in one of these types."""
     content = {"description": description, "content": {kind: {} for kind in kinds}}
     return {200: content, **READS, **documented(409)}
 
 
-ARCHIVE = _file_responses("the run folder", "application/zip")
+ARCHIVE = _responses("the run folder", "application/zip")
 MAKING: dict[int | str, dict[str, Any]] = {202: {"description": "the file is being made"}}
-FILES = _file_responses("the file", *dict.fromkeys(MEDIA_TYPES.values()))
+FILES = _responses("the file", *dict.fromkeys(report_files.MEDIA_TYPES.values()))
 
 
 @router.get("/reports/{report_id}/run", response_class=Response, responses=ARCHIVE)
@@ -157,13 +143,13 @@ def get_run(report: ReportToRead, store: InStore) -> Response:
 
 
 @router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES | MAKING)
-def get_file(report: ReportToRead, form: ReportForm, request: Request) -> Response:
+def get_file(report: ReportToRead, form: report_files.ReportForm, request: Request) -> Response:
     """A report as a file, as `ragassay report --format` writes it. It is made once, and kept. While
     it is being made the answer is 202, and `Retry-After` says when to ask again."""
     file = report_file(request, report.id, form)
     if file is None:
         return Response(None, 202, {"Retry-After": "2"})
-    return download(file, report.name, report_suffix(form))
+    return download(file, report.name, report_files.report_suffix(form))
 
 
 @router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
@@ -176,7 +162,7 @@ def post_run(
 ) -> Report:
     """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
     a tar.gz of it, without links and with paths within the folder only."""
-    return keep_uploaded_run(store, task.id, name, file, key, repack_apart)
+    return report_files.keep_uploaded_run(store, task.id, name, file, key, repack_apart)
 
 
 @router.get("/comparisons", response_class=Response, responses=FILES)
@@ -185,7 +171,7 @@ def get_comparison(
     access: Allowed,
     new: Annotated[str, Query(max_length=100, description="id of a report")],
     old: Annotated[str, Query(max_length=100, description="id of the baseline's report")],
-    form: ComparisonForm = "json",
+    form: report_files.ComparisonForm = "json",
     force: bool = False,
     trust_offline: bool = False,
     unpaired: bool = False,
@@ -194,35 +180,30 @@ def get_comparison(
     different queries, as of two intervals), as `ragassay compare` says it: by metric the
     difference, its interval, p-values and the verdict."""
     names = [report_for("read", key, store, access).name for key in (new, old)]
-    file = make_file(
-        write_report_comparison,
-        *(store, new, old),
-        form=form,
-        force=force,
-        trust_offline=trust_offline,
-        unpaired=unpaired,
-    )
-    return download(file, " against ".join(names), COMPARISON_SUFFIXES[form])
+    options = {"force": force, "trust_offline": trust_offline, "unpaired": unpaired}
+    make = report_files.write_report_comparison
+    file = make_file(make, store, new, old, form=form, **options)
+    return download(file, " against ".join(names), report_files.COMPARISON_SUFFIXES[form])
 
 
 def report_file(
-    request: Request, report: str, form: ReportForm, *, waits: bool = False
+    request: Request, report: str, form: report_files.ReportForm, *, waits: bool = False
 ) -> bytes | None:
     """A finished report as a file, which is made once and kept with its view; ``None`` while it is
-    being made, unless who asks waits. Where the application keeps no views, it is made for this
-    request."""
+    being made, unless who asks waits."""
     views: Views | None = request.app.state.views
     if views is None:
-        return make_file(write_report, request.app.state.store, report, form=form)
+        return make_file(report_files.write_report, request.app.state.store, report, form=form)
     return views.file(report, form, waits=waits)
 
 
 def download(content: bytes, name: str, suffix: str) -> Response:
     """The answer that has a browser save a file, whose type its ending says (RFC 6266: its name in
     ASCII for clients that know no other)."""
-    kind = {**MEDIA_TYPES, ".zip": "application/zip"}.get(suffix, "application/octet-stream")
+    types = {**report_files.MEDIA_TYPES, ".zip": "application/zip"}
     plain, quoted = re.sub(r"[^A-Za-z0-9 ._()-]", "_", name + suffix), quote(name + suffix, safe="")
     saved = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quoted}"
+    kind = types.get(suffix, "application/octet-stream")
     return Response(content, 200, {"Content-Disposition": saved}, kind)
 
 
@@ -270,15 +251,11 @@ def get_one_job(job: JobToRead) -> Job:
 @jobs_router.get(
     "/jobs/{job_id}/events",
     response_class=StreamingResponse,
-    responses={
-        200: {"description": "events", "content": {"text/event-stream": {}}},
-        **READS,
-    },
+    responses=_responses("events", "text/event-stream"),
 )
 def get_events(job: JobToRead, store: InStore) -> StreamingResponse:
-    """The progress of a job as server-sent events, until it ends: first an event `progress` with
-    the job as it is (what `GET /jobs/ID` answers), then one at each change; the last one is `end`,
-    or `gone` where the job was deleted."""
+    """The progress of a job as server-sent events: `progress` with the job (what `GET /jobs/ID`
+    answers) at first and at each change; the last one is `end`, or `gone` where it was deleted."""
     return StreamingResponse(job_events(store, job.id), media_type="text/event-stream")
 
 

@@ -14,10 +14,8 @@ from ragassay.client.service_shapes import MOST_READ_WHOLE
 
 _JSON_VALUES = 500_000
 """Values take more memory than their text: two bytes may be a list."""
-
 WAIT_S = 30.0
 """Seconds without a byte of a body after which it is given up."""
-
 WHOLE_S = 20.0
 """Seconds in which a body is to come that is no file; a longer one gets more."""
 LEAST_RATE = 10_000
@@ -32,9 +30,8 @@ Refusal = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a body may hold: bytes, and values of its JSON (any number where left out). A larger one
-    is answered with the refusal. A file may take as long as it needs, but for `WAIT_S` without a
-    byte."""
+    """What a body may hold: bytes, and values of its JSON (any number where left out); the answer
+    to a larger one. A file may take as long as it needs, but for `WAIT_S` without a byte."""
 
     most_bytes: int
     refusal: Refusal
@@ -60,9 +57,8 @@ def of_json(most_bytes: int) -> Bounds:
 
 
 class BodyWithin:
-    """Receives a body within its bounds, which may be set before it is read. What is too much or
-    too late is not handed on: the application sees a client that left, and ``refusal`` is the
-    answer. ``is_whole`` says whether all of it came."""
+    """Receives a body within its bounds, which may be set before it is read. Of what is too much or
+    too late the application sees a client that left, and ``refusal`` is the answer."""
 
     def __init__(
         self, receive: Receive, bounds: Bounds | None = None, *, has_body: bool = True
@@ -75,18 +71,17 @@ class BodyWithin:
 
     async def __call__(self) -> Message:
         """The next message."""
-        if self.refusal is None and not self._is_read:
+        if self._is_read and self.refusal is None:
+            return await self._receive()  # that the client leaves
+        message: Message = {}
+        if self.refusal is None:
             try:
                 message = await asyncio.wait_for(self._receive(), self._patience)
+                self._count(message)
             except TimeoutError:
                 self.refusal = _LATE
-            else:
-                self._count(message)
-                if self.refusal is None:
-                    return message
-        if self.refusal is not None:
-            return {"type": "http.disconnect"}  # so that nobody takes the part for the whole
-        return await self._receive()  # that the client leaves
+        # Nobody is to take a part for the whole.
+        return message if self.refusal is None else {"type": "http.disconnect"}
 
     @property
     def _patience(self) -> float:
@@ -97,6 +92,7 @@ class BodyWithin:
         return min(WAIT_S, max(0.0, due - time.monotonic()))
 
     def _count(self, message: Message) -> None:
+        """Refuses the body where a further part of it is too much."""
         self._is_read = self.is_whole = not message.get("more_body", False)
         body, most = message.get("body", b""), self.bounds.most_values
         self._n += len(body)

@@ -36,8 +36,7 @@ WRITES = documented(400, 401, 403, 404, 409, 413, 422, 503)
 
 def store_of(request: Request) -> Store:
     """The store of the application."""
-    store: Store = request.app.state.store
-    return store
+    return request.app.state.store  # type: ignore[no-any-return]
 
 
 InStore = Annotated[Store, Depends(store_of)]

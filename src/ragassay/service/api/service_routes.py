@@ -1,18 +1,26 @@
-"""Routes of the service itself: whether it works, what it does, and who asks."""
+"""Routes of the service itself: whether it works, what it does, who asks; tools for agents."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ragassay import __version__
+from ragassay.service.api.access import access_of
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import READS, Allowed, InStore
 from ragassay.service.operation.requests_seen import METRICS_TYPE, metrics_text
 from ragassay.service.store.tokens import TokenScope
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+MCP = "/mcp"
 router = APIRouter()
 at_the_root = APIRouter(include_in_schema=False)
 """Where programs that watch services look."""
@@ -55,3 +63,27 @@ def get_metrics(request: Request, store: InStore, access: Allowed) -> Response:
     access.check("read", None)
     text = metrics_text(request.app.state.requests, store)
     return Response(text, media_type=METRICS_TYPE)
+
+
+def add_tools(app: FastAPI, server: MCPServer[Any]) -> None:
+    """Adds the address of an MCP server (streamable HTTP), for whoever may write in all projects:
+    the tools write files and ask a judge. The application's life runs its session manager."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # The service checks hosts, origins and sizes itself.
+    settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    inner = server.streamable_http_app(streamable_http_path=MCP, transport_security=settings)
+    [route] = [one for one in inner.routes if isinstance(one, Route)]
+    app.router.routes.append(Route(MCP, endpoint=_ForWriters(route.app)))
+
+
+class _ForWriters:
+    """Lets those through who may write in all projects."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        access = await run_in_threadpool(access_of, Request(scope))
+        access.check("write", None)
+        await self._app(scope, receive, send)

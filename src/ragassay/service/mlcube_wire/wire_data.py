@@ -17,13 +17,9 @@ TEMPLATE: Sequence[Mapping[str, Any]] = (
     {"name": "id", "role": "id", "data_type": "string"},
     {"name": "timestamp", "role": "time_id", "data_type": "float"},
     {"name": "user_input", "role": "input", "subrole": "user_input", "data_type": "string"},
-    {
-        "name": "retrieved_context",
-        "role": "input",
-        "subrole": "retrieved_context",
-        "data_type": "string",
-    },
-)
+    {"name": "retrieved_context", "role": "input", "subrole": "retrieved_context",
+     "data_type": "string"},
+)  # fmt: skip
 """The columns of a task that has no data schema of its own."""
 
 _FIELDS = {
@@ -67,8 +63,8 @@ def samples_of(
     predictions: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> list[Sample]:
     """Samples of uploaded tables, joined by id: one for each row of inputs (queries and contexts)
-    and each model (``MODEL@VERSION``), whose rows have the answers. Metadata and predictions of no
-    row of the inputs, two of one, and predictions without the column of their model are refused."""
+    and each model (``MODEL@VERSION``), whose rows have the answers. Rows of no row of the inputs,
+    two of one, and predictions without the column of their model are refused."""
     key = next(str(one["name"]) for one in columns if one.get("role") == "id")
     ids = {_id_of(row, key) for row in inputs}
     by_id = _by_id("the metadata", metadata, key, ids)

@@ -1,4 +1,5 @@
-"""The routes that ML cube's published client asks (reference: the protocol, recorded)."""
+"""The routes that ML cube's published client asks (reference: the protocol, recorded), and errors
+in the form that it reads: ``{"errorCode": ..., "errorMessage": ...}``."""
 
 from __future__ import annotations
 
@@ -6,15 +7,20 @@ import secrets
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Body, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import RagassayError, UsageError
+from ragassay.base.problem_words import mistakes
 from ragassay.client.service_shapes import Status
+from ragassay.service.api.problems import DEFECT, RETRY_S, sentence_of
 from ragassay.service.api.report_routes import report_file
 from ragassay.service.api.route_parts import (
     BINARY,
@@ -27,32 +33,15 @@ from ragassay.service.api.route_parts import (
     task_for,
 )
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
-from ragassay.service.mlcube_wire.wire_errors import wire_error
+from ragassay.service.operation.requests_seen import log_problem
+from ragassay.service.store import projects, uploads
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Job, add_job, list_jobs
-from ragassay.service.store.projects import (
-    Task,
-    TaskOptions,
-    change_task,
-    create_model,
-    create_project,
-    create_task,
-    get_model,
-    get_project,
-    list_models,
-    list_projects,
-    list_tasks,
-)
+from ragassay.service.store.projects import Task, TaskOptions
 from ragassay.service.store.records import add_records
 from ragassay.service.store.reports import create_report, list_reports
-from ragassay.service.store.schema import uploads
-from ragassay.service.store.store_errors import NotThere
-from ragassay.service.store.uploads import (
-    create_upload,
-    fill_upload,
-    get_upload,
-    upload_on_disk,
-)
+from ragassay.service.store.schema import uploads as uploads_table
+from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 
 router = APIRouter(prefix="/sdk/v1", include_in_schema=False)
 """What a route returns is the reference's: its path says what it is asked for."""
@@ -61,32 +50,6 @@ EXPIRES_S = 3_600.0
 
 
 # The bodies of requests; what the client sends besides is left alone.
-
-
-class _NewProject(BaseModel):
-    name: str
-    description: str | None = None
-
-
-class _NewTask(BaseModel):
-    project_id: str
-    name: str
-    task_type: str
-    rag_contexts_separator: str | None = None
-    llm_default_answer: str | None = None
-    multi_turn: bool | None = None
-    text_language: str | None = None
-
-
-class _Schema(BaseModel):
-    task_id: str
-    data_schema: dict[str, Any]
-
-
-class _NewModel(BaseModel):
-    task_id: str
-    name: str
-    version: str
 
 
 class _Source(BaseModel):
@@ -105,52 +68,58 @@ class _Data(BaseModel):
     predictions: list[tuple[str, _Table]] | None = None
 
 
-class _Evaluation(BaseModel):
-    task_id: str
-    report_name: str
-    from_timestamp: float
-    to_timestamp: float
+Sent = Annotated[str, Body()]
+"""A text of the body's JSON."""
+Time = Annotated[float, Body()]
 
 
 # --- projects and tasks -------------------------------------------------------------------------
 
 
 @router.post("/project")
-def _post_project(new: _NewProject, store: InStore, access: Allowed) -> str:
+def _post_project(
+    store: InStore, access: Allowed, name: Sent, description: Annotated[str | None, Body()] = None
+) -> str:
     access.check("write", None)
-    return create_project(store, new.name, new.description or "").id
+    return projects.create_project(store, name, description or "").id
 
 
 @router.get("/projects")
 def _get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
-    projects = [one for one in list_projects(store) if access.may("read", one.id)]
-    return [{"project_id": one.id, "name": one.name} for one in projects]
+    seen = (one for one in projects.list_projects(store) if access.may("read", one.id))
+    return [{"project_id": one.id, "name": one.name} for one in seen]
 
 
 @router.get("/project/{project_id}")
 def _get_one_project(project_id: ProjectToRead, store: InStore) -> dict[str, Any]:
-    return {"project_id": project_id, "name": get_project(store, project_id).name}
+    return {"project_id": project_id, "name": projects.get_project(store, project_id).name}
 
 
 @router.post("/task")
-def _post_task(new: _NewTask, store: InStore, access: Allowed) -> str:
-    access.check("write", new.project_id)
-    if new.task_type.casefold() != "rag":
+def _post_task(
+    store: InStore,
+    access: Allowed,
+    project_id: Sent,
+    name: Sent,
+    task_type: Sent,
+    rag_contexts_separator: Annotated[str | None, Body()] = None,
+    llm_default_answer: Annotated[str | None, Body()] = None,
+    multi_turn: Annotated[bool | None, Body()] = None,
+    text_language: Annotated[str | None, Body()] = None,
+) -> str:
+    access.check("write", project_id)
+    if task_type.casefold() != "rag":
         raise UsageError(
-            f"ragassay evaluates RAG systems: a task is of type 'rag', not {new.task_type!r}."
+            f"ragassay evaluates RAG systems: a task is of type 'rag', not {task_type!r}."
         )
-    options = TaskOptions(
-        separator=new.rag_contexts_separator,
-        default_answer=new.llm_default_answer,
-        multi_turn=bool(new.multi_turn),
-        language=new.text_language,
-    )
-    return create_task(store, new.project_id, new.name, options).id
+    facts = {"separator": rag_contexts_separator, "default_answer": llm_default_answer}
+    options = TaskOptions(**facts, multi_turn=bool(multi_turn), language=text_language)
+    return projects.create_task(store, project_id, name, options).id
 
 
 @router.get("/tasks/{project_id}")
 def _get_tasks(project_id: ProjectToRead, store: InStore) -> list[dict[str, Any]]:
-    return [_shown_task(one) for one in list_tasks(store, project_id)]
+    return [_shown_task(one) for one in projects.list_tasks(store, project_id)]
 
 
 @router.get("/task/{task_id}")
@@ -159,30 +128,26 @@ def _get_one_task(task: TaskToRead) -> dict[str, Any]:
 
 
 def _shown_task(task: Task) -> dict[str, Any]:
-    return {
-        "task_id": task.id,
-        "name": task.name,
-        "type": "rag",
-        "cost_info": None,
-        "optional_target": True,
-        "monitoring_status": [],
-    }
+    own = {"task_id": task.id, "name": task.name, "type": "rag"}
+    return {**own, "cost_info": None, "optional_target": True, "monitoring_status": []}
 
 
 # --- schemas and models -------------------------------------------------------------------------
 
 
 @router.post("/data-schema")
-def _post_schema(new: _Schema, store: InStore, access: Allowed) -> None:
-    task = task_for("write", new.task_id, store, access)
-    columns = new.data_schema.get("columns")
+def _post_schema(
+    store: InStore, access: Allowed, task_id: Sent, data_schema: Annotated[dict[str, Any], Body()]
+) -> None:
+    task = task_for("write", task_id, store, access)
+    columns = data_schema.get("columns")
     if not isinstance(columns, list) or not all(isinstance(one, dict) for one in columns):
         raise UsageError("The data schema has no list of columns.")
     if not all(isinstance(one.get("name"), str) for one in columns):
         raise UsageError("A column of the data schema has no name.")
-    if not any(one.get("role") == "id" for one in columns):
+    if "id" not in [one.get("role") for one in columns]:
         raise UsageError("The data schema has no column with the role 'id'.")
-    change_task(store, task.id, TaskOptions(data_schema=columns))
+    projects.change_task(store, task.id, TaskOptions(data_schema=columns))
 
 
 @router.get("/data-schema/{task_id}")
@@ -198,32 +163,27 @@ def _get_template(task: TaskToRead) -> dict[str, Any]:
 
 
 @router.post("/model")
-def _post_model(new: _NewModel, store: InStore, access: Allowed) -> str:
-    task_for("write", new.task_id, store, access)
-    return create_model(store, new.task_id, new.name, new.version).id
+def _post_model(store: InStore, access: Allowed, task_id: Sent, name: Sent, version: Sent) -> str:
+    task_for("write", task_id, store, access)
+    return projects.create_model(store, task_id, name, version).id
 
 
 @router.get("/models/{task_id}")
 def _get_models(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
-    return [_shown_model(one) for one in list_models(store, task.id)]
+    return [_shown_model(one) for one in projects.list_models(store, task.id)]
 
 
 @router.get("/model/{model_id}")
 def _get_one_model(model_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
-    model = get_model(store, model_id)
+    model = projects.get_model(store, model_id)
     task_for("read", model.task_id, store, access)
     return _shown_model(model)
 
 
-def _shown_model(model: Any) -> dict[str, Any]:
-    return {
-        "model_id": model.id,
-        "task_id": model.task_id,
-        "name": model.name,
-        "version": model.version,
-        "retraining_cost": 0.0,
-        "creation_datetime": _iso(model.created),
-    }
+def _shown_model(model: projects.Model) -> dict[str, Any]:
+    same = model.model_dump(include={"task_id", "name", "version"})
+    own = {"model_id": model.id, "retraining_cost": 0.0, "creation_datetime": _iso(model.created)}
+    return own | same
 
 
 # --- data ---------------------------------------------------------------------------------------
@@ -242,7 +202,7 @@ def _get_place(
         raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
     secret = secrets.token_urlsafe(24)
     options = {"file_type": file_type, "secret": secret, "sha256": file_checksum}
-    key = create_upload(store, task.id, file_name, options).id
+    key = uploads.create_upload(store, task.id, file_name, options).id
     url = str(request.base_url).rstrip("/") + f"/sdk/v1/upload/{key}"
     return {
         "storing_process_id": key,
@@ -255,12 +215,12 @@ def _get_place(
 async def _post_file(upload_id: str, request: Request, store: InStore) -> Response:
     """Takes a file at its place. The secret of the place stands for a token; the content must have
     the checksum that was announced."""
-    await run_in_threadpool(get_upload, store, upload_id)  # before anything is read
+    await run_in_threadpool(uploads.get_upload, store, upload_id)  # before anything is read
     async with request.form(max_files=1, max_fields=2) as form:
         file, secret = form.get("file"), form.get("secret")
         if not isinstance(file, UploadFile) or not isinstance(secret, str):
             raise UsageError("A form with 'secret' and 'file' is sent here.")
-        await run_in_threadpool(fill_upload, store, upload_id, file.file, secret=secret)
+        await run_in_threadpool(uploads.fill_upload, store, upload_id, file.file, secret=secret)
     return Response(status_code=204)
 
 
@@ -273,11 +233,10 @@ def _post_data(new: _Data, store: InStore, access: Allowed) -> str:
         raise UsageError("There are no inputs: upload the table with ids, queries and contexts.")
     if new.target is not None:
         raise UsageError("ragassay keeps no targets: send inputs, metadata and predictions.")
-    inputs = _rows(store, task, new.inputs)
-    metadata = [] if new.metadata is None else _rows(store, task, new.metadata)
+    inputs, metadata = (_rows(store, task, one) for one in (new.inputs, new.metadata))
     predictions = {}
     for key, source in new.predictions or []:
-        model = get_model(store, key)
+        model = projects.get_model(store, key)
         if model.task_id != task.id:
             raise NotThere("model", key)
         predictions[f"{model.name}@{model.version}"] = _rows(store, task, source)
@@ -285,17 +244,19 @@ def _post_data(new: _Data, store: InStore, access: Allowed) -> str:
     done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))
     for part in (new.inputs, new.metadata, *(one for _, one in new.predictions or [])):
         if part is not None:
-            store.remove(uploads, part.source.storing_process_id)
-    facts = done.model_dump()
+            store.remove(uploads_table, part.source.storing_process_id)
+    facts = {"status": "completed", "arguments": done.model_dump()}
     with store.writing() as connection:
-        return add_job(connection, "ingest", task.id, status="completed", arguments=facts)
+        return add_job(connection, "ingest", task.id, **facts)
 
 
-def _rows(store: Store, task: Task, table: _Table) -> list[dict[str, Any]]:
+def _rows(store: Store, task: Task, table: _Table | None) -> list[dict[str, Any]]:
+    if table is None:
+        return []
     key = table.source.storing_process_id
-    if get_upload(store, key).task_id != task.id:
+    if uploads.get_upload(store, key).task_id != task.id:
         raise NotThere("upload", key)
-    with upload_on_disk(store, key) as (upload, path):
+    with uploads.upload_on_disk(store, key) as (upload, path):
         return read_table(path, str(upload.options.get("file_type")))
 
 
@@ -326,27 +287,23 @@ def _state(status: Status, headline: Mapping[str, Any] | None) -> str:
 
 
 def _shown_job(job: Job) -> dict[str, Any]:
-    return {
-        "job_id": job.id,
-        "job_group": "rag_evaluation" if job.kind == "report" else "data",
-        "project_id": job.project_id,
-        "project_name": job.project_name,
-        "task_id": job.task_id,
-        "task_name": job.task_name,
-        "model_id": None,
-        "model_name": None,
-        "status": _state(job.status, job.headline),
-        "error": job.error,
-    }
+    same = job.model_dump(include={"project_id", "project_name", "task_id", "task_name", "error"})
+    group = "rag_evaluation" if job.kind == "report" else "data"
+    own = {"job_id": job.id, "job_group": group, "model_id": None, "model_name": None}
+    return {**own, **same, "status": _state(job.status, job.headline)}
 
 
 @router.post("/rag-evaluation")
-def _post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> str:
-    task_for("write", new.task_id, store, access)
-    _, job = create_report(
-        store, new.task_id, new.report_name, new.from_timestamp, new.to_timestamp
-    )
-    return job.id
+def _post_evaluation(
+    store: InStore,
+    access: Allowed,
+    task_id: Sent,
+    report_name: Sent,
+    from_timestamp: Time,
+    to_timestamp: Time,
+) -> str:
+    task_for("write", task_id, store, access)
+    return create_report(store, task_id, report_name, from_timestamp, to_timestamp)[1].id
 
 
 @router.get("/task/{task_id}/rag-evaluation")
@@ -375,13 +332,36 @@ def _get_export(report: ReportToRead, request: Request) -> Response:
 @router.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 def _nothing(path: str) -> Response:
     """What the client can ask beyond this."""
-    return wire_error(
-        404,
-        "NOT_SUPPORTED",
-        f"ragassay has no /{path}: it evaluates RAG systems, and this belongs to other parts of ML "
-        "cube's platform.",
-    )
+    why = "it evaluates RAG systems, and this belongs to other parts of ML cube's platform"
+    return wire_error(404, "NOT_SUPPORTED", f"ragassay has no /{path}: {why}.")
 
 
 def _iso(moment: float | None) -> str | None:
     return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat()
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+_CODES = {NotThere: (404, "NOT_FOUND"), Conflict: (409, "CONFLICT")}
+
+
+def wire_problem(request: Request, error: Exception) -> JSONResponse:
+    """The answer for an error of any kind."""
+    if isinstance(error, HTTPException):
+        return wire_error(error.status_code, "REFUSED", sentence_of(error))
+    if isinstance(error, RequestValidationError):
+        (_, *place), mistake = mistakes(error)[0]
+        field = f"{'.'.join(place)}: " if place else ""
+        return wire_error(422, "INVALID", f"{field}{mistake}")
+    if isinstance(error, RagassayError) and not isinstance(error, StoreUnavailable):
+        return wire_error(*_CODES.get(type(error), (400, "INVALID")), str(error))
+    log_problem(request.scope, error)
+    if isinstance(error, StoreUnavailable):
+        return wire_error(503, "UNAVAILABLE", "The store cannot be used now. Try again.")
+    return wire_error(500, "DEFECT", DEFECT)
+
+
+def wire_error(status: int, code: str, message: str) -> JSONResponse:
+    """The answer for an error: HTTP's status, a code for programs, a message for people."""
+    headers = {"Retry-After": RETRY_S} if status == 503 else None
+    return JSONResponse({"errorCode": code, "errorMessage": message}, status, headers)

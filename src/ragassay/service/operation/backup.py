@@ -16,13 +16,9 @@ from ragassay.service.store.database import has_store
 
 
 def back_up(folder: Path, target: Path | None = None) -> Path:
-    """Copies a store into a new folder, which is a store itself: its database (records, reports
-    with their run folders, tokens) as it is at one moment, and the paid answers of its projects.
-    What can be made again (views, unfinished work) is left out. Others may write meanwhile.
-
-    The target is new or empty; where left out, one beside the store, named by the time. It is
-    returned when all of it is on the disk.
-    """
+    """Copies a store into a new or empty folder (where left out, one beside the store), which is a
+    store itself: its database as it is at one moment, and the paid answers of its projects. Others
+    may write meanwhile. Returns the folder when all of it is on the disk."""
     if not has_store(folder):
         raise UsageError(f"There is no service in {folder}.")
     folder = folder.absolute()

@@ -94,16 +94,13 @@ def _route_of(scope: Scope) -> str:
 def count_store(store: Store) -> tuple[dict[str, int], dict[str, float]]:
     """How many jobs a store has, by status; and the value of each gauge."""
     calls, cost = jobs.c.progress["calls"].as_integer(), jobs.c.progress["cost"].as_float()
-    waiting = select(func.min(jobs.c.updated)).where(jobs.c.status == "idle")
-    with store.reading() as connection:
-        by_status = select(jobs.c.status, func.count()).group_by(jobs.c.status)
-        statuses = {row[0]: row[1] for row in connection.execute(by_status)}
-        since = connection.execute(waiting).scalar_one()
-        paid = connection.execute(select(func.sum(calls), func.sum(cost))).one()
-        n_records = connection.execute(select(func.count()).select_from(records)).scalar_one()
+    statuses = store.rows(select(jobs.c.status, func.count()).group_by(jobs.c.status))
+    [(since,)] = store.rows(select(func.min(jobs.c.updated)).where(jobs.c.status == "idle"))
+    [(n_calls, dollars)] = store.rows(select(func.sum(calls), func.sum(cost)))
+    [(n_records,)] = store.rows(select(func.count()).select_from(records))
     age = 0.0 if since is None else max(0.0, time.time() - since)
-    values = (age, n_records, paid[0] or 0, paid[1] or 0.0)
-    return dict.fromkeys(get_args(Status), 0) | statuses, dict(zip(_GAUGES, values, strict=True))
+    gauges = dict(zip(_GAUGES, (age, n_records, n_calls or 0, dollars or 0.0), strict=True))
+    return dict.fromkeys(get_args(Status), 0) | {row[0]: row[1] for row in statuses}, gauges
 
 
 def metrics_text(requests: Requests, store: Store) -> str:
@@ -131,9 +128,7 @@ def _metric(name: str, help_text: str, samples: Mapping[str, float]) -> str:
     """The lines of a metric, whose values are given by their labels."""
     kind = "counter" if name.endswith("_total") else "gauge"
     lines = [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
-    lines += [
-        f"{name}{{{labels}}} {n}" if labels else f"{name} {n}" for labels, n in samples.items()
-    ]
+    lines += [f"{name}{f'{{{labels}}}' if labels else ''} {n}" for labels, n in samples.items()]
     return "".join(f"{line}\n" for line in lines)
 
 

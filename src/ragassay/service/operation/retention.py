@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import suppress
 
@@ -21,32 +22,26 @@ DAY_S = 86_400.0
 
 def delete_old(store: Store, keep_days: int | None = None) -> None:
     """Deletes the records (by their time), the reports (by the time at which they were asked for)
-    and the paid answers that are too old.
-
-    They are kept for ``keep_days`` at most; a task may say less. Where neither says it, they are
-    kept. Paid answers belong to a project: they are kept as long as the records of any of its
-    tasks.
-    """
+    and the paid answers that are older than ``keep_days``, or than a task says, where that is less.
+    Paid answers belong to a project: they are kept as long as the records of any of its tasks."""
     for project in list_projects(store):
         with suppress(NotThere):  # it was deleted meanwhile
             _delete_old_of(store, project, keep_days)
 
 
 def _delete_old_of(store: Store, project: Project, keep_days: int | None) -> None:
-    now, limits = time.time(), []
+    never = math.inf
+    most, now = never if keep_days is None else keep_days, time.time()
+    kept = []
     for task in list_tasks(store, project.id):
-        said = [days for days in (task.options.keep_days, keep_days) if days is not None]
-        limits.append(now - min(said) * DAY_S if said else None)
-        if (before := limits[-1]) is None:
+        kept.append(min(never if task.options.keep_days is None else task.options.keep_days, most))
+        if (before := now - kept[-1] * DAY_S) == -never:
             continue
         delete_records_before(store, task.id, before)
         for report in list_reports(store, task.id):
             if report.created < before:
                 store.remove(reports, report.id)
-    if not limits and keep_days is not None:
-        limits.append(now - keep_days * DAY_S)
-    place = store.ledger(project.id)
-    if limits and None not in limits and is_there(place):
+    days, place = max(kept, default=most), store.ledger(project.id)
+    if days < never and is_there(place):
         with Ledger(place) as ledger:
-            before = min(one for one in limits if one is not None)
-            ledger_admin.prune(ledger, Selection(before=before))
+            ledger_admin.prune(ledger, Selection(before=now - days * DAY_S))

@@ -11,34 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Engine,
-    Executable,
-    Select,
-    Table,
-    create_engine,
-    delete,
-    event,
-    insert,
-    inspect,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from ragassay.base.errors import UsageError, extra_needed
 from ragassay.base.problem_words import system_problem
 from ragassay.service.named_models import NamedModels
-from ragassay.service.store.schema import (
-    VERSION,
-    metadata,
-    projects,
-    reports,
-    schema_versions,
-    tasks,
-    uploads,
-)
+from ragassay.service.store import schema
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 
 FILE = "ragassay.sqlite"
@@ -68,8 +48,7 @@ Tables that are missing are made before."""
 
 class Store:
     """The database of a service: SQLite in a folder, which is made where it is missing, or
-    ``postgresql://...``. Safe to share between threads. Its address may hold a password; `where`
-    does not."""
+    ``postgresql://...``. Safe to share between threads."""
 
     def __init__(self, address: str | Path, models: NamedModels | None = None) -> None:
         self.address = str(address)
@@ -92,53 +71,46 @@ class Store:
         return self.engine.dialect.name == "sqlite"
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[sa.Connection]:
         """A transaction that only reads."""
         with _explained(self.where), self.engine.connect() as connection:
             yield connection
 
-    def rows(self, chosen: Select[Any]) -> Sequence[Any]:
+    def rows(self, chosen: sa.Select[Any]) -> Sequence[Any]:
         """What a statement chooses, read in a transaction of its own."""
         with self.reading() as connection:
             return connection.execute(chosen).all()
 
-    def row(self, table: Table, key: str) -> Any:
+    def row(self, table: sa.Table, key: str) -> Any:
         """The row of a table with this id; `NotThere` where there is none."""
-        rows = [] if "\0" in key else self.rows(select(table).where(table.c.id == key))
+        rows = [] if "\0" in key else self.rows(sa.select(table).where(table.c.id == key))
         if not rows:
             raise NotThere(_kind(table), key)
         return rows[0]
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[sa.Connection]:
         """A transaction that writes: durable when the block ends, undone when it raises."""
-        with self._turn, _explained(self.where), self.engine.connect() as connection:
+        # A deferred transaction of SQLite that begins to write fails at once where another one
+        # writes, whatever the timeout.
+        with self._turn, _explained(self.where), self.engine.begin() as connection:
             if self.is_sqlite:
-                # A deferred transaction that begins to write fails at once where another one
-                # writes, whatever the timeout.
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
-            else:
-                connection.begin()
-            try:
-                yield connection
-            except BaseException:
-                connection.rollback()
-                raise
-            connection.commit()
+            yield connection
 
-    def write(self, *statements: Executable) -> int:
+    def write(self, *statements: sa.Executable) -> int:
         """Executes statements in one transaction; how many rows the last one concerned."""
         with self.writing() as connection:
             return [connection.execute(one).rowcount for one in statements][-1]
 
-    def remove(self, table: Table, key: str) -> None:
+    def remove(self, table: sa.Table, key: str) -> None:
         """Deletes the row of an id, and what belongs to it: of a project also its paid answers."""
         with self.writing() as connection:
-            if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
+            if not connection.execute(sa.delete(table).where(table.c.id == key)).rowcount:
                 raise NotThere(_kind(table), key)
-            if table is projects and self.folder is None:
+            if table is schema.projects and self.folder is None:
                 connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "ledger_{key}" CASCADE')
-            elif table is projects and self.folder is not None:
+            elif table is schema.projects and self.folder is not None:
                 for path in (self.folder / "ledgers").glob(f"{key}.sqlite*"):
                     path.unlink(missing_ok=True)
 
@@ -154,7 +126,7 @@ class Store:
 
     def check(self) -> None:
         """Asks the database for an answer."""
-        self.rows(select(schema_versions.c.version))
+        self.rows(sa.select(schema.schema_versions.c.version))
 
     def close(self) -> None:
         """Ends all connections."""
@@ -164,25 +136,24 @@ class Store:
         with self.writing() as connection:
             if not self.is_sqlite:  # several processes may start at once
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7272447)")
-            if not inspect(connection).has_table(schema_versions.name):
-                metadata.create_all(connection)
-                connection.execute(insert(schema_versions).values(version=VERSION))
+            if not sa.inspect(connection).has_table(schema.schema_versions.name):
+                schema.metadata.create_all(connection)
+                connection.execute(sa.insert(schema.schema_versions).values(version=schema.VERSION))
                 return
-            version = connection.execute(select(schema_versions.c.version)).scalar_one()
-            if version > VERSION:
+            version = connection.execute(sa.select(schema.schema_versions.c.version)).scalar_one()
+            if version > schema.VERSION:
                 raise UsageError(
                     f"{self.where} was made by a newer ragassay (version {version} of the tables; "
-                    f"this one knows {VERSION}). Update ragassay."
+                    f"this one knows {schema.VERSION}). Update ragassay."
                 )
-            if version < VERSION:
-                metadata.create_all(connection)
-            for before in range(version, VERSION):
+            schema.metadata.create_all(connection)
+            for before in range(version, schema.VERSION):
                 for statement in MIGRATIONS[before]:
                     connection.exec_driver_sql(statement)
-            connection.execute(schema_versions.update().values(version=VERSION))
+            connection.execute(schema.schema_versions.update().values(version=schema.VERSION))
 
 
-def _kind(table: Table) -> str:
+def _kind(table: sa.Table) -> str:
     """What messages call a row of a table."""
     return table.name.removesuffix("s")
 
@@ -202,16 +173,16 @@ def keyed_id(store: Store, path: str, key: str, content: bytes) -> str:
     key of which another request to this path made use is a `Conflict`."""
     place = hashlib.blake2b(f"{path}\0{key}".encode(), digest_size=8).hexdigest()
     made = place + hashlib.blake2b(content, digest_size=4).hexdigest()
-    for table in (projects, tasks, reports, uploads):
+    for table in (schema.projects, schema.tasks, schema.reports, schema.uploads):
         same_place = table.c.id.between(place, f"{place}g")  # ids are hexadecimal digits
-        if store.rows(select(table.c.id).where(same_place, table.c.id != made).limit(1)):
+        if store.rows(sa.select(table.c.id).where(same_place, table.c.id != made).limit(1)):
             raise Conflict(
                 f"The Idempotency-Key {key!r} was sent with another request. Send a new key."
             )
     return made
 
 
-def _engine(address: str | Path) -> tuple[Path | None, Engine]:
+def _engine(address: str | Path) -> tuple[Path | None, sa.Engine]:
     text = str(address)
     if "://" not in text:
         folder = Path(address).absolute()  # a job's process works in a folder of its own
@@ -221,10 +192,10 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
             (folder / FILE).touch(0o600)
         except OSError as error:
             raise UsageError(f"{folder} cannot be made: {system_problem(error)}.") from error
-        engine = create_engine(
+        engine = sa.create_engine(
             f"sqlite:///{folder / FILE}", connect_args={"timeout": BUSY_S}, hide_parameters=True
         )
-        event.listen(engine, "connect", _set_sqlite_up)
+        sa.event.listen(engine, "connect", _set_sqlite_up)
         return folder, engine
     try:
         url = make_url(text)
@@ -235,7 +206,7 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
             f"A store is a folder, or postgresql://USER@HOST/DATABASE, not {url.drivername}."
         )
     with extra_needed("PostgreSQL needs its package", "postgres"):
-        return None, create_engine(
+        return None, sa.create_engine(
             url.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,
             pool_size=10,

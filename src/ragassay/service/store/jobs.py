@@ -1,21 +1,13 @@
 """Jobs and their workers: a queue with leases, on both stores.
 
 A worker that takes a job increments its `beat` while it lives. Another worker takes the job over
-where it has seen the same beat for `LEASE_S` seconds of its own monotonic clock, or at once where
-it was a process of this machine that is gone. Taking is one statement that names the beat which was
-seen, so two workers never have the same job.
+where it has seen the same beat for `LEASE_S` seconds of its own monotonic clock. Taking is one
+statement that names the beat which was seen, so two workers never have the same job.
 """
 
 from __future__ import annotations
 
-import os
-import re
-import secrets
-import socket
 import time
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -33,6 +25,13 @@ BEAT_S = 5.0
 """Seconds between two signs of life."""
 MOST_ATTEMPTS = 5
 """How often a job is begun: one whose workers all died is itself the cause."""
+_DEADLY = (
+    f"It was begun {MOST_ATTEMPTS} times, and each worker died over it. See the workers' logs "
+    "(memory?), and then retry it."
+)
+CANCELLED = "It was cancelled."
+_OPEN = ("idle", "starting", "running")
+"""States of a job that has not ended."""
 
 
 class Job(service_shapes.Job):
@@ -55,12 +54,9 @@ def add_job(connection: Connection, kind: str, task_id: str, **values: Any) -> s
 
 
 _CONDITIONS = {
-    "key": jobs.c.id,
-    "project_id": tasks.c.project_id,
-    "task_id": jobs.c.task_id,
-    "report_id": jobs.c.report_id,
-    "status": jobs.c.status,
-}
+    "key": jobs.c.id, "project_id": tasks.c.project_id, "task_id": jobs.c.task_id,
+    "report_id": jobs.c.report_id, "status": jobs.c.status,
+}  # fmt: skip
 
 
 def list_jobs(store: Store, **wanted: str | None) -> list[Job]:
@@ -99,9 +95,6 @@ def cancel_job(store: Store, key: str) -> Job:
     return get_job(store, key)
 
 
-CANCELLED = "It was cancelled."
-
-
 def retry_job(store: Store, key: str) -> Job:
     """Puts a job that failed, or whose result lacks something, into the queue again. What was
     answered is not paid again; what a judge refused or answered unusably is asked again."""
@@ -117,44 +110,6 @@ def retry_job(store: Store, key: str) -> Job:
     return job
 
 
-_STARTED = int(time.time())
-"""When this process began: another one may get its number later."""
-
-
-def worker_name() -> str:
-    """A name for a worker of this process, unlike all others."""
-    return f"{_machine()}-{os.getpid()}-{_STARTED}-{secrets.token_hex(4)}"
-
-
-def _has_died(worker: str | None) -> bool:
-    """Whether a worker was a process of this machine that is gone; not where that is not known."""
-    found = re.fullmatch(r"(.*)-(\d+)-(\d+)-[0-9a-f]+", worker or "")
-    if found is None or found[1] != _machine() or os.name != "posix":
-        return False
-    pid, started = int(found[2]), int(found[3])
-    if pid == os.getpid():
-        return started != _STARTED
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-@cache
-def _machine() -> str:
-    """Where a process number means one process: this machine since it was started, or a container,
-    which shares all but the last part with others of its machine."""
-    name = socket.gethostname()[:30]
-    with suppress(OSError):
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
-        numbers = re.sub(r"\D", "", str(Path("/proc/self/ns/pid").readlink()))
-        return f"{name}-{boot[:8]}-{numbers}"
-    return name
-
-
 class Queue:
     """The queue as one worker sees it, whose name is unlike that of every other one. After
     ``lease`` seconds without a sign of life it takes a job over."""
@@ -165,11 +120,8 @@ class Queue:
         self._seen: dict[str, tuple[int, float]] = {}
 
     def take(self) -> Job | None:
-        """The next job, which is this worker's now; ``None`` where there is nothing to do.
-
-        A worker that asks has no job: one that is noted as its own is begun again. The store went
-        away while it was being taken, say.
-        """
+        """The next job, which is this worker's now; ``None`` where there is nothing to do. One that
+        is noted as its own is begun again: the store went away while it was being taken, say."""
         for key, beat in self._candidates():
             if self._claim(key, beat):
                 self._seen.pop(key, None)
@@ -182,28 +134,18 @@ class Queue:
         values: dict[str, Any] = {"beat": jobs.c.beat + 1, "updated": time.time()}
         if progress is not None:
             values |= {"progress": progress.model_dump(), "status": "running"}
+        renewed = self._mine(key).values(**values).returning(jobs.c.cancelled)
         with self._store.writing() as connection:
-            done = connection.execute(self._mine(key).values(**values))
-            if not done.rowcount:
-                return False
-            cancelled = select(jobs.c.cancelled).where(jobs.c.id == key)
-            return not connection.execute(cancelled).scalar_one()
+            return connection.execute(renewed).scalar_one_or_none() is False
 
     def end(
-        self,
-        connection: Connection,
-        key: str,
-        error: str | None = None,
-        *,
-        has_result: bool = False,
+        self, connection: Connection, key: str, why: str | None = None, *, has_result: bool = False
     ) -> bool:
         """Ends a job within a transaction, with the sentence that says why it failed, or what its
         result lacks; whether it still was this worker's."""
-        status = "completed" if error is None else "incomplete" if has_result else "error"
-        done = connection.execute(
-            self._mine(key).values(status=status, error=error, worker=None, updated=time.time())
-        )
-        return bool(done.rowcount)
+        status = "completed" if why is None else "incomplete" if has_result else "error"
+        values = {"status": status, "error": why, "worker": None, "updated": time.time()}
+        return bool(connection.execute(self._mine(key).values(**values)).rowcount)
 
     def give_back(self, key: str) -> None:
         """Leaves a job to the next worker: this one stops."""
@@ -212,16 +154,14 @@ class Queue:
 
     def _mine(self, key: str) -> Any:
         return update(jobs).where(
-            jobs.c.id == key,
-            jobs.c.worker == self._worker,
-            jobs.c.status.in_(("starting", "running")),
+            jobs.c.id == key, jobs.c.worker == self._worker, jobs.c.status.in_(_OPEN[1:])
         )
 
     def _candidates(self) -> list[tuple[str, int]]:
         """Jobs that wait, and those whose worker seems dead, oldest first."""
         chosen = (
             select(jobs.c.id, jobs.c.status, jobs.c.beat, jobs.c.worker)
-            .where(jobs.c.status.in_(("idle", "starting", "running")))
+            .where(jobs.c.status.in_(_OPEN))
             .order_by(jobs.c.created, jobs.c.id)
         )
         now, candidates, alive = time.monotonic(), [], {}
@@ -233,32 +173,20 @@ class Queue:
             if beat != row.beat:
                 since = now
             alive[row.id] = row.beat, since
-            if now - since >= self._lease or _has_died(row.worker):
+            if now - since >= self._lease:
                 candidates.append((row.id, row.beat))
         self._seen = alive
         return candidates
 
     def _claim(self, key: str, beat: int) -> bool:
-        now = time.time()
+        seen = update(jobs).where(jobs.c.id == key, jobs.c.beat == beat, jobs.c.status.in_(_OPEN))
+        values = {"status": "starting", "worker": self._worker, "beat": beat + 1}
+        values |= {"updated": time.time(), "attempts": jobs.c.attempts + 1}
         with self._store.writing() as connection:
-            done = connection.execute(
-                update(jobs)
-                .where(jobs.c.id == key, jobs.c.beat == beat)
-                .where(jobs.c.status.in_(("idle", "starting", "running")))
-                .values(
-                    status="starting", worker=self._worker, beat=beat + 1, updated=now,
-                    attempts=jobs.c.attempts + 1,
-                )
-            )  # fmt: skip
-            if not done.rowcount:
+            if not connection.execute(seen.values(**values)).rowcount:
                 return False
             attempts = select(jobs.c.attempts).where(jobs.c.id == key)
             if connection.execute(attempts).scalar_one() <= MOST_ATTEMPTS:
                 return True
-            self.end(
-                connection,
-                key,
-                f"It was begun {MOST_ATTEMPTS} times, and each worker died over it. See the "
-                "workers' logs (memory?), and then retry it.",
-            )
+            self.end(connection, key, _DEADLY)
             return False

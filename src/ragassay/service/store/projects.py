@@ -59,15 +59,13 @@ def create_project(
 ) -> Project:
     """Makes a project, unless another one is called so. Where its id (``key``) is there already,
     the request was sent again: it is the answer."""
-    values = _made(key, name, description=description)
-    problem = f"A project is called {values['name']!r} already"
-    return Project(**_insert(store, projects, values, problem))
+    problem = "A project is called {name!r} already"
+    return Project(**_insert(store, projects, problem, key, name, description=description))
 
 
 def list_projects(store: Store) -> list[Project]:
     """All projects, oldest first."""
-    chosen = select(projects).order_by(projects.c.created)
-    return [Project(**row._mapping) for row in store.rows(chosen)]
+    return [Project(**row._mapping) for row in store.rows(select(projects).order_by("created"))]
 
 
 def get_project(store: Store, key: str) -> Project:
@@ -81,15 +79,15 @@ def create_task(
     """Makes a task in a project, unless another one of it is called so; see `create_project`."""
     get_project(store, project_id)
     store.models.chosen(options.model_dump())
-    values = _made(key, name, project_id=project_id, options=options.model_dump())
-    problem = f"A task of this project is called {values['name']!r} already"
-    return Task(**_insert(store, tasks, values, problem))
+    values = {"project_id": project_id, "options": options.model_dump()}
+    problem = "A task of this project is called {name!r} already"
+    return Task(**_insert(store, tasks, problem, key, name, **values))
 
 
 def list_tasks(store: Store, project_id: str) -> list[Task]:
     """The tasks of a project, oldest first."""
     get_project(store, project_id)
-    chosen = select(tasks).where(tasks.c.project_id == project_id).order_by(tasks.c.created)
+    chosen = select(tasks).where(tasks.c.project_id == project_id).order_by("created")
     return [Task(**row._mapping) for row in store.rows(chosen)]
 
 
@@ -115,15 +113,15 @@ def change_task(store: Store, key: str, options: TaskOptions) -> Task:
 def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
     """Makes a model of a task known."""
     get_task(store, task_id)
-    values = _made(None, name, task_id=task_id, version=checked_name(version))
-    problem = f"{values['name']}@{values['version']} is there already"
-    return Model(**_insert(store, models, values, problem))
+    values = {"task_id": task_id, "version": checked_name(version)}
+    problem = "{name}@{version} is there already"
+    return Model(**_insert(store, models, problem, None, name, **values))
 
 
 def list_models(store: Store, task_id: str) -> list[Model]:
     """The models of a task, oldest first."""
     get_task(store, task_id)
-    chosen = select(models).where(models.c.task_id == task_id).order_by(models.c.created)
+    chosen = select(models).where(models.c.task_id == task_id).order_by("created")
     return [Model(**row._mapping) for row in store.rows(chosen)]
 
 
@@ -132,17 +130,15 @@ def get_model(store: Store, key: str) -> Model:
     return Model(**store.row(models, key)._mapping)
 
 
-def _made(key: str | None, name: str, **values: Any) -> dict[str, Any]:
-    """The values of a new row."""
-    return {"id": key or new_id(), "name": checked_name(name), "created": time.time(), **values}
-
-
-def _insert(store: Store, table: Table, values: dict[str, Any], problem: str) -> Mapping[str, Any]:
-    """Inserts a row; the row of this id where there is one."""
+def _insert(
+    store: Store, table: Table, problem: str, key: str | None, name: str, **values: Any
+) -> Mapping[str, Any]:
+    """Inserts a row; the row of this id where there is one. ``problem``: its name is taken."""
+    values |= {"id": key or new_id(), "name": checked_name(name), "created": time.time()}
     try:
         store.write(insert(table).values(values))
         return values
     except IntegrityError as error:
         for row in store.rows(select(table).where(table.c.id == values["id"])):
             return row._mapping  # type: ignore[no-any-return]
-        raise Conflict(f"{problem}. Choose another name.") from error
+        raise Conflict(f"{problem.format_map(values)}. Choose another name.") from error

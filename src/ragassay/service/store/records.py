@@ -1,8 +1,5 @@
-"""Records: what a system was asked, retrieved and answered, by task and time.
-
-A record has an id. Sent again unchanged, it changes nothing; sent again with another content, it
-becomes a new version, and the old one stays readable.
-"""
+"""Records: what a system was asked, retrieved and answered, by task and time. Sent again with
+another content, a record becomes a new version, and the old one stays readable."""
 
 from __future__ import annotations
 
@@ -32,11 +29,8 @@ from ragassay.service.store.store_errors import NotThere
 
 SEARCHED = 500
 """Characters of a query and of an answer that a search looks into."""
-
 PAGE = 1_000
 """Records that are read or written by one statement: databases limit its parameters."""
-
-
 _PLACE = tuple_(records.c.timestamp, records.c.number)
 """Where a record stands in the order of time."""
 
@@ -58,8 +52,7 @@ def add_records(
     store: Store, task_id: str, batch: Iterable[Sample], *, received: float | None = None
 ) -> Ingested:
     """Stores samples as records of a task, all of them or none; a time that is missing is that of
-    receipt. Of two with one identity the last one is stored, and the other counts as unchanged:
-    `read_batch` gives such only where their content is the same."""
+    receipt. Of two with one identity (and one content) the second counts as unchanged."""
     now = time.time() if received is None else received
     n_empty = repeated = 0
     incoming: dict[Identity, dict[str, Any]] = {}
@@ -88,10 +81,9 @@ def read_batch(
     refuse_joined: bool | Literal["marks"] = True,
     notes: Notes | None = None,
 ) -> list[Sample]:
-    """The samples of a batch that came over REST or from a client, under any of the names that
-    files may have for their parts. A record without an id is known by its content: the same content
-    twice is the same sample twice. What the reader notices goes into ``notes``; without them it is
-    a warning. An error has the number of its item as the line."""
+    """The samples of a batch of records, under any of the names that files may have for their
+    parts. What the reader notices goes into ``notes``; without them it is a warning. An error has
+    the number of its item as the line."""
     reading = options.reading(refuse_joined=refuse_joined, notes=notes)
     mapper = ServiceMapper(cells=True, **reading)
     for line, item in enumerate(items, start=1):
@@ -121,12 +113,16 @@ def read_samples(
     """The latest versions of a task's records from one time to another, both inclusive, in order of
     time. A record that is changed meanwhile comes once."""
     seen: set[int] = set()  # its new version may have a later time
-    for page in _pages(store, task_id, start, end):
-        for sample in from_records(orjson.loads(body) for _, _, body in page):
+    chosen = select(records.c.timestamp, records.c.number, records.c.body)
+    chosen = chosen.where(_within(task_id, start, end)).order_by(*_PLACE.clauses).limit(PAGE)
+    page = store.rows(chosen)
+    while page:  # a long read holds no transaction
+        for sample in from_records(orjson.loads(row.body) for row in page):
             key = hash(sample.identity)
             if key not in seen:
                 seen.add(key)
                 yield sample
+        page = store.rows(chosen.where(tuple_(page[-1].timestamp, page[-1].number) < _PLACE))
 
 
 def read_page(
@@ -139,17 +135,16 @@ def read_page(
     end: float | None = None,
     text: str = "",
 ) -> tuple[list[StoredRecord], tuple[float, int] | None]:
-    """A page of a task's records from one time to another, both inclusive, the youngest first; and
-    where the next page begins (``after``), ``None`` after the last one. Where a text is given, only
-    records whose id, system, query or answer (of long ones the beginning) holds it, upper and lower
-    case alike."""
+    """A page of a task's records, the youngest first, and where the next page begins (``after``;
+    ``None`` after the last one). Where a text is given, only records whose id, system, query or
+    answer (of long ones the beginning) holds it, upper and lower case alike."""
     get_task(store, task_id)
     chosen = select(records).where(_within(task_id, start, end))
     if text:
         chosen = chosen.where(records.c.search.contains(text.lower(), autoescape=True))
     if after is not None:
         chosen = chosen.where(tuple_(*after) > _PLACE)
-    order = (records.c.timestamp.desc(), records.c.number.desc())
+    order = (one.desc() for one in _PLACE.clauses)
     rows = store.rows(chosen.order_by(*order).limit(limit + 1))
     page = [_stored(row) for row in rows[:limit]]
     last = rows[limit - 1] if len(rows) > limit else None
@@ -158,22 +153,16 @@ def read_page(
 
 def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
     """All versions of a record, the youngest first."""
-    chosen = (
-        select(records)
-        .where(records.c.task_id == task_id, records.c.id == key)
-        .order_by(records.c.version.desc())
-    )
-    rows = store.rows(chosen)
+    chosen = select(records).where(records.c.task_id == task_id, records.c.id == key)
+    rows = store.rows(chosen.order_by(records.c.version.desc()))
     if not rows:
         raise NotThere("record", key)
     return [_stored(row) for row in rows]
 
 
 def delete_records(store: Store, task_id: str, keys: Sequence[str]) -> int:
-    """Deletes records with all their versions; how many there were, 0 for those that are not
-    there."""
-    chosen = delete(records).where(records.c.task_id == task_id, records.c.id.in_(keys))
-    return store.write(chosen)
+    """Deletes records with all their versions; how many there were."""
+    return store.write(delete(records).where(records.c.task_id == task_id, records.c.id.in_(keys)))
 
 
 def delete_records_before(store: Store, task_id: str, moment: float) -> None:
@@ -189,26 +178,10 @@ def delete_records_before(store: Store, task_id: str, moment: float) -> None:
 
 
 def _within(task_id: str, start: float | None, end: float | None) -> Any:
-    conditions = [records.c.task_id == task_id, records.c.is_latest]
-    if start is not None:
-        conditions.append(records.c.timestamp >= start)
-    if end is not None:
-        conditions.append(records.c.timestamp <= end)
-    return and_(*conditions)
-
-
-def _pages(
-    store: Store, task_id: str, start: float | None, end: float | None
-) -> Iterator[Sequence[Any]]:
-    """Rows of timestamp, number and body in order of time. A long read holds no transaction."""
-    columns = (records.c.timestamp, records.c.number)
-    chosen = select(*columns, records.c.body).where(_within(task_id, start, end))
-    chosen = chosen.order_by(*columns).limit(PAGE)
-    page = store.rows(chosen)
-    while page:
-        yield page
-        after = page[-1][0], page[-1][1]
-        page = store.rows(chosen.where(tuple_(*after) < _PLACE))
+    """The latest versions of a task's records from one time to another, both inclusive."""
+    after = [] if start is None else [records.c.timestamp >= start]
+    before = [] if end is None else [records.c.timestamp <= end]
+    return and_(records.c.task_id == task_id, records.c.is_latest, *after, *before)
 
 
 def _store(
@@ -220,13 +193,11 @@ def _store(
     """Stores records of different identities; how many are new, changed, unchanged."""
     # All versions are read: with a condition on the latest, SQLite goes through all records of the
     # task by `records_in_time`.
-    chosen = select(
-        *(records.c[name] for name in ("number", "id", "system", "repeat", "version", "hash")),
-        records.c.is_latest,
-    ).where(records.c.task_id == task_id, records.c.id.in_([key for (key, *_), _ in batch]))
-    latest = {
-        (row.id, row.system, row.repeat): row for row in connection.execute(chosen) if row.is_latest
-    }
+    names = ("number", "id", "system", "repeat", "version", "hash", "is_latest")
+    keys = [key for (key, *_), _ in batch]
+    chosen = select(*(records.c[name] for name in names))
+    found = connection.execute(chosen.where(records.c.task_id == task_id, records.c.id.in_(keys)))
+    latest = {(row.id, row.system, row.repeat): row for row in found if row.is_latest}
     rows, changed = [], []
     for identity, row in batch:
         old = latest.get(identity)

@@ -16,13 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from ragassay.client.service_shapes import Report
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results import Result
-from ragassay.reports.run_reports import (
-    file_name,
-    full_name,
-    report_formats,
-    write_comparison,
-    write_reports,
-)
+from ragassay.reports import run_reports
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.reports import add_report, get_report, keep_run, run_archive
@@ -34,11 +28,13 @@ _NOT_OFFERED = ("ore", "consistency", "junit", "badge")
 if TYPE_CHECKING:
     ReportForm = str
 else:
-    _FORMS = tuple(name for name in report_formats() if name not in _NOT_OFFERED)
-    ReportForm = Annotated[Literal[_FORMS], BeforeValidator(full_name)]
+    _FORMS = tuple(name for name in run_reports.report_formats() if name not in _NOT_OFFERED)
+    ReportForm = Annotated[Literal[_FORMS], BeforeValidator(run_reports.full_name)]
     """What a report is written as, by the names of `ragassay report --format`."""
 
-ComparisonForm = Annotated[Literal["json", "html", "markdown"], BeforeValidator(full_name)]
+ComparisonForm = Annotated[
+    Literal["json", "html", "markdown"], BeforeValidator(run_reports.full_name)
+]
 
 COMPARISON_SUFFIXES = {"json": ".json", "html": ".html", "markdown": ".md"}
 MEDIA_TYPES = {
@@ -103,36 +99,26 @@ def opened_report(store: Store, key: str) -> Iterator[Result]:
 
 def report_suffix(form: ReportForm) -> str:
     """The ending of the file that a report is written as."""
-    return Path(file_name(form)).suffix
+    return Path(run_reports.file_name(form)).suffix
 
 
 def write_report(store: Store, key: str, form: ReportForm) -> bytes:
     """A finished report as a file, as `ragassay report` writes it."""
     with opened_report(store, key) as result, tempfile.TemporaryDirectory() as name:
-        return write_reports(result, Path(name), [form])[form].read_bytes()
+        return run_reports.write_reports(result, Path(name), [form])[form].read_bytes()
 
 
 def write_report_comparison(
-    store: Store,
-    new: str,
-    old: str,
-    form: ComparisonForm,
-    *,
-    force: bool = False,
-    unpaired: bool = False,
-    trust_offline: bool = False,
+    store: Store, new: str, old: str, form: ComparisonForm, **options: Any
 ) -> bytes:
-    """Whether a report is better than another, the baseline, query by query: a file as `ragassay
-    compare -o` writes it. Options: compare although metrics or queries differ (``force``), by the
-    means of different queries (``unpaired``), with verdicts on what was judged offline."""
+    """Whether a report is better than another, the baseline: a file as `ragassay compare -o` writes
+    it. Options: compare although metrics or queries differ (``force``), by the means of different
+    queries (``unpaired``), with verdicts on what was judged offline (``trust_offline``)."""
     with (
         opened_report(store, new) as first,
         opened_report(store, old) as second,
         tempfile.TemporaryDirectory() as name,
     ):
-        comparison = compare(
-            first, second, force=force, trust_offline=trust_offline, unpaired=unpaired
-        )
         path = Path(name) / f"comparison{COMPARISON_SUFFIXES[form]}"
-        write_comparison(comparison, first, second, path)
+        run_reports.write_comparison(compare(first, second, **options), first, second, path)
         return path.read_bytes()

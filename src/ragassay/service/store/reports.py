@@ -52,11 +52,8 @@ def samples_where(samples: Iterator[Sample], options: Mapping[str, Any]) -> Iter
 
 def report_options() -> list[str]:
     """The options of a run that a report takes: none that names a file of the server's."""
-    return [
-        name
-        for name, option in options_of(RunConfig).items()
-        if option.path is None and name not in _OF_THE_TASK
-    ]
+    options = options_of(RunConfig).items()
+    return [name for name, one in options if one.path is None and name not in _OF_THE_TASK]
 
 
 def create_report(
@@ -69,9 +66,8 @@ def create_report(
     key: str | None = None,
 ) -> tuple[Report, Job]:
     """Asks for a report over an interval (seconds since 1970, both inclusive), which a worker then
-    computes; suite ragreport where its options name none. An interval that is reversed or holds no
-    record, and an unknown or impossible option, are refused. Where its id (``key``) is there
-    already, the request was sent again: it is the answer."""
+    computes; suite ragreport where its options name none. What makes no sense is refused. Where its
+    id (``key``) is there already, the request was sent again: it is the answer."""
     task, chosen, wanted = _asked(store, task_id, start, end, options or {})
     first = next(samples_where(read_samples(store, task_id, start, end), chosen), None)
     if first is None:
@@ -96,12 +92,8 @@ def preview_report(
     task, _, chosen = _asked(store, task_id, start, end, options or {})
     found = samples_where(read_samples(store, task_id, start, end), chosen)
     samples = list(islice(found, MOST_LOOKED_AT))
-    asking: dict[str, Any] = dict.fromkeys(("judge", "calls", "held", "cost", "seconds", "budget"))
     if not samples:
-        return ReportPreview(
-            n_records=0, n_looked_at=0, metrics={}, parts={}, lacking={}, absent={}, notes=[],
-            **asking,
-        )  # fmt: skip
+        return ReportPreview(n_records=0, n_looked_at=0)
     config = make_config(**{**chosen, "ledger": store.ledger(task.project_id)})
     if chosen.get("where"):
         n = len(samples) + sum(1 for _ in found)
@@ -110,6 +102,7 @@ def preview_report(
     with record_warnings() as recorded:
         job = prepare(config, samples, dry=True, named=store.models.words)
     plan = preview(job, walk=MOST_WALKED, of=n)
+    asking: dict[str, Any] = {}
     if calls := plan.calls:
         total, budget = calls.total, calls.budget
         asking |= {"judge": calls.judge, "calls": total.calls, "held": total.held}
@@ -141,10 +134,8 @@ def _asked(
             )
     if start > end:
         raise UsageError("The interval ends before it begins: swap its two times.")
-    known = report_options()
-    for name in options:
-        if name not in known:
-            raise UsageError(f"A report has no option {name!r}. {meant_or_all(name, known)}")
+    for name in sorted(options.keys() - (known := report_options())):
+        raise UsageError(f"A report has no option {name!r}. {meant_or_all(name, known)}")
     made = make_config(**options)
     chosen = {"suite": [DEFAULT_SUITE], **{name: getattr(made, name) for name in options}}
     if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
@@ -153,9 +144,8 @@ def _asked(
 
 
 def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the run that makes a report: its own before those of its task. Judges and
-    embedders are named as the operator named them, and no option names a file: it would be read on
-    the service's machine."""
+    """The options of the run that makes a report: its own before those of its task. Judges are
+    named as the operator named them, and no option names a file of the service's machine."""
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
     given = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
     chosen = store.models.chosen({"judge": store.models.default or None, **given})
@@ -199,10 +189,9 @@ def _report(row: Any, job: Job | None) -> Report:
 
 def keep_run(connection: Connection, key: str, archive: bytes, headline: Mapping[str, Any]) -> None:
     """Keeps the run folder of a report, a zip, and its headline, within a transaction."""
+    kept = {"report_id": key, "archive": archive, "kept": time.time()}
     connection.execute(delete(report_files).where(report_files.c.report_id == key))
-    connection.execute(
-        insert(report_files).values(report_id=key, archive=archive, kept=time.time())
-    )
+    connection.execute(insert(report_files).values(kept))
     connection.execute(update(reports).where(reports.c.id == key).values(headline=dict(headline)))
 
 
@@ -217,6 +206,7 @@ def run_kept(store: Store, key: str) -> float:
 
 
 def _kept(store: Store, key: str, column: Column[Any]) -> Any:
+    """What a finished report has in a column of its file."""
     report = get_report(store, key)
     found = store.rows(select(column).where(report_files.c.report_id == key))
     if not found:

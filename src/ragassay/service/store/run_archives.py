@@ -1,7 +1,5 @@
-"""Run folders of reports: packed, read, checked where others made them, and told as reports.
-
-Report processes import this module, so it imports no database.
-"""
+"""Run folders of reports: packed, read, checked where others made them, and told as reports. Report
+processes import this module, so it imports no database."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The tables of the store, the same in SQLite and PostgreSQL.
-
-Ids are texts that the service makes. Times are seconds since 1970. What a table holds for another
-one is deleted with it (``ON DELETE CASCADE``).
-"""
+"""The tables of the store, the same in SQLite and PostgreSQL. Times are seconds since 1970. What a
+table holds for another one is deleted with it (``ON DELETE CASCADE``)."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -38,15 +37,10 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")
 """A key that the database counts up: SQLite does that for its own integers only."""
 
 
-def _belongs_to(table: str) -> Column[str]:
+def _belongs_to(table: str, **more: Any) -> Column[str]:
     """The id of what a row belongs to."""
-    return Column(
-        f"{table}_id",
-        String(40),
-        ForeignKey(f"{table}s.id", ondelete="CASCADE"),
-        nullable=False,
-        index=True,
-    )
+    key = ForeignKey(f"{table}s.id", ondelete="CASCADE")
+    return Column(f"{table}_id", String(40), key, **{"nullable": False, "index": True, **more})
 
 
 def _made_table(name: str, *more: SchemaItem) -> Table:
@@ -89,7 +83,7 @@ records = Table(
     "records",
     metadata,
     Column("number", NUMBER, primary_key=True, autoincrement=True),
-    Column("task_id", String(40), ForeignKey("tasks.id", ondelete="CASCADE"), nullable=False),
+    _belongs_to("task", index=False),
     Column("id", String(LONGEST_NAME), nullable=False),
     # Several systems, or several runs of one, may answer the same id.
     Column("system", String(LONGEST_NAME), nullable=False, server_default=""),
@@ -125,7 +119,7 @@ reports = _made_table(
 report_files = Table(
     "report_files",
     metadata,
-    Column("report_id", String(40), ForeignKey("reports.id", ondelete="CASCADE"), primary_key=True),
+    _belongs_to("report", index=False, primary_key=True),
     # A zip of the run folder.
     Column("archive", LargeBinary, nullable=False),
     # When it was made: a later try makes another one. None for those of older versions.
@@ -136,7 +130,7 @@ jobs = _made_table(
     "jobs",
     Column("kind", String(20), nullable=False),
     _belongs_to("task"),
-    Column("report_id", String(40), ForeignKey("reports.id", ondelete="CASCADE"), index=True),
+    _belongs_to("report", nullable=True),
     Column("status", String(20), nullable=False),
     # What the job needs to know beside the report.
     Column("arguments", JSON, nullable=False),
@@ -166,7 +160,7 @@ uploads = _made_table(
 upload_parts = Table(
     "upload_parts",
     metadata,
-    Column("upload_id", String(40), ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True),
+    _belongs_to("upload", index=False, primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("content", LargeBinary, nullable=False),
 )
@@ -177,7 +171,7 @@ tokens = _made_table(
     Column("hash", String(64), nullable=False, unique=True),
     Column("scope", String(10), nullable=False),
     # None: all projects.
-    Column("project_id", String(40), ForeignKey("projects.id", ondelete="CASCADE")),
+    _belongs_to("project", nullable=True, index=False),
     # None: never.
     Column("expires", Float),
     Column("used", Float),

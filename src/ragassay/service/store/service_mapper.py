@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from itertools import repeat
 from typing import Any, Unpack
 
 import orjson
@@ -41,17 +40,14 @@ class FileWords(BatchWords):
 
 class ServiceMapper(Mapper):
     """Makes samples of the records of a file or batch. The content of a record without an id is its
-    id; of several such records with one content, each makes the same sample. Contexts of several
-    chunks are refused where neither a separator nor ``single_chunk`` is given.
-    """
+    id. Contexts of several chunks are refused without a separator or ``single_chunk``."""
 
     def __init__(
         self, path: Any = None, *, cells: bool = False, **options: Unpack[MapperOptions]
     ) -> None:
         options["words"] = BatchWords() if path is None else FileWords()
-        options["refuse_joined"] = not options.get("separator") and options.get(
-            "refuse_joined", True
-        )
+        refuses = options.get("refuse_joined", True)
+        options["refuse_joined"] = not options.get("separator") and refuses
         super().__init__(path, cells=cells, **options)
         self.line: int | None = None
         self.lacks_ids = self.lacks_zone = False
@@ -59,10 +55,7 @@ class ServiceMapper(Mapper):
         self._is_made = False
 
     def sample(
-        self,
-        record: Mapping[str, Any],
-        line: int,
-        beside: Mapping[str, Any] | None = None,
+        self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """The sample that a record holds."""
         self.line, self._record, self._is_made = line, record, False
@@ -96,19 +89,14 @@ class ServiceMapper(Mapper):
 
 
 def _check_identity(sample: Sample) -> None:
-    if not sample.id.strip():
-        raise InputError("it is empty", field="id", hint="Give each record an id, or none at all.")
-    if sample.id in (".", ".."):
-        raise InputError(
-            f"{sample.id!r} cannot be the id of a record", field="id",
-            hint="In an address it means another page.",
-        )  # fmt: skip
+    """Refuses an id or system that no address or column can hold."""
+    if sample.id.strip() in ("", ".", ".."):
+        hint = "Give each record an id, or none at all; '.' and '..' mean another page."
+        raise InputError(f"{sample.id!r} cannot be the id of a record", field="id", hint=hint)
     for field, value in (("id", sample.id), ("system", sample.system or "")):
         if len(value) > LONGEST_NAME:
-            raise InputError(
-                f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most",
-                field=field,
-            )
+            problem = f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most"
+            raise InputError(problem, field=field)
         check_values(value, field)
 
 
@@ -116,35 +104,26 @@ def check_values(value: Any, field: str = "", line: int | None = None) -> None:
     """Refuses NUL, and integers beyond 64 bits, which not every database keeps, in a record or a
     part of one, with its path within the record as the field."""
     for path, one in _leaves(field, value):
+        path = path.replace("\0", "")
         if isinstance(one, str) and "\0" in one:
-            path = path.replace("\0", "")
-            raise InputError(
-                "holds the character NUL, which no database keeps", field=path, line=line
-            )
+            problem = "holds the character NUL, which no database keeps"
+            raise InputError(problem, field=path, line=line)
         if isinstance(one, int) and not -(2**63) <= one < 2**63:
-            raise InputError(
-                "is an integer beyond 64 bits", field=path, line=line, hint="Send it as text."
-            )
+            problem, hint = "is an integer beyond 64 bits", "Send it as text."
+            raise InputError(problem, field=path, line=line, hint=hint)
 
 
 def _leaves(field: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Every name and value in a value, with its path. A recursion would end where a body is nested
     deeply."""
-    within = [iter([(field, value)])]
-    while within:
-        found = next(within[-1], None)
-        if found is None:
-            within.pop()
-        elif isinstance(found[1], Mapping):
-            within.append(_entries(*found))
-        elif isinstance(found[1], list | tuple):
-            within.append(zip(repeat(found[0]), found[1]))
+    left = [(field, value)]
+    while left:
+        path, found = left.pop()
+        if isinstance(found, Mapping):
+            for name, one in found.items():
+                inner = f"{path}.{name}" if path else str(name)
+                left += [(inner, one), (inner, name)]
+        elif isinstance(found, list | tuple):
+            left += [(path, one) for one in found]
         else:
-            yield found
-
-
-def _entries(field: str, value: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    for name, one in value.items():
-        inner = f"{field}.{name}" if field else str(name)
-        yield inner, name
-        yield inner, one
+            yield path, found

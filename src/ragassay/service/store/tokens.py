@@ -42,9 +42,7 @@ class Token(BaseModel):
     def may(self, scope: TokenScope, project_id: str | None) -> bool:
         """Whether it allows to read or write in a project; ``None`` for what belongs to none (the
         list of projects)."""
-        return (self.scope == "write" or scope == "read") and (
-            self.project_id is None or self.project_id == project_id
-        )
+        return scope in ("read", self.scope) and self.project_id in (None, project_id)
 
 
 def create_token(
@@ -55,16 +53,12 @@ def create_token(
     expires: float | None = None,
 ) -> tuple[Token, str]:
     """Makes a token, which is shown once; what is kept of it, and it. ``write`` includes reading.
-    It is for all projects, and for ever, where no project and no time (seconds since 1970) is
-    named."""
+    Without a project it is for all, and without a time (seconds since 1970) for ever."""
     if project_id is not None:
         get_project(store, project_id)
-    name = checked_name(name)
-    value = PREFIX + secrets.token_urlsafe(32)
-    now = time.time()
-    token = Token(
-        id=new_id(), name=name, scope=scope, project_id=project_id, created=now, expires=expires
-    )
+    value, now = PREFIX + secrets.token_urlsafe(32), time.time()
+    facts = {"name": checked_name(name), "scope": scope, "project_id": project_id}
+    token = Token(**facts, id=new_id(), created=now, expires=expires)
     close = [] if is_closed(store) else [insert(closed).values(since=now)]
     store.write(insert(tokens).values(**token.model_dump(), hash=_hash(value)), *close)
     return token, value
@@ -72,13 +66,11 @@ def create_token(
 
 def list_tokens(store: Store) -> list[Token]:
     """All tokens, oldest first."""
-    chosen = select(tokens).order_by(tokens.c.created)
-    return [Token(**row._mapping) for row in store.rows(chosen)]
+    return [Token(**row._mapping) for row in store.rows(select(tokens).order_by("created"))]
 
 
 def is_closed(store: Store) -> bool:
-    """Whether every request needs a token: so it is from the first one on, also where none is
-    left."""
+    """Whether every request needs a token: from the first one on, also where none is left."""
     return bool(store.rows(select(closed.c.since).limit(1)))
 
 
@@ -97,5 +89,5 @@ def find_token(store: Store, value: str) -> Token | None:
 
 
 def _hash(value: str) -> str:
-    # The tokens are long and random, so that a plain hash cannot be searched for them.
+    # Tokens are long and random: a plain hash cannot be searched for them.
     return hashlib.sha256(value.encode()).hexdigest()

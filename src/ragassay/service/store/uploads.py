@@ -1,9 +1,5 @@
-"""Files that are uploaded for a task: announced, sent, looked at, then imported or deleted.
-
-A file is kept in parts, in the store: any process that shares it can read the file. Its name as the
-client gives it is never a path. It is read as `ragassay run` does, in every format, and cuts
-contexts as the task says.
-"""
+"""Files that are uploaded for a task: announced, sent, looked at, then imported or deleted. A file
+is kept in parts, in the store. Its name as the client gives it is never a path."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Unpack
 
@@ -47,6 +43,10 @@ MOST_RECORDS = 2_000_000
 """Of one file: a small compressed file may hold any number of them."""
 MOST_SHOWN = 400
 """Characters of a cell in a preview."""
+_NO_TIME = (
+    "Name the column that holds it (columns), or confirm that the time of receipt counts "
+    "(received_as_time)."
+)
 
 
 class Upload(service_shapes.Upload):
@@ -65,12 +65,13 @@ def create_upload(
     """Announces a file, with what the client says of it (options); ``key`` as of `create_project`.
     Old ones that nobody imported are deleted."""
     get_task(store, task_id)
-    key, now = key or new_id(), time.time()
-    values = {"task_id": task_id, "file_name": file_name[:200], "options": dict(options or {})}
-    old = delete(uploads).where(uploads.c.created < now - KEEP_S)
+    now = time.time()
+    values = {"id": key or new_id(), "task_id": task_id, "created": now, "size": None}
+    values |= {"file_name": file_name[:200], "options": dict(options or {})}
     with suppress(IntegrityError):
-        store.write(old, insert(uploads).values(id=key, created=now, size=None, **values))
-    return get_upload(store, key)
+        old = delete(uploads).where(uploads.c.created < now - KEEP_S)
+        store.write(old, insert(uploads).values(values))
+    return get_upload(store, str(values["id"]))
 
 
 def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None = None) -> Upload:
@@ -80,22 +81,17 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
     expected = str(upload.options.get("secret", "")).encode()
     if secret is not None and not (expected and hmac.compare_digest(expected, secret.encode())):
         raise NotThere("upload", key)
-    of_upload = update(uploads).where(uploads.c.id == key)
+    of_upload, size, digest = update(uploads).where(uploads.c.id == key), 0, hashlib.sha256()
     older = delete(upload_parts).where(upload_parts.c.upload_id == key)
     store.write(older, of_upload.values(size=None))
-    size = number = 0
-    digest = hashlib.sha256()
-    while content := stream.read(PART):
+    for number, content in enumerate(iter(lambda: stream.read(PART), b"")):
         store.write(insert(upload_parts).values(upload_id=key, number=number, content=content))
-        size, number = size + len(content), number + 1
+        size += len(content)
         digest.update(content)
     announced = upload.options.get("sha256")
     if announced and announced.casefold() != digest.hexdigest():
-        raise InputError(
-            "what came has another SHA-256 checksum than was announced",
-            path=upload.file_name,
-            hint="Send it again.",
-        )
+        problem = "what came has another SHA-256 checksum than was announced"
+        raise InputError(problem, path=upload.file_name, hint="Send it again.")
     store.write(of_upload.values(size=size))
     return get_upload(store, key)
 
@@ -116,11 +112,10 @@ def upload_on_disk(store: Store, key: str) -> Iterator[tuple[Upload, Path]]:
         path = Path(folder) / f"data{_suffixes(upload.file_name)}"
         parts = select(upload_parts.c.content).where(upload_parts.c.upload_id == key)
         with path.open("wb") as out:
-            for number in count():
-                part = store.rows(parts.where(upload_parts.c.number == number))
-                if not part:
-                    break
-                out.write(part[0][0])
+            number = 0
+            while part := store.rows(parts.where(upload_parts.c.number == number)):
+                out.write(part[0].content)
+                number += 1
         yield upload, path
 
 
@@ -144,17 +139,15 @@ def preview_upload(
     with _opened(store, key, format, options) as (upload, path, reader, task):
         mapper = _PreviewMapper(path, **task.options.reading(**options))
         samples: list[Sample] = []
-        problem: InputError | None = None
         try:
             samples = list(islice(reader.read(path, mapper), limit))
         except InputError as error:
-            problem = error
-        problem = mapper.problem or problem
+            mapper.problem = mapper.problem or error
         readable = [one for one in samples if one.id not in mapper.unread_ids]
         names = list(dict.fromkeys(name for row in mapper.rows for name in row))
         place: dict[str, Any] = {}
-        if problem is not None:
-            shown = _without_path(problem, upload, path)
+        if mapper.problem is not None:
+            shown = _without_path(mapper.problem, upload, path)
             place = {"problem": str(shown), "line": shown.line, "field": shown.field}
         return FilePreview(
             format=reader.name,
@@ -180,8 +173,8 @@ def import_upload(
     **options: Unpack[MapperOptions],
 ) -> Ingested:
     """Stores the records of a file, read as by `preview_upload`, and deletes the upload. The file
-    is read twice: one with a fault stores nothing. Imported again, it changes nothing. A record
-    needs a time, unless that of receipt is to count."""
+    is read twice: one with a fault stores nothing. A record needs a time, unless that of receipt
+    counts."""
     now, notes = time.time(), Notes()
     with _opened(store, key, format, options) as (upload, path, reader, task):
 
@@ -191,19 +184,12 @@ def import_upload(
             mapper = ServiceMapper(path, **task.options.reading(**options))
             for number, sample in enumerate(reader.read(path, mapper), 1):
                 if number > MOST_RECORDS:
-                    raise InputError(
-                        f"holds more than {MOST_RECORDS:,} records", path=path,
-                        hint="Cut it into several files.",
-                    )  # fmt: skip
+                    problem = f"holds more than {MOST_RECORDS:,} records"
+                    raise InputError(problem, path=path, hint="Cut it into several files.")
                 if sample.timestamp is None and not received_as_time:
-                    raise InputError(
-                        f"the record {sample.id!r} has no time",
-                        path=path,
-                        line=mapper.line,
-                        field="timestamp",
-                        hint="Name the column that holds it (columns), or confirm that the time of "
-                        "receipt counts (received_as_time).",
-                    )
+                    problem = f"the record {sample.id!r} has no time"
+                    error = InputError(problem, path=path, line=mapper.line, field="timestamp")
+                    raise error.but(hint=_NO_TIME)
                 yield sample
 
         if not sum(1 for _ in samples()):  # reads all of it before any is stored
@@ -233,11 +219,11 @@ class _PreviewMapper(PlacingMapper, ServiceMapper):
 
 
 def _cut(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > MOST_SHOWN:
-        return f"{value[:MOST_SHOWN]}…"
-    if isinstance(value, str | int | float | bool) or value is None:
+    """A cell as a preview shows it."""
+    if isinstance(value, int | float | bool) or value is None:
         return value
-    return _cut(str(value))
+    text = str(value)
+    return f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else text
 
 
 @contextmanager

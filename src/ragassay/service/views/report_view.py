@@ -1,15 +1,13 @@
-"""What the pages of a report read: its run folder, an index of its samples, the parts of its page.
-
-The index is an SQLite file: searching, filtering and sorting 100,000 samples needs no memory. A row
-knows where its sample and its scores begin in the files of the run folder.
-"""
+"""What the pages of a report read: its run folder, the parts of its page, and an index of its
+samples: an SQLite file, so that searching and sorting 100,000 samples needs no memory."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -31,7 +29,6 @@ from ragassay.reports.html.browse import Limits, details_of, headline, script_js
 from ragassay.reports.html.pages import diagnosed, environment, run_parts
 from ragassay.reports.html.query_browser import metric_entry, run_filters, tag
 from ragassay.service.store.run_archives import as_report
-from ragassay.service.views.text_search import rows_with, texts_in, write_texts
 
 RUN, ROWS, PIECES = "run", "index.sqlite", "page.json"
 """Of a view's folder: the run folder, the index, and the parts of the report's page."""
@@ -44,22 +41,21 @@ BLOCKS = ("head", "nav", "body", "data")
 TEXT_OF_ONE = 1_000_000
 """Characters of text that the details of one sample may have."""
 
+LONG = 48
+"""Characters from which on a text is stored once; the shorter ones of a sample are one text."""
+
 
 @dataclass(frozen=True)
 class RowQuery:
     """Which rows of a report are wanted.
 
     Attributes:
-        words: that each row holds anywhere: in its id, system, query, history, answer, passages,
-            references, labels, or in the explanation or the reason of a score.
-        unscored: a metric's number: only rows where it is unscored; ``any`` metric; all rows where
-            it is empty.
+        words: that each row holds anywhere.
+        unscored: a metric's number: only rows where it is unscored; ``any`` metric.
         slices: the wanted value by slicing column.
-        sort: ``order``, ``id`` (as people order them: q2 before q10), ``query``, or ``m`` with a
-            metric's number.
+        sort: ``order``, ``id`` (q2 before q10), ``query``, or ``m`` with a metric's number.
         down: whether the largest comes first.
-        first: how many rows are passed over.
-        size: how many are wanted.
+        first, size: how many rows are passed over, and how many are wanted.
     """
 
     words: Sequence[str] = ()
@@ -85,30 +81,25 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
     run folder lies; ``facts`` as of `report_files.report_facts`."""
     folder = Path(folder)
     result = open_run(folder / RUN)
-    columns = result.columns
-    several = len({identity[1:] for identity in columns.identities}) > 1
-    names = columns.metrics
+    n, slices = len(result.columns.metrics), result.columns.slices
+    kept = [f"value{at}" for at in range(n)] + [f"reason{at}" for at in range(n)]
+    kept += [f"slice{at}" for at in range(len(slices))]
+    names = ["id", "natural_id", "tag", "query", "n_unscored", "sample_at", "scores_at", *kept]
+    placed = AnswerFile(folder / RUN / VERDICTS).placed()
     with closing(sqlite3.connect(folder / ROWS)) as rows:
         rows.execute("PRAGMA journal_mode = OFF")
-        rows.execute(
-            "CREATE TABLE samples (row INTEGER PRIMARY KEY, id, natural_id, tag, query, "
-            "n_unscored, "
-            f"sample_at, scores_at{_columns('value', len(names))}{_columns('reason', len(names))}"
-            f"{_columns('slice', len(columns.slices))})"
-        )
-        marks = ", ".join("?" * (8 + 2 * len(names) + len(columns.slices)))
-        rows.executemany(
-            f"INSERT INTO samples VALUES ({marks})", _indexed(folder / RUN, result, several)
-        )
+        rows.execute(f"CREATE TABLE samples (row INTEGER PRIMARY KEY, {', '.join(names)})")
         rows.execute("CREATE TABLE verdicts (id PRIMARY KEY, at) WITHOUT ROWID")
-        placed = AnswerFile(folder / RUN / VERDICTS).placed()
+        rows.execute("CREATE TABLE slices (name, number)")
+        rows.executemany(
+            f"INSERT INTO samples VALUES (?{', ?' * len(names)})", _indexed(folder / RUN, result)
+        )
         rows.executemany(
             "INSERT OR REPLACE INTO verdicts VALUES (?, ?)", ((one["id"], at) for at, one in placed)
         )
-        rows.execute("CREATE TABLE slices (name, number)")
-        shown = ((printable.escaped(name), at) for at, name in enumerate(columns.slices))
+        shown = ((printable.escaped(name), at) for at, name in enumerate(slices))
         rows.executemany("INSERT INTO slices VALUES (?, ?)", shown)
-        write_texts(rows, _texts(folder / RUN, len(names)))
+        _write_texts(rows, _texts(folder / RUN, n))
         rows.commit()
     template = environment(_TEMPLATES, served="/assets").get_template("browsed.html.j2")
     browser = _served_browser(result, f"/reports/{report}/samples")
@@ -142,23 +133,18 @@ def _served_browser(result: Result, address: str) -> SimpleNamespace:
     )  # fmt: skip
 
 
-def _columns(kind: str, n: int) -> str:
-    return "".join(f", {kind}{at}" for at in range(n))
-
-
-def _indexed(folder: Path, result: Result, several: bool) -> Iterator[tuple[Any, ...]]:
+def _indexed(folder: Path, result: Result) -> Iterator[tuple[Any, ...]]:
     """The rows of the index."""
     columns, names = result.columns, result.columns.metrics
+    several = len({identity[1:] for identity in columns.identities}) > 1
     at_sample = (at for at, line in _lines(folder / SAMPLES) if line.strip())
     at_score = islice((at for at, _ in _lines(folder / SCORES)), 0, None, max(len(names), 1))
     for row, (sample, identity) in enumerate(zip(result.samples, columns.identities, strict=True)):
         values = [columns.value(name, row) for name in names]
         reasons = [columns.reason(name, row) for name in names]
-        shown = tag(identity) if several else ""
-        query = headline(sample)
         yield (
-            row, identity[0], _natural(identity[0]), shown, query,
-            values.count(None), next(at_sample), next(at_score, 0), *values,
+            row, identity[0], _natural(identity[0]), tag(identity) if several else "",
+            headline(sample), values.count(None), next(at_sample), next(at_score, 0), *values,
             *(None if reason is None else str(reason) for reason in reasons),
             *(column[row] for column in columns.slices.values()),
         )  # fmt: skip
@@ -173,7 +159,7 @@ def _texts(folder: Path, n_metrics: int) -> Iterator[Iterator[str]]:
             record.pop("given", None)  # what other tools measured, and vectors
             rows = (orjson.loads(one) for one in islice(scores, n_metrics))
             explanations = [[one.get("reason"), one.get("explanation")] for one in rows]
-            yield texts_in([record, explanations])
+            yield _texts_in([record, explanations])
 
 
 def _natural(key: str) -> str:
@@ -199,7 +185,7 @@ class ReportView:
     @property
     def pieces(self) -> dict[str, str]:
         """The parts of the page: HTML by the name of the block."""
-        pieces: dict[str, str] = json.loads((self._folder / PIECES).read_bytes())
+        pieces = json.loads((self._folder / PIECES).read_bytes())
         return {name: printable.escaped(text) for name, text in pieces.items()}
 
     @property
@@ -211,10 +197,10 @@ class ReportView:
         """A page of rows, and how many rows there are (``n``)."""
         with self._index() as index:
             where, values, order, n_metrics = _clauses(index, wanted)
-            columns = _columns("value", n_metrics) + _columns("reason", n_metrics)
+            columns = [f", {kind}{at}" for kind in ("value", "reason") for at in range(n_metrics)]
             (n,) = index.execute(f"SELECT count(*) FROM samples{where}", values).fetchone()
             selected = index.execute(
-                f"SELECT row, id, tag, query{columns} FROM samples"
+                f"SELECT row, id, tag, query{''.join(columns)} FROM samples"
                 f"{where} ORDER BY {order} LIMIT ? OFFSET ?",
                 [*values, wanted.size, wanted.first],
             )
@@ -256,12 +242,9 @@ class ReportView:
                 ScoreRow.from_record(json.loads(line))
                 for line in self._read(SCORES, scores_at, n_metrics)
             ]
-            verdicts = dict(
-                index.execute(
-                    "SELECT id, at FROM verdicts WHERE id IN (SELECT value FROM json_each(?))",
-                    [json.dumps([key for one in rows for key in one.evidence])],
-                )
-            )
+            of_rows = "SELECT id, at FROM verdicts WHERE id IN (SELECT value FROM json_each(?))"
+            keys = json.dumps([key for one in rows for key in one.evidence])
+            verdicts = dict(index.execute(of_rows, [keys]))
         details = details_of(
             sample.identity, sample, {one.metric: one for one in rows},
             AnswerFile(self.run / VERDICTS, verdicts), Limits.share(TEXT_OF_ONE, 1),
@@ -269,6 +252,7 @@ class ReportView:
         return {"id": key, **details}
 
     def _read(self, name: str, at: int, n: int) -> list[bytes]:
+        """Lines of a file of the run folder from a place on."""
         with (self.run / name).open("rb") as stream:
             stream.seek(at)
             return list(islice(stream, n))
@@ -296,7 +280,7 @@ def _clauses(index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any
         return column
 
     conditions = ["row IN (SELECT value FROM json_each(?))"] * len(wanted.words)
-    values: list[Any] = [json.dumps(rows_with(index, word)) for word in wanted.words]
+    values: list[Any] = [json.dumps(_rows_with(index, word)) for word in wanted.words]
     if wanted.unscored == "any":
         conditions.append("n_unscored > 0")
     elif wanted.unscored:
@@ -312,3 +296,43 @@ def _clauses(index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any
     column = terms.get(wanted.sort) or metric(wanted.sort.removeprefix("m"))
     last = "" if wanted.sort in terms else f"{column} IS NULL, "
     return where, values, f"{last}{column}{direction}, row", len(known)
+
+
+def _write_texts(index: sqlite3.Connection, samples: Iterable[Iterable[str]]) -> None:
+    """Writes the texts of each sample, in small letters and UTF-8, and the rows that have them. A
+    long text stands there once, however many samples have it (a passage, an explanation)."""
+    index.executescript("CREATE TABLE texts (body BLOB); CREATE TABLE holders (row, text)")
+    numbers: dict[bytes, int | None] = {}
+    for row, texts in enumerate(samples):
+        found = list(texts)
+        short = "\n".join(text for text in found if len(text) < LONG)
+        bodies = {_folded(text) for text in (short, *found) if text is short or len(text) >= LONG}
+        for body in bodies:
+            key = hashlib.blake2b(body, digest_size=16).digest()
+            if key not in numbers:
+                inserted = index.execute("INSERT INTO texts VALUES (?)", (body,))
+                numbers[key] = inserted.lastrowid
+            index.execute("INSERT INTO holders VALUES (?, ?)", (row, numbers[key]))
+
+
+def _rows_with(index: sqlite3.Connection, word: str) -> list[int]:
+    """The rows that hold a word anywhere, also within other words, upper and lower case alike."""
+    holding = "SELECT rowid FROM texts WHERE instr(body, ?)"
+    rows = f"SELECT DISTINCT row FROM holders WHERE text IN ({holding}) ORDER BY row"
+    return [row for (row,) in index.execute(rows, (_folded(word),))]
+
+
+def _folded(text: str) -> bytes:
+    return text.lower().encode("utf-8", "replace")
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """All texts in a value of JSON, but the keys of its objects."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts_in(one)

@@ -1,10 +1,9 @@
-"""Makes files and views of large reports, and reads uploaded runs, in a process of its own: the
-server's other requests do not wait for it, and its memory is given back when it ends.
+"""Makes files and views of large reports, and reads uploaded runs, in a process of its own, whose
+memory is given back when it ends.
 
 ``python -m ragassay.service.views.separate_process`` reads JSON: a function of ragassay and its
 arguments. It writes the bytes that the function returns, or its value as JSON. Where it cannot, it
-exits with 2 (3 where the store is away) and says why.
-"""
+exits with 2 (3 where the store is away) and says why."""
 
 from __future__ import annotations
 
@@ -39,11 +38,8 @@ def make_file(make: Callable[..., bytes], store: Store, *reports: str, **argumen
     n = sum(max((one["n_total"] for one in metrics.values()), default=0) for metrics in headlines)
     if n < LARGE:
         return make(store, *reports, **arguments)
-    return run_in_process(
-        _made,
-        *(store.address, make.__module__, make.__name__, reports, arguments),
-        died="The process that made it died (memory?).",
-    )
+    call = (store.address, make.__module__, make.__name__, reports, arguments)
+    return run_in_process(_made, *call, died="The process that made it died (memory?).")
 
 
 def _made(address: str, module: str, name: str, reports: Any, arguments: Any) -> Any:
@@ -65,12 +61,9 @@ def run_in_process(function: Callable[..., Any], *arguments: Any, died: str) -> 
     ``died`` is said where it ends without a sentence."""
     call = [function.__module__, function.__name__, arguments]
     with _SLOTS:
-        process = subprocess.run(
-            [sys.executable, "-m", "ragassay.service.views.separate_process"],
-            input=json.dumps(call).encode(),
-            capture_output=True,
-            check=False,
-        )
+        words = [sys.executable, "-m", "ragassay.service.views.separate_process"]
+        sent = json.dumps(call).encode()
+        process = subprocess.run(words, input=sent, capture_output=True, check=False)
     if process.returncode:
         lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
         error = StoreUnavailable if process.returncode == 3 else RagassayError

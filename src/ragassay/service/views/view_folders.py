@@ -49,9 +49,8 @@ class Views:
         kept = self._place(report) / f"report.{form}"
         if not kept.exists():
             with self._beginning:
-                if kept not in self._files:
-                    self._files[kept] = self._begin(report, form, kept)
-                making = self._files[kept]
+                making = self._files.get(kept) or self._begin(report, form, kept)
+                self._files[kept] = making
             try:
                 making.result(None if waits else PATIENCE_S)
             except TimeoutError:
@@ -79,9 +78,9 @@ class Views:
         return future
 
     def keep(self, report: str, folder: Path) -> None:
-        """Moves a view that a worker made to its place."""
+        """Moves a view that was made to its place."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Who opened the report at once may have made it, or deleted the report.
+        # Another process may have been faster, or have deleted the report.
         with suppress(OSError, NotThere, Conflict):
             folder.rename(self._place(report))
 
@@ -101,23 +100,16 @@ class Views:
         return self._folder / f"{report}@{run_kept(self._store, report):.3f}"
 
     def _make(self, report: str, target: Path) -> None:
-        facts = report_facts(self._store, report)
-        archive = run_archive(self._store, report)
+        facts, archive = report_facts(self._store, report), run_archive(self._store, report)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = Path(tempfile.mkdtemp(prefix=f"{report}-", dir=self._folder))
         try:
             unpack(archive, made / RUN)
-            del archive
-            try:
-                run_in_process(
-                    build_view, str(made), report, facts, died="the process died (memory?)"
-                )
-            except RagassayError as error:
-                problem = str(error).replace(f"{made / RUN}", "its run folder")
-                raise RagassayError(f"The report cannot be shown: {problem}") from error
+            run_in_process(build_view, str(made), report, facts, died="the process died (memory?)")
             shutil.rmtree(target, ignore_errors=True)
-            # Another process may have been faster.
-            with suppress(OSError):
-                made.rename(target)
+            self.keep(report, made)
+        except RagassayError as error:
+            problem = str(error).replace(f"{made / RUN}", "its run folder")
+            raise RagassayError(f"The report cannot be shown: {problem}") from error
         finally:
             shutil.rmtree(made, ignore_errors=True)

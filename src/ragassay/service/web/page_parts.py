@@ -22,18 +22,14 @@ from ragassay.service.store.report_files import shown_time
 
 
 def duration(seconds: float) -> str:
-    """A time for people, roughly: 40 s, 3 min, 2 h 10 min."""
-    if seconds < 90:
-        return f"{math.ceil(seconds)} s"
-    hours, minutes = divmod(math.ceil(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    """A time for people, roughly: 40 s, 3 min, 130 min."""
+    return f"{math.ceil(seconds)} s" if seconds < 90 else f"{math.ceil(seconds / 60)} min"
 
 
 def rate(per_second: float) -> str:
     """How many records are done in a second, or in a minute where these are few."""
-    if per_second >= 2:
-        return f"{per_second:,.0f} records a second"
-    return f"{per_second * 60:,.0f} records a minute"
+    unit, n = ("second", per_second) if per_second >= 2 else ("minute", per_second * 60)
+    return f"{n:,.0f} records a {unit}"
 
 
 HERE = Path(__file__).parent

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ragassay.base.errors import RagassayError, UsageError
+from ragassay.client.service_shapes import Report
 from ragassay.engine.comparison.compare_runs import FORCE, UNPAIRED, compare
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.pages import comparison_parts
@@ -28,9 +29,8 @@ from ragassay.service.store.projects import get_task
 from ragassay.service.store.report_files import ReportForm, opened_report, report_suffix
 from ragassay.service.store.reports import get_report
 from ragassay.service.store.store_errors import NotThere
-from ragassay.service.views.report_view import RowQuery
+from ragassay.service.views.report_view import ReportView, RowQuery
 from ragassay.service.views.separate_process import make_file
-from ragassay.service.views.view_folders import Views
 from ragassay.service.web.page_parts import crumbs_of, page, rendered, task_page, wants_json
 
 router = APIRouter(include_in_schema=False)
@@ -69,28 +69,23 @@ def report_page(
     job = get_job(store, report.job_id) if report.job_id else None
     if not report.is_there:
         return task_page("reports/running.html.j2", *parts, report=report, job=job)
-    pieces = _views(request).open(report.id).pieces
+    pieces = _view(request, report).pieces
     return task_page("reports/report.html.j2", *parts, report=report, job=job, pieces=pieces)
 
 
 @router.post("/reports/{report_id}/cancel")
-def post_cancel(report: ReportToWrite, store: InStore) -> Response:
-    """Ends the job of a report."""
-    cancel_job(store, str(report.job_id))
-    return RedirectResponse(f"/reports/{report.id}", 303)
-
-
 @router.post("/reports/{report_id}/retry")
-def post_retry(report: ReportToWrite, store: InStore) -> Response:
-    """Does the job of a report again."""
-    retry_job(store, str(report.job_id))
+def post_act(report: ReportToWrite, request: Request, store: InStore) -> Response:
+    """Ends the job of a report, or does it again."""
+    act = cancel_job if request.url.path.endswith("/cancel") else retry_job
+    act(store, str(report.job_id))
     return RedirectResponse(f"/reports/{report.id}", 303)
 
 
 @router.get("/reports/{report_id}/samples")
 def report_rows(report: ReportToRead, request: Request, wanted: Wanted) -> dict[str, Any]:
     """A page of a report's samples, for the script of its page."""
-    return _views(request).open(report.id).find(wanted)
+    return _view(request, report).find(wanted)
 
 
 @router.get("/reports/{report_id}/samples/{row}", response_model=None)
@@ -103,7 +98,7 @@ def report_row(
 ) -> Response | dict[str, Any]:
     """A sample of a report: its details for a script, or its page for a person, with the ones
     before and after it in the list that it was reached from."""
-    view = _views(request).open(report.id)
+    view = _view(request, report)
     details = view.details(row)
     if details is None:
         raise NotThere("sample", str(row))
@@ -163,20 +158,15 @@ def compare_page(
     return HTMLResponse(made)
 
 
-def written_comparison_page(
-    store: Store, new: str, old: str, *, force: bool = False, unpaired: bool = False
-) -> bytes:
+def written_comparison_page(store: Store, new: str, old: str, **chosen: Any) -> bytes:
     """The page that compares two reports; options as of `write_report_comparison`."""
     task = get_task(store, get_report(store, new).task_id)
     with opened_report(store, new) as a, opened_report(store, old) as b:
-        parts = comparison_parts(compare(a, b, force=force, unpaired=unpaired), a, b)
-        crumbs = crumbs_of(store, task.project_id, task)
-        chosen = {"force": force, "unpaired": unpaired}
-        return rendered(
-            "reports/compared.html.j2", **parts, new=new, old=old, chosen=chosen, crumbs=crumbs
-        )
+        parts = comparison_parts(compare(a, b, **chosen), a, b)
+        parts |= {"crumbs": crumbs_of(store, task.project_id, task)}
+        return rendered("reports/compared.html.j2", **parts, new=new, old=old, chosen=chosen)
 
 
-def _views(request: Request) -> Views:
-    views: Views = request.app.state.views
-    return views
+def _view(request: Request, report: Report) -> ReportView:
+    """What the pages of a finished report read."""
+    return request.app.state.views.open(report.id)  # type: ignore[no-any-return]

@@ -1,12 +1,9 @@
-"""Computes one report in a process of its own, which can be interrupted.
+"""Computes one report in a process of its own, which can be interrupted, and which imports no
+database.
 
-``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
-(``view`` is the id and the facts of the report, where its pages are to be made, too; ``named`` are
-the words that names of the operator stand for), and writes lines of JSON: how far it is, and at the
-end the headline, or the error (``log`` is for the operator only).
-Its memory is given back when it ends, and it ends when its standard input does: a worker that was
-killed leaves no process behind. It imports no database: each report waits for the imports.
-"""
+It reads the options of a run, a line of JSON, and writes lines of JSON: how far it is, and at the
+end the headline, or the error (``log`` is for the operator only). It ends when its standard input
+does: a worker that was killed leaves no process behind."""
 
 from __future__ import annotations
 
@@ -77,16 +74,14 @@ def main() -> int:
 def _told_of(error: RagassayError | OSError) -> dict[str, str]:
     """What is told of an error: what a disk refused is the operator's."""
     cause = error if isinstance(error, OSError) else error.__cause__
-    if isinstance(error, LedgerError) and error.passing:
-        # The job begins again where the ledger is back; what was answered is kept.
-        return {"unavailable": str(error)}
     if isinstance(error, LedgerError):
+        # Where it is away only, the job begins again when it is back; what was answered is kept.
         problem = "the project's ledger takes no answer"
-    elif isinstance(cause, OSError):
-        problem = system_problem(cause)
-    else:
-        return {"error": str(error)}
-    return {"error": DISK.format(problem), "log": str(error)}
+        told = {"error": DISK.format(problem), "log": str(error)}
+        return {"unavailable": str(error)} if error.passing else told
+    if isinstance(cause, OSError):
+        return {"error": DISK.format(system_problem(cause)), "log": str(error)}
+    return {"error": str(error)}
 
 
 def _lacking(result: Result) -> str | None:
@@ -94,13 +89,9 @@ def _lacking(result: Result) -> str | None:
     summaries = [result.summary, *([result.consistency.summary] if result.consistency else [])]
     n = sum(one.n_missing for one in summaries)
     lacking = [f"{plural(n, 'score')} {either(n, 'is', 'are')} missing."] if n else []
+    metrics = [one for summary in summaries for one in summary.metrics.values()]
     for reason, why in _UNABLE.items():
-        empty = [
-            one.name
-            for summary in summaries
-            for one in summary.metrics.values()
-            if not one.n_scored and reason in one.unscored
-        ]
+        empty = [one.name for one in metrics if not one.n_scored and reason in one.unscored]
         lacking += [f"No score for {', '.join(empty)}: {why}."] if empty else []
     if is_incomplete(*summaries):
         lacking += result.summary.warnings[:2] or ["Nothing could be scored."]
@@ -113,12 +104,11 @@ def _teller(job: PreparedRun) -> Callable[[int], None]:
 
     def told(done: int) -> None:
         nonlocal last
-        if time.monotonic() - last < SECONDS:
-            return
-        last = time.monotonic()
-        usage = None if job.session is None else job.session.usage
-        calls, cost = (0, None) if usage is None else (usage.calls, usage.cost)
-        _tell(done=done, calls=calls, cost=cost)
+        if time.monotonic() - last >= SECONDS:
+            last = time.monotonic()
+            usage = None if job.session is None else job.session.usage
+            calls, cost = (0, None) if usage is None else (usage.calls, usage.cost)
+            _tell(done=done, calls=calls, cost=cost)
 
     return told
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
+import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +30,7 @@ from ragassay.engine.results.folders.run_folder import SUMMARY
 from ragassay.formats.native import write
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
-from ragassay.service.store.jobs import BEAT_S, CANCELLED, LEASE_S, Job, Queue, worker_name
+from ragassay.service.store.jobs import BEAT_S, CANCELLED, LEASE_S, Job, Queue
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import read_samples, samples_of_task
 from ragassay.service.store.report_files import report_facts
@@ -39,14 +42,10 @@ from ragassay.service.worker.report_process import DISK
 
 POLL_S = 1.0
 """Seconds between two looks into an empty queue."""
-
 GRACE_S = 120.0
 """Seconds that a report process has to end: answers in flight are paid, and it stores them."""
-
-
 MOST_SAID = 20_000
 """Characters of what a report process wrote to its standard error that the log shows."""
-
 FINAL_KEYS = ("headline", "lacking", "error", "unavailable")
 """The last message of a report process has one of these."""
 
@@ -75,7 +74,7 @@ class Worker:
 
     def __init__(self, store: Store, options: WorkerOptions) -> None:
         self._store, self._options = store, options
-        self.name = worker_name()
+        self.name = f"{socket.gethostname()[:30]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._queue = Queue(store, self.name, lease=options.lease)
         self._stopped = threading.Event()
 
@@ -125,14 +124,13 @@ class Worker:
             _log(f"job {job.id}: {problem}")
             self._stopped.wait(self._options.poll)
             self._persist(lambda: self._queue.give_back(job.id))
+        except RagassayError as problem:
+            self._fail(job, str(problem))
         except Exception as problem:
+            _log(f"job {job.id}: {problem!r}")
             why = f"A defect of ragassay: {type(problem).__name__}: {problem}."
             if isinstance(problem, OSError):
                 why = DISK.format(system_problem(problem))
-            if isinstance(problem, RagassayError):
-                why = str(problem)
-            else:
-                _log(f"job {job.id}: {problem!r}")
             self._fail(job, why)
         finally:
             self._clear(job)
@@ -156,6 +154,8 @@ class Worker:
                 keep_run(connection, str(job.report_id), archive, headline)
 
     def _fail(self, job: Job, why: str) -> None:
+        """Ends a job without a result."""
+
         def end() -> None:
             with self._store.writing() as connection:
                 self._queue.end(connection, job.id, why)
@@ -198,14 +198,10 @@ class _ReportJob:
         self.progress = Progress(total=n_written if limit is None else min(n_written, limit))
         if not self._beat():
             return None
-        options = {
-            **run_options(self._store, task, report.options),
-            "data": str(data),
-            "output": str(output),
-            "ledger": self._store.ledger(task.project_id),
-            "named": self._store.models.words,
-            **self._job.arguments,
-        }
+        options = run_options(self._store, task, report.options)
+        options |= {"data": str(data), "output": str(output), **self._job.arguments}
+        options["ledger"] = self._store.ledger(task.project_id)
+        options["named"] = self._store.models.words
         if self._options.views is not None:
             options["view"] = [report.id, report_facts(self._store, report.id)]
         with tempfile.TemporaryFile("w+", errors="replace") as said:
@@ -246,12 +242,8 @@ class _ReportJob:
         where it was interrupted."""
         process = subprocess.Popen(
             [sys.executable, "-m", "ragassay.service.worker.report_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=said,
-            text=True,
-            cwd=self._folder,
-        )
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, cwd=self._folder,
+        )  # fmt: skip
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(options) + "\n")
         process.stdin.flush()
@@ -261,15 +253,14 @@ class _ReportJob:
         reader.start()
         goes_on = True
         try:
-            while process.poll() is None:
+            while goes_on and process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(self._options.beat if not stopped.is_set() else 0.1)
+                    process.wait(0.1 if stopped.is_set() else self._options.beat)
                 goes_on = not stopped.is_set() and self._beat()
-                if not goes_on:
-                    process.send_signal(signal.SIGINT)
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(GRACE_S)
-                    break
+            if not goes_on:
+                process.send_signal(signal.SIGINT)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(GRACE_S)
         finally:
             process.kill()
             process.wait()
@@ -289,6 +280,7 @@ class _ReportJob:
             return True
 
     def _listen(self, lines: Any, final: dict[str, Any]) -> None:
+        """Takes what the process says: how far it is, and its last message."""
         for line in lines:
             with suppress(json.JSONDecodeError):
                 message = json.loads(line)
@@ -296,11 +288,11 @@ class _ReportJob:
                 if "log" in message:
                     _log(f"job {self._job.id}: {message['log']}")
                 if "done" in message:
-                    self.progress = Progress(
-                        **message,
-                        total=self.progress.total,
-                        seconds=time.monotonic() - self._begun,
-                    )
+                    facts = {
+                        "total": self.progress.total,
+                        "seconds": time.monotonic() - self._begun,
+                    }
+                    self.progress = Progress(**message, **facts)
                 if "headline" in message:
                     self.progress.done = self.progress.total
 

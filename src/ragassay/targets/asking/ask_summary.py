@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base.counts import either, grouped, plural
-from ragassay.base.errors import did_you_mean
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.reports.model import Column, Report, lines, table
@@ -25,7 +24,6 @@ from ragassay.targets.asking.system import (
     STOPPED,
     distinct_failures,
 )
-from ragassay.targets.reply_shapes import NAMES, PASSAGE_SCORES
 from ragassay.targets.target import Target
 
 PERCENTILES = (50, 90, 95, 99)
@@ -45,8 +43,7 @@ class AskSummary:
             many there are, the most frequent first.
         latency, first_token: seconds, by percentile (``p50``); empty where there are none.
         input_tokens, output_tokens, cost: of the answers that tell them; ``None`` where none does.
-        notes: of measurements that are missing, of keys of replies that were not read, and of
-            queries that had failed before.
+        notes: of measurements that are missing, and of queries that had failed before.
     """
 
     system: str
@@ -113,7 +110,7 @@ def summarise(
 
 
 def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
-    """What measurements are missing, which keys were not read, what had failed before."""
+    """What measurements are missing, and what had failed before."""
     asked = [sample.metadata[ASKED] for sample in samples]
     places = grouped(
         ((name, one["place"]), f"{one['found']} (query {sample.id!r})")
@@ -121,30 +118,20 @@ def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
         for name, one in sample.metadata[ASKED].get("unread", {}).items()
     )
     for (name, place), found in places.items():
-        kind = "ask_unread_scores" if name == PASSAGE_SCORES else "ask_unread"
-        yield Note(kind, {"n": len(found), "what": name, "place": place, "found": found[0]})
-    keys = grouped((tuple(one.metadata[ASKED].get("not_read", ())), one.id) for one in samples)
-    for unknown, ids in keys.items():
-        hints = [f"{one!r}: {hint} " for one in unknown if (hint := did_you_mean(one, NAMES))]
-        if unknown:
-            yield Note(
-                "ask_keys_not_read",
-                {"n": len(ids), "keys": ", ".join(map(repr, unknown)), "query": repr(ids[0]),
-                 "hints": "".join(hints), "known": ", ".join(NAMES)},
-            )  # fmt: skip
+        facts = {"n": len(found), "what": name, "place": place, "found": found[0]}
+        yield Note("ask_unread", facts)
     n_answered = sum(one.answer is not None for one in samples)
     missing = Counter(path for one in asked for path in one.get("not_found", {}).items())
     for (path, file), n in missing.items():
         if n == n_answered:
             yield Note("ask_path_never_fits", {"n": n, "path": path, "file": file})
     what = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
+    facts = {"total": len(samples), "what": what}
     if n := len(_values(asked, FAILED_BEFORE)):
-        yield Note("ask_failed_before", {"n": n, "total": len(samples), "what": what})
+        yield Note("ask_failed_before", {**facts, "n": n})
     if reasons := _values(asked, NOT_ASKED):
-        yield Note(
-            "ask_not_asked_again",
-            {"n": len(reasons), "total": len(samples), "what": what, "why": reasons[0].rstrip(".")},
-        )
+        why = {"n": len(reasons), "why": reasons[0].rstrip(".")}
+        yield Note("ask_not_asked_again", {**facts, **why})
 
 
 def _percentiles(values: Sequence[float]) -> dict[str, float]:
@@ -289,9 +276,8 @@ class Answers:
 
 
 class Arriving:
-    """The samples of a system, in their order, while they come. Read by any thread, and as often as
-    wanted: who reads waits for what is not there yet, and gets the error that ended the asking.
-    """
+    """The samples of a system, in their order, while they come. Read by any thread, as often as
+    wanted: who reads waits for what is not there yet, and gets the error that ended the asking."""
 
     def __init__(self) -> None:
         self.samples: list[Sample] = []

@@ -1,8 +1,6 @@
 """A system as a run asks it: within which limits, for how much, when it is given up; the request
-that is made of a query, and the sample that comes of it.
-
-What is recorded of each asking stands in ``metadata.asked`` of its sample.
-"""
+that is made of a query, and the sample that comes of it, whose ``metadata.asked`` says what it
+took."""
 
 from __future__ import annotations
 
@@ -57,10 +55,9 @@ _WRITTEN = 1_000
 
 _UNTOLD = {
     "dollars": "what an answer costs. Let it tell that in US dollars: in a mapping file "
-    "'usage: {cost: PATH}', of a function, command or tool the key 'cost' beside 'answer'.",
+    "'usage: {cost: PATH}', else the key 'cost' beside 'answer'.",
     "tokens": "how many an answer takes. Let it tell that: in a mapping file 'usage: "
-    "{input_tokens: PATH, output_tokens: PATH}', of a function, command or tool 'usage' with these "
-    "keys beside 'answer'.",
+    "{input_tokens: PATH, output_tokens: PATH}', else 'usage' with these keys beside 'answer'.",
 }
 """What a system does not tell of its answers, and how it can, by the unit of the budget."""
 
@@ -73,9 +70,8 @@ _VARYING = re.compile(
 
 @dataclass
 class System:
-    """A target, and how it is asked: by a sender with limits and retries, with its answers in the
-    ledger, and an account (``None``: as much as it takes). ``facts`` are recorded with each of its
-    answers."""
+    """A target, and how it is asked: limits and retries, its answers in the ledger, an account
+    (``None``: as much as it takes). ``facts`` are recorded with each of its answers."""
 
     target: Target
     sender: Sender
@@ -129,11 +125,8 @@ def distinct_failures(details: Iterable[str]) -> list[tuple[str, int]]:
 
 
 class SystemAccount(Account):
-    """What one system may spend of a budget that all share, by what its answers took so far.
-
-    Until the first answer shows what one takes, the first request reserves all that is left, so
-    that no other is sent beside it (unless its model has a list price).
-    """
+    """What one system may spend of a budget that all share, by what its answers took so far. Until
+    the first answer shows that, one request is sent alone (unless its model has a list price)."""
 
     _dearest: float | None = None
     _longest: int | None = None
@@ -193,16 +186,9 @@ class SystemAccount(Account):
 
     def spent(self, dollars: float | None, tokens: int) -> Stopped:
         """Why a request does not fit any more, and what to do."""
-        budget, next_one = self.budget, ""
-        if budget.dollars is not None and budget.spent_dollars < budget.dollars:
-            next_one = f"; the next answer may take ${dollars:.2g}"
-        elif budget.tokens is not None and budget.spent_tokens < budget.tokens:
-            next_one = f"; the next answer may take {tokens:,} tokens"
-        sentence = (
-            f"the budget is spent ({budget.describe()}{next_one}). The same command asks what is "
-            "missing, with a budget of its own."
-        )
-        return Stopped(Reason.BUDGET, sentence)
+        spent = f"the budget is spent ({self.budget.describe()}), or too little is left"
+        again = "The same command asks what is missing, with a budget of its own."
+        return Stopped(Reason.BUDGET, f"{spent}. {again}")
 
 
 ASKED = "asked"
@@ -238,10 +224,8 @@ def questions_of(samples: Sequence[Sample]) -> list[Sample]:
         bare = replace(sample, metadata=metadata, **_NO_SYSTEM)
         first = queries.setdefault(sample.id, bare)
         if (first.query, first.history) != (bare.query, bare.history):
-            raise UsageError(
-                f"Two records with the id {sample.id!r} ask different things: {first.query!r} and "
-                f"{bare.query!r}. Give each query an id of its own."
-            )
+            two = f"{first.query!r} and {bare.query!r}. Give each query an id of its own."
+            raise UsageError(f"Two records with the id {sample.id!r} ask different things: {two}")
     if not queries:
         raise UsageError("There is no query to ask.")
     return list(queries.values())
@@ -262,9 +246,8 @@ def read(record: str) -> Sample:
 
 @dataclass
 class AskedQuery:
-    """The asking of a query, once, of one system. ``facts`` are recorded of it before anything is
-    measured; the request is ``None`` while an earlier turn has no answer; ``before`` are its
-    failures in earlier runs, where they count."""
+    """The asking of a query, once, of one system. The request is ``None`` while an earlier turn has
+    no answer; ``before`` are its failures in earlier runs."""
 
     query: Sample
     repeat: int
@@ -289,7 +272,6 @@ class AskedQuery:
             FAILED_BEFORE: self.before.times or None,
             "version": reply.version or None,
             "unread": dict(reply.unread) or None,
-            "not_read": list(reply.not_read) or None,
             "not_found": dict(reply.not_found) or None,
             "at": round(at, 3),
         }
@@ -301,11 +283,8 @@ class AskedQuery:
         try:
             return native.dump(stored).decode()
         except InputError as error:
-            raise foreign(
-                f"{self.system.target.url}: the reply cannot be kept, because a text in it is no "
-                "Unicode (half a pair of surrogates). Correct how the system cuts or decodes its "
-                "texts."
-            ) from error
+            why = "the reply cannot be kept: a text in it is no Unicode (half a surrogate pair)"
+            raise foreign(f"{self.system.target.url}: {why}. Correct how it cuts texts.") from error
 
     def answered(self, stored: Sample) -> Sample:
         """The query with the answer that a ledger keeps."""

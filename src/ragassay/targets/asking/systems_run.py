@@ -58,16 +58,13 @@ class _Interrupted(Exception):  # noqa: N818 - it is a signal
 
 class SystemsRun:
     """Asks every query of every system in a thread of its own while the block runs, and makes a
-    sample of each answer.
-
-    The end of the block waits for the last answer; an error in it stops the asking, and waits for
-    what is in flight, because that is paid for. The files appear when all is asked.
+    sample of each answer. The end of the block waits for the last answer; an error in it stops the
+    asking, and waits for what is in flight, because that is paid for. The files appear when all is
+    asked.
 
     For each query and repeat the systems are asked one right after the other, in turns first, so
-    that load and drift hit them alike. What the ledger holds is not asked.
-
-    While an answer is being kept, the next query is asked already: a commit takes as long as some
-    systems do. There are never more answers that are not kept yet than twice the concurrency.
+    that load and drift hit them alike. While an answer is being kept, the next query is asked
+    already, and never more than twice the concurrency.
 
     Attributes:
         arriving: the samples of each system.
@@ -146,12 +143,10 @@ class SystemsRun:
         error: BaseException | None = None
         try:
             with ExitStack() as files:
-                streams = {
-                    name: files.enter_context(
-                        native.packed(files.enter_context(atomic(path)), path)
-                    )
-                    for name, path in self.files.items()
-                }
+                streams = {}
+                for name, path in self.files.items():
+                    packed = native.packed(files.enter_context(atomic(path)), path)
+                    streams[name] = files.enter_context(packed)
                 async with AsyncExitStack() as stack:
                     await self._open(stack)
                     units = self._units()
@@ -181,11 +176,9 @@ class SystemsRun:
             stack.push_async_callback(system.target.close)
             await system.target.open()
             if options.gold_passages and not system.target.takes_passages:
-                raise UsageError(
-                    f"The target {system.target.url} takes no passages, so it cannot be given the "
-                    "gold ones. Give it a place for them ({{passages}} in a mapping file, a "
-                    "parameter called passages)."
-                )
+                why = f"The target {system.target.url} takes no passages, so it cannot be given the"
+                do = "Give it {{passages}} in a mapping file, or a parameter called passages"
+                raise UsageError(f"{why} gold ones. {do}.")
         for query, system in product(self._queries[: options.warm_up], self._systems):
             await self._warm_up(system, query)
 
@@ -220,11 +213,8 @@ class SystemsRun:
             await sender.send(request.body(), ignore, Tally())
 
     def _units(self) -> Iterator[_Unit]:
-        """What one worker takes at a time.
-
-        Queries that failed in earlier runs come last, those that failed more often after the
-        others: failures in a row may end a run, and each run is to get further than the last.
-        """
+        """What one worker takes at a time. Queries that failed in earlier runs come last: failures
+        in a row may end a run, and each run is to get further than the last."""
         order = list(range(len(self._systems)))
         units = [(query, at) for at in range(self._options.repeat) for query in self._queries]
         if not self._options.refresh:
@@ -258,11 +248,8 @@ class SystemsRun:
             self.arriving[name].samples.append(sample)
 
     async def _ask(self, at: int, query: Sample, repeat: int) -> asyncio.Future[Sample]:
-        """Asks a system, unless that was begun before.
-
-        Returns:
-            The answer as a sample, once it is kept, or the failure.
-        """
+        """Asks a system, unless that was begun before; the answer, once it is kept, or the
+        failure."""
         key, system = (at, query.id, repeat), self._systems[at]
         if key in self._begun:
             return self._samples[key]

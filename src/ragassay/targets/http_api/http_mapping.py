@@ -19,7 +19,7 @@ from ragassay.base.errors import InputError
 from ragassay.base.json_paths import EVERY, NOTHING, JsonPath, PathError
 from ragassay.base.yaml_files import marked, text_of, value_of
 from ragassay.base.yaml_positions import validated
-from ragassay.targets.target import Request, without_secrets
+from ragassay.targets.target import Request
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _SLOT = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
@@ -160,24 +160,15 @@ def read_mapping(path: Path) -> HttpMapping:
     mapping = validated(content, content.value, HttpMapping)
     for place, slot in slots_in(mapping):
         if slot not in _SLOTS[:-1] and not slot.startswith("metadata."):
-            raise content.wrong(
-                place,
-                f"there is nothing to fill in for '{{{{{slot}}}}}'",
-                f"There are {', '.join(_SLOTS)}.",
-            )
+            problem = f"there is nothing to fill in for '{{{{{slot}}}}}'"
+            raise content.wrong(place, problem, f"There are {', '.join(_SLOTS)}.")
     if not any(slot in ("query", "messages") for _, slot in slots_in(mapping)):
-        is_get = mapping.method == "GET"
-        way = 'params: {q: "{{query}}"}' if is_get else 'body: {question: "{{query}}"}'
-        raise InputError(
-            "does not send the query: neither url nor params nor body contains {{query}} or "
-            "{{messages}}",
-            path=path,
-            hint=f"Write {{{{query}}}} where the endpoint takes the question, such as `{way}`.",
-        )
+        problem = "does not send the query: no {{query}} or {{messages}} in url, params or body"
+        hint = 'Write {{query}} where the endpoint takes it, as in `body: {question: "{{query}}"}`.'
+        raise InputError(problem, path=path, hint=hint)
     if mapping.end_mark is not None and mapping.stream is None:
-        raise content.wrong(
-            ("end_mark",), "is for streams only", "Add `stream: sse` or `stream: lines`."
-        )
+        hint = "Add `stream: sse` or `stream: lines`."
+        raise content.wrong(("end_mark",), "is for streams only", hint)
     for name, value in {"url": mapping.url, **mapping.headers}.items():
         for variable in unset(value):
             place = ("url",) if name == "url" else ("headers", name)
@@ -215,32 +206,14 @@ def with_environment(text: str) -> str:
     return _VARIABLE.sub(lambda one: os.environ.get(one[1]) or one[2] or "", text)
 
 
-def shown_url(template: str) -> str:
-    """A URL as messages show it: without its user, password and query, and with the names of the
-    variables of its path in place of their values, any of which may be a secret."""
-    return without_secrets(_divided(template)[0])
-
-
 def secrets_in_url(template: str) -> list[str]:
-    """What of a URL no message may hold: the values of the variables of its path and query, and the
-    password, as it is written and as it is sent."""
+    """What of a URL no message may hold: the values of its variables, and the password, as it is
+    written and as it is sent."""
     user = urlsplit(with_environment(template).partition("?")[0]).netloc.rpartition("@")[0]
     _, colon, password = user.partition(":")
     basic = base64.b64encode(unquote(user).encode()).decode()
-    values = [os.environ.get(name, "") for name in _divided(template)[1]]
+    values = [os.environ.get(name, "") for name, _ in _VARIABLE.findall(template)]
     return [*filter(None, values), *((password, unquote(password), basic) if colon else ())]
-
-
-def _divided(template: str) -> tuple[str, list[str]]:
-    """A URL with the values of the variables of its origin, and the names of the others."""
-    url, names, at = "", [], 0
-    for one in _VARIABLE.finditer(template):
-        url += template[at : one.start()]
-        in_path = "/" in url.partition("://")[2]
-        url += f"${{{one[1]}}}" if in_path else with_environment(one[0])
-        names += [one[1]] * in_path
-        at = one.end()
-    return url + template[at:], names
 
 
 def secrets_in(text: str) -> list[str]:
@@ -249,11 +222,8 @@ def secrets_in(text: str) -> list[str]:
 
 
 def filled(value: Any, request: Request) -> Any:
-    """A template (a text, list or mapping) with a request's parts in it.
-
-    A text that is one slot becomes the part itself (a list, a number); within a longer text a part
-    is written as text. What a query lacks (``{{metadata.NAME}}``) is null.
-    """
+    """A template with a request's parts in it. A text that is one slot becomes the part itself (a
+    list, a number); what a query lacks (``{{metadata.NAME}}``) is null."""
     if isinstance(value, dict):
         return {key: filled(item, request) for key, item in value.items()}
     if isinstance(value, list):
@@ -279,10 +249,8 @@ def _part(name: str, request: Request) -> Any:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, list):
-        return "\n".join(
-            f"{one['role']}: {one['content']}" if isinstance(one, dict) else str(one)
-            for one in value
-        )
+        lines = (f"{x['role']}: {x['content']}" if isinstance(x, dict) else str(x) for x in value)
+        return "\n".join(lines)
     return "" if value is None else str(value)
 
 

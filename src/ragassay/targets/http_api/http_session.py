@@ -1,8 +1,6 @@
-"""Connections to a system under test, and the events of its replies as they come.
-
-The client is aiohttp: with 64 requests in flight it takes a quarter of httpx2's time for each, and
-that time is what limits how fast a system can be asked (``benchmarks/ask.py``).
-"""
+"""Connections to a system under test, and the events of its replies as they come. The client is
+aiohttp: with 64 requests in flight it takes a quarter of httpx2's time for each
+(``benchmarks/ask.py``)."""
 
 from __future__ import annotations
 
@@ -26,11 +24,9 @@ if TYPE_CHECKING:
 def open_session(
     url: str, shown: str, headers: Mapping[str, str], method: str
 ) -> aiohttp.ClientSession:
-    """A session that talks to one origin only. The caller has the deadlines and the limits.
-
-    A redirect to another origin is an `EndpointError`, and so is one that takes another method and
-    leaves the body of the request out. A URL that is none of HTTP is a `ValueError`.
-    """
+    """A session that talks to one origin only; the caller has the deadlines and the limits. A
+    redirect elsewhere, or without the body, is an `EndpointError`; a URL that is none of HTTP a
+    `ValueError`."""
     import aiohttp
     from yarl import URL
 
@@ -45,17 +41,13 @@ def open_session(
         if request.url.origin() != home:
             raise redirected(shown, request.url.origin(), "target")
         if request.method != method:
-            raise RefusedAddressError(
-                Reason.REFUSED,
-                f"{shown} redirects to {request.url.path}, where a client sends {request.method} "
-                f"without the query. If that is the right place, write it into 'url'.",
-            )
+            detail = f"{shown} redirects to {request.url.path}, without the query"
+            raise RefusedAddressError(Reason.REFUSED, f"{detail}. Write that into 'url'.")
         return await send(request)
 
+    ssl_context = _certificates() if place.scheme == "https" else True
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            limit=0, ssl=_certificates() if place.scheme == "https" else True
-        ),
+        connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers=headers,
         middlewares=(stay,),

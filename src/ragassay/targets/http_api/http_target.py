@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragassay import formats
 from ragassay.base.errors import UsageError
 from ragassay.base.json_paths import NOTHING, PathError
 from ragassay.base.score import Reason
@@ -29,7 +28,6 @@ from ragassay.targets.http_api.http_mapping import (
     paths_text,
     secrets_in,
     secrets_in_url,
-    shown_url,
     slots_in,
     texts_joined,
     value_at,
@@ -44,6 +42,7 @@ from ragassay.targets.target import (
     Request,
     Stopwatch,
     Target,
+    without_secrets,
 )
 from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.endpoints.endpoint_errors import may_pass, passing, unreached
@@ -65,13 +64,8 @@ _REFUSALS = dict.fromkeys((403, 404, 405, 407), RefusedAddressError) | {401: Ref
 
 
 class HttpTarget(Target):
-    """An endpoint that a mapping describes.
-
-    Args:
-        origin: what messages name as the place of the mapping: a file, or ``--target``.
-        key: sent as ``Authorization: Bearer``, beside the mapping's headers.
-        price: of the model, where the reply gives tokens and no cost.
-    """
+    """An endpoint that a mapping describes. ``origin`` is what messages name as the mapping's
+    place; ``price`` is for replies that give tokens and no cost."""
 
     def __init__(
         self,
@@ -83,14 +77,12 @@ class HttpTarget(Target):
         price: Price | None = None,
     ) -> None:
         if find_spec("aiohttp") is None:
-            raise UsageError(
-                "A target over HTTP needs the aiohttp package: pip install 'ragassay[llm]'."
-            )
+            raise UsageError("A target over HTTP needs aiohttp: pip install 'ragassay[llm]'.")
         variables = {one for value in mapping.headers.values() for one in secrets_in(value)}
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]
         first = self._secrets[0] if self._secrets else NO_KEY
-        super().__init__(name, shown_url(mapping.url), first)
+        super().__init__(name, without_secrets(mapping.url), first)
         self.mapping, self._origin, self.price = mapping, origin, price
         self._url = with_environment(mapping.url)
         bearer = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
@@ -130,10 +122,8 @@ class HttpTarget(Target):
             headers = {**types, **self._headers}
             self._session = open_session(self._url, self.url, headers, self.mapping.method)
         except ValueError as error:
-            raise UsageError(
-                f"{self.url} is no address of HTTP ({error}). Correct 'url' in {self._origin}: it "
-                "is written like http://localhost:8000/ask."
-            ) from None
+            do = f"Correct 'url' in {self._origin}: it is written like http://localhost:8000/ask."
+            raise UsageError(f"{self.url} is no address of HTTP ({error}). {do}") from None
 
     async def close(self) -> None:
         """Ends the connections."""
@@ -177,10 +167,9 @@ class HttpTarget(Target):
         values: list[Any] = []
         pieces: list[str] = []
         raw, ended = "", False
+        is_sse = self.mapping.stream == "sse"
         try:
-            async for event in events_of(
-                response, self.url, server_sent=self.mapping.stream == "sse"
-            ):
+            async for event in events_of(response, self.url, server_sent=is_sse):
                 if event.text.strip() == DONE:
                     self._ends_in_done = ended = True
                     break
@@ -204,11 +193,9 @@ class HttpTarget(Target):
             self._refuse_cut()
         if not pieces:
             events = f"its first is {shown(raw)!r}" if raw else "there are none"
-            path = paths_text(self.mapping.answer)
-            raise foreign(
-                f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
-                f"'answer' or 'stream' in {self._origin}."
-            )
+            path = f"the path answer ({paths_text(self.mapping.answer)})"
+            do = f"Correct 'answer' or 'stream' in {self._origin}."
+            raise foreign(f"{self.url} sent no event with {path}: {events}. {do}")
         return self._made("".join(pieces), values)
 
     def _event(self, event: Event, last: bool) -> Any:
@@ -227,11 +214,8 @@ class HttpTarget(Target):
     def _refuse_cut(self) -> None:
         """Raises where a stream that is over should have had a mark of its end."""
         if self.mapping.end_mark is not None:
-            mark = paths_text(self.mapping.end_mark)
-            raise self._cut(
-                f"the mark of its end ({mark}, end_mark in {self._origin}) did not come. "
-                "Correct end_mark if streams of this system end in another way"
-            )
+            mark = f"{paths_text(self.mapping.end_mark)}, end_mark in {self._origin}"
+            raise self._cut(f"the mark of its end ({mark}) did not come")
         if self._ends_in_done:
             raise self._cut(f"{DONE} did not come, with which its other streams ended")
 
@@ -264,10 +248,8 @@ class HttpTarget(Target):
         version = measured("version", mapping.version)
         for name, value in (("passages", passages), ("citations", citations)):
             if value is not None and not isinstance(value, list):
-                raise foreign(
-                    f"{self.url} has no list at the path {name}, but {shown(str(value))!r}. "
-                    f"Correct '{name}' in {self._origin}."
-                )
+                found = f"no list at the path {name}, but {shown(str(value))!r}"
+                raise foreign(f"{self.url} has {found}. Correct '{name}' in {self._origin}.")
         reply = made_reply(
             answer,
             passages,
@@ -276,15 +258,14 @@ class HttpTarget(Target):
             places={part: paths_text(path) for part, path in self._usage_paths.items()},
             version=str(version or ""),
             how={
-                "answer": f"Correct 'answer' ({paths_text(mapping.answer)}) in {self._origin}: "
-                f"the path finds {formats.kind(answer)}.",
+                "answer": f"Correct 'answer' ({paths_text(mapping.answer)}) in {self._origin}.",
                 "passages": f"Correct 'passages' or 'passage' in {self._origin}.",
             },
         )
         if reply.cost is None and self.price is not None and reply.counted:
             cost = self.price.cost(reply.input_tokens, reply.output_tokens)
             reply = replace(reply, cost=cost)
-        return replace(reply, not_found=not_found) if not_found else reply
+        return replace(reply, not_found=not_found)
 
     def _last(self, values: list[Any], name: str, paths: Paths) -> Any:
         """What a path finds in the last value that has it; ``None`` for nothing."""
@@ -295,11 +276,9 @@ class HttpTarget(Target):
         try:
             return find_first(values, paths)
         except PathError as error:
-            raise foreign(
-                f"{self.url}: the path {name} ({paths_text(paths)}) finds nothing, because "
-                f"{error}. Correct '{name}' in {self._origin}, or end the path in ? if it may be "
-                "missing."
-            ) from None
+            do = f"Correct '{name}' in {self._origin}, or end the path in ? if it may be missing."
+            path = f"the path {name} ({paths_text(paths)})"
+            raise foreign(f"{self.url}: {path} finds nothing, because {error}. {do}") from None
 
     def _refuse_failure(self, value: Any) -> None:
         """Raises where the reply says that the system failed."""
@@ -318,9 +297,8 @@ class HttpTarget(Target):
             text = content.decode("utf-8", "replace")
             is_page = re.match(r"\s*<(!doctype|html)", text, re.I)
             kind, words = ("HTML", _TAG.sub(" ", text)) if is_page else ("what is no JSON", text)
-            raise foreign(
-                f"{self.url} answered with {kind}: {shown(words)!r}. Check 'url' in {self._origin}."
-            ) from None
+            came = f"answered with {kind}: {shown(words)!r}"
+            raise foreign(f"{self.url} {came}. Check 'url' in {self._origin}.") from None
 
     def _status(self, status: int, headers: Mapping[str, str], content: bytes) -> EndpointError:
         message = shown(_TAG.sub(" ", content.decode("utf-8", "replace"))) or "it gave no reason"
@@ -331,6 +309,7 @@ class HttpTarget(Target):
         return _REFUSALS.get(status, EndpointError)(Reason.REFUSED, detail)
 
     def _advice(self, status: int) -> str:
+        """What to do where a request is refused."""
         if status in _NO_ACCESS:
             if self.key:
                 return self.key.advice
@@ -341,6 +320,7 @@ class HttpTarget(Target):
         return f"Check '{key}' in {self._origin}."
 
     def _hidden(self, content: bytes) -> bytes:
+        """A reply without the secrets that were sent."""
         for secret in self._secrets:
             content = secret.hidden_in_bytes(content)
         return content

@@ -26,7 +26,7 @@ from ragassay.client.clients import AsyncClient, Client
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> Iterator[Service]:
     """A service with its worker."""
     folder = tmp_path_factory.mktemp("service") / "data"
     with serving(folder, "--judge", "offline", "--judge", "gone=http://127.0.0.1:9/v1#m") as made:
@@ -78,10 +78,9 @@ def test_the_example_of_the_published_client_runs(client: Client, tmp_path: Path
 def test_the_example_of_the_page_runs_as_it_is_printed(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "service.md"
+    page = Path(__file__).resolve().parents[3] / "docs" / "service.md"
     (body,) = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     monkeypatch.setenv("RAGASSAY_URL", f"http://127.0.0.1:{service.port}")
-    monkeypatch.setenv("RAGASSAY_POLLING", "0.1")
     monkeypatch.chdir(tmp_path)
     exec(body, {})
     assert (tmp_path / "reports" / "november.xlsx").is_file()
