@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from ragassay.transport.limits import (
     ALIKE_IN_A_ROW,
     AUTH_IN_A_ROW,
     IN_A_ROW,
-    START,
     Breaker,
     Limiter,
 )
@@ -82,15 +80,6 @@ async def test_a_healthy_endpoint_is_asked_at_almost_full_pace_from_the_start(
     assert await endpoint.calls(2000) <= 1.03 * 2000 * 0.2 / 64
 
 
-@in_virtual_time
-async def test_the_first_requests_set_out_one_after_the_other(loop: VirtualLoop) -> None:
-    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-    await endpoint.calls(2000)
-    begun = [when for when, _ in endpoint.sent[:64]]
-    assert all(later - earlier >= 0.0005 - 1e-9 for earlier, later in pairwise(begun))
-    assert begun[-1] - begun[0] < 0.05
-
-
 def test_a_limiter_goes_on_where_an_event_loop_ended_right_after_its_first_request() -> None:
     limiter = Limiter(4)
 
@@ -106,29 +95,12 @@ def test_a_limiter_goes_on_where_an_event_loop_ended_right_after_its_first_reque
 
 
 @in_virtual_time
-async def test_concurrency_begins_low_enough_for_a_small_endpoint_and_doubles(
-    loop: VirtualLoop,
-) -> None:
-    limiter = Limiter(500, clock=loop.time)
-    endpoint = Endpoint(loop, limiter)
-    work = asyncio.ensure_future(endpoint.calls(3000))
-    seen = []
-    for _ in range(5):
-        await asyncio.sleep(0.15)
-        seen.append(limiter.active)
-        await asyncio.sleep(0.05)
-    assert seen == [START, 2 * START, 4 * START, 500, 500]
-    await work
-
-
-@in_virtual_time
 async def test_an_endpoint_that_takes_few_at_once_is_found_out(loop: VirtualLoop) -> None:
     endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
     endpoint.capacity = 10
     await endpoint.calls(600)
     assert endpoint.answered == 600
-    # The first few too many tell, before a whole wave is out; later waves probe by two.
-    assert endpoint.turned_away < 100
+    assert endpoint.turned_away < 160, "later waves probe by two"
 
 
 @in_virtual_time
@@ -140,8 +112,8 @@ async def test_a_wave_that_is_turned_away_halves_the_concurrency_once(loop: Virt
             await asyncio.sleep(0.2)
             limiter.throttled()
 
-    await asyncio.gather(*(away() for _ in range(START)))
-    assert limiter.limit in (START // 2, START // 2 - 1)
+    await asyncio.gather(*(away() for _ in range(64)))
+    assert limiter.limit in (32, 31)
     await asyncio.gather(*(away() for _ in range(4)))
     assert limiter.limit in (1, 2), "a second wave is a second sign, of what was in flight"
 
@@ -218,10 +190,10 @@ async def test_who_came_back_when_told_and_is_turned_away_again_halves_the_concu
             await asyncio.sleep(0.2)
             limiter.throttled(1.0, again=begun)
 
-    await asyncio.gather(*(away(False) for _ in range(START)))
+    await asyncio.gather(*(away(False) for _ in range(64)))
     assert limiter.limit == 64
-    await asyncio.gather(*(away(True) for _ in range(START)))
-    assert limiter.limit in (START // 2, START // 2 - 1)
+    await asyncio.gather(*(away(True) for _ in range(64)))
+    assert limiter.limit in (32, 31)
 
 
 @in_virtual_time

@@ -16,7 +16,6 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question, example_of
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
@@ -719,36 +718,6 @@ def test_a_judge_works_on_one_event_loop_after_the_other(server: LLMServer, benc
         scope = asker.scope()
         assert answered(asker.submit(scope.verdict(GRADE, 0)).result())
         assert asker.usage.calls == 1 and asker.usage.questions == 1
-
-
-def test_questions_that_wait_hold_no_prompt(server: LLMServer, bench: Bench) -> None:
-    """Memory does not grow with how much is asked ahead."""
-    built = 0
-    server.settings.hold = True
-    judge = bench.judge(limiter=Limiter(2))
-    original = judge._build
-
-    def counted(question: Question[Any], repeat: int, dropped: frozenset[str]) -> Any:
-        nonlocal built
-        built += 1
-        return original(question, repeat, dropped)
-
-    judge._build = counted  # type: ignore[method-assign]
-
-    async def some() -> None:
-        await judge.open()
-        asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(500)]
-        while server.stats()["in_flight"] < 2:
-            await asyncio.sleep(0.005)
-        draining = asyncio.ensure_future(judge.drain())
-        await asyncio.sleep(0)
-        server.settings.hold = False
-        await draining
-        await asyncio.gather(*asked)
-        await judge.close()
-
-    asyncio.run(some())
-    assert 2 <= built <= 2 * _AT_WORK
 
 
 def test_the_parts_of_a_first_reply_are_kept_where_the_repair_holds_none(

@@ -14,8 +14,7 @@ The life of a question::
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -39,9 +38,6 @@ from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
-
-_AT_WORK = 4
-"""Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
 
 
 class LLMJudge(Judge):
@@ -100,8 +96,6 @@ class LLMJudge(Judge):
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model, self._sender)
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
-        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
-        self._draining = False
 
     @property
     @override
@@ -130,18 +124,15 @@ class LLMJudge(Judge):
 
     @override
     async def open(self) -> None:
-        self._draining = False
         self._sender.resume()
         self._capabilities.reopen()
         self._flights.clear()
-        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
         await self.endpoint.open()
 
     @override
     async def drain(self) -> None:
-        self._draining = True
         self._sender.stop(Reason.CONNECTION, INTERRUPTED)
         await asyncio.gather(*self._flights.values(), return_exceptions=True)
 
@@ -165,21 +156,17 @@ class LLMJudge(Judge):
         return await asyncio.shield(flight)
 
     async def _find_or_ask(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
-        async with self._gate:
-            if self._draining:
-                provenance = Provenance(self.label, attempts=0)
-                return Failure(question, Reason.CONNECTION, INTERRUPTED, provenance, repeat)
-            request = self._build(question, repeat, self._capabilities.dropped)
-            verdict = self._stored(question, repeat, request)
-            if verdict is None:
-                async with self._ledger.lease(request.key):
-                    # Another process may have asked it while this one waited.
-                    verdict = self._stored(question, repeat, request)
-                    if verdict is None:
-                        verdict = await _Asking(self, question, repeat, request).outcome()
-            if isinstance(verdict, Verdict):
-                self._sender.breaker.usable()
-            return verdict
+        request = self._build(question, repeat, self._capabilities.dropped)
+        verdict = self._stored(question, repeat, request)
+        if verdict is None:
+            async with self._ledger.lease(request.key):
+                # Another process may have asked it while this one waited.
+                verdict = self._stored(question, repeat, request)
+                if verdict is None:
+                    verdict = await _Asking(self, question, repeat, request).outcome()
+        if isinstance(verdict, Verdict):
+            self._sender.breaker.usable()
+        return verdict
 
     def _stored(
         self, question: Question[Any], repeat: int, request: Request
@@ -234,7 +221,7 @@ class _Asking:
             self.judge._sender.end_head_start()
 
     async def _send(
-        self, dropped: frozenset[str], if_current: bool
+        self, dropped: frozenset[str], current: Callable[[], bool] | None
     ) -> Verdict[Any] | Failure | None:
         """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
         if dropped != self.request.dropped:
@@ -248,7 +235,6 @@ class _Asking:
             if stored is not None:
                 await self.judge._capabilities.learn(dropped)
                 return stored
-        current = partial(self.judge._capabilities.still, dropped) if if_current else None
         sizes = request.input_tokens, request.output_tokens
         sending = self.judge._sender.send
         return await sending(request.body, self._received, self.tally, *sizes, current)
