@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ torch = pytest.importorskip("torch", reason="models need torch: pip install 'rag
 
 from ragassay.models.encoders.baselines import baseline
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.memory import ByteCache, VectorFile
+from ragassay.models.encoders.memory import ByteCache
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, WordVectors, compare
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
@@ -237,43 +236,6 @@ def test_a_small_cache_costs_time_and_no_accuracy(folders: dict[str, str]) -> No
     assert tight.n_encoded > len(SENTENCES) and tight.cache.size <= tight.cache.limit
 
 
-@pytest.mark.parametrize("free", [10**9, 0])
-def test_what_has_no_room_in_memory_waits_on_disk_while_there_is_room(
-    free: int, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = shutil.disk_usage(".")._replace(free=free)
-    monkeypatch.setattr("ragassay.models.encoders.memory.shutil.disk_usage", lambda folder: usage)
-    plain, tight = encoder(folders["bert"]), encoder(folders["bert"])
-    beyond = VectorFile(tight.dimensions, tight.device)
-    tight.cache = ByteCache(tight.size(60), beyond)
-    wanted = [one[:3] for one in compare(plain, PAIRS) if one is not None]
-    for _ in range(3):
-        assert_equal(compare(tight, PAIRS), wanted)
-    assert (tight.n_encoded == len(SENTENCES)) == bool(free)
-    assert beyond.full == (not free)
-
-
-def test_a_disk_that_gets_full_keeps_what_is_whole(folders: dict[str, str]) -> None:
-    beyond = VectorFile(4, torch.device("cpu"))
-    rows = [torch.full((2, 4), float(n)) for n in range(4)]
-    beyond.put(b"0", rows[0])
-    write = beyond._file.write  # type: ignore[union-attr]
-
-    class Full:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(whole, name)
-
-        def write(self, content: bytes) -> int:
-            return write(content[:5])
-
-    whole, beyond._file = beyond._file, Full()  # type: ignore[assignment]
-    beyond.put(b"1", rows[1])
-    beyond.put(b"2", rows[2])
-    assert beyond.full and beyond.get(b"1") is None and beyond.get(b"2") is None
-    kept = beyond.get(b"0")
-    assert kept is not None and torch.equal(kept, rows[0])
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -295,19 +257,6 @@ def test_memory_that_ran_out_under_another_name_halves_too(
 
     monkeypatch.setattr(ours.model, "forward", scarce)
     assert None not in compare(ours, PAIRS[:9]) and ours.n_encoded > 0
-
-
-def test_a_disk_that_cannot_be_written_costs_time_and_no_run(
-    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(buffering: int) -> None:
-        raise OSError("read-only")
-
-    monkeypatch.setattr("ragassay.models.encoders.memory.tempfile.TemporaryFile", refused)
-    ours = encoder(folders["bert"])
-    ours.cache = ByteCache(ours.size(60), VectorFile(ours.dimensions, ours.device))
-    wanted = [one[:3] for one in compare(encoder(folders["bert"]), PAIRS) if one is not None]
-    assert_equal(compare(ours, PAIRS), wanted)
 
 
 def test_when_memory_runs_out_half_as_many_go_on(folders: dict[str, str], monkeypatch) -> None:

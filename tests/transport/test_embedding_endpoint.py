@@ -77,17 +77,10 @@ def expected(texts: Sequence[str] = TEXTS, dimensions: int = 64) -> np.ndarray[A
 # -- what comes back ---------------------------------------------------------------------------
 
 
-def test_the_vectors_are_the_endpoints_to_the_last_bit_in_either_encoding(desk: Desk) -> None:
+def test_the_vectors_are_the_endpoints_to_the_last_bit(desk: Desk) -> None:
     found = vectors(desk.embedder().embed(TEXTS))
     assert found.dtype == np.float32
     assert (found == expected()).all()
-    assert desk.server.bodies[0]["encoding_format"] == "base64"
-    desk.server.settings.rejects = ["encoding_format"]
-    assert (vectors(desk.embedder("other").embed(TEXTS)) == expected()).all()
-    assert "encoding_format" not in desk.server.bodies[-1]
-    before = desk.server.stats()["requests"]
-    desk.embedder("other").embed(["a new text"])
-    assert desk.server.stats()["requests"] == before + 1, "what it does not take was remembered"
 
 
 def test_many_texts_travel_in_one_request(desk: Desk) -> None:
@@ -200,7 +193,7 @@ def test_ledger_stats_and_prune_know_vectors(desk: Desk, capsys: pytest.CaptureF
     "fault",
     [
         *("rate_limit:0.01", "rate_limit_ms:5", "error_500", "error_503", "drop", "drop_midway"),
-        *("truncated", "html_200", "wrong_indices", "too_few", "bad_base64", "mixed_dimensions"),
+        *("truncated", "html_200", "wrong_indices", "too_few", "mixed_dimensions"),
     ],
 )
 def test_what_passes_is_tried_again_and_every_vector_is_right(desk: Desk, fault: str) -> None:
@@ -212,13 +205,7 @@ def test_what_passes_is_tried_again_and_every_vector_is_right(desk: Desk, fault:
 
 
 @pytest.mark.parametrize("fault", ["nan", "null_number"])
-@pytest.mark.parametrize("encoding", ["base64", "float"])
-def test_a_number_that_is_not_finite_costs_its_own_text_only(
-    desk: Desk, fault: str, encoding: str
-) -> None:
-    if encoding == "float":
-        desk.server.settings.rejects = ["encoding_format"]
-        desk.embedder().embed(["a first text"])
+def test_a_number_that_is_not_finite_costs_its_own_text_only(desk: Desk, fault: str) -> None:
     desk.server.settings.faults = lambda request: fault
     found = desk.embedder().embed(TEXTS)
     assert failure(found, TEXTS[-1]).reason is Reason.UNPARSABLE

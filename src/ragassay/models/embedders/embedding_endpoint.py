@@ -39,8 +39,6 @@ TEXTS = 64
 TOKENS = 16_000
 """Most tokens in a request, estimated."""
 
-ENCODING = "encoding_format"
-
 _HOPELESS = 3
 """After so many texts rejected one at a time, and none accepted, nothing more is sent."""
 
@@ -151,8 +149,6 @@ class EndpointEmbedder(Embedder):
         self._width = dimensions or self._store.width()
         account = Account(budget, price)
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
-        is_rejected = ENCODING in ledger.rejected(endpoint.url, model)
-        self._encoding = None if is_rejected else "base64"
         self._most = batch
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
@@ -236,17 +232,10 @@ class EndpointEmbedder(Embedder):
 
     async def _batch(self, texts: Sequence[str]) -> dict[str, Embedded]:
         """The vectors of a request's texts; where it is rejected, those of its halves."""
-        encoding = self._encoding
         try:
-            return await self._exchange(texts, encoding)
+            return await self._exchange(texts)
         except EndpointError as error:
             failure = error
-        if encoding is not None and ENCODING in failure.rejected:
-            # Some servers do not know the parameter.
-            if self._encoding is not None:
-                self._encoding = None
-                await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
-            return await self._batch(texts)
         if len(texts) > 1 and _may_be_one_text(failure):
             half = len(texts) // 2
             first = await self._batch(texts[:half])
@@ -261,8 +250,8 @@ class EndpointEmbedder(Embedder):
                 self._sender.stop(failure.reason, failure.detail)
         return dict.fromkeys(texts, Unscored(failure.reason, failure.detail))
 
-    async def _exchange(self, texts: Sequence[str], encoding: str | None) -> dict[str, Embedded]:
-        body = self.endpoint.texts(self._model, texts, self._dimensions, encoding)
+    async def _exchange(self, texts: Sequence[str]) -> dict[str, Embedded]:
+        body = self.endpoint.texts(self._model, texts, self._dimensions)
         size = sum(map(token_estimate.estimate, texts))
         tally = Tally()
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.models.encoders.memory import ByteCache, VectorFile
+from ragassay.models.encoders.memory import ByteCache
 from ragassay.models.encoders.text_model import TextModel
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
@@ -55,9 +55,6 @@ class Tokens:
 class Encoder(TextModel):
     """An encoder's first layers.
 
-    Each row of tokens goes through them once: vectors that have no room in memory are kept on disk,
-    as long as there is room.
-
     Attributes:
         dimensions: length of a vector.
         longest: most tokens of a text, marks included; ``None`` without bound.
@@ -86,8 +83,7 @@ class Encoder(TextModel):
             tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id
         )
         self.n_encoded = 0
-        vector_file = VectorFile(self.dimensions, self.device)
-        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20, vector_file)
+        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20)
         self._lock = threading.Lock()
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:

@@ -151,7 +151,6 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
         raise Unavailable(
             f"the model {weights} is not on this machine: 'ragassay models fetch {weights.name}' "
             f"downloads it, or name a folder that holds it with --model {weights.name}=FOLDER"
-            f"{_other_commits(weights)}"
         )
     return cached
 
@@ -225,25 +224,6 @@ def _cached(weights: Weights) -> Path | None:
     except HFValidationError:
         return None
     return Path(cached).parent if isinstance(cached, str) else None
-
-
-def _other_commits(weights: Weights) -> str:
-    """A part of a sentence about the commits of a model that the cache holds in place of the one
-    that is wanted; empty where it holds none."""
-    from huggingface_hub import constants
-    from huggingface_hub.file_download import repo_folder_name
-
-    repository = Path(constants.HF_HUB_CACHE) / repo_folder_name(
-        repo_id=weights.name, repo_type="model"
-    )
-    found = sorted(path.parent for path in repository.glob(f"snapshots/*/{CONFIG}"))
-    if not found:
-        return ""
-    names = ", ".join(folder.name[:12] for folder in found)
-    return (
-        f". The cache holds another commit of it, {names}, with which published values were not "
-        f"checked: --model {weights.name}={found[0]} takes it all the same"
-    )
 
 
 def json_of(path: Path) -> Any:
