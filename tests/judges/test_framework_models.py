@@ -110,27 +110,6 @@ def test_a_client_of_datapizza_judges_and_is_told_apart_by_its_settings() -> Non
         assert judged(made(system_prompt="Be mild."))[1].cached == 0
 
 
-def test_litellm_asks_waits_and_does_without_what_a_server_rejects(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pytest.importorskip("litellm", reason="needs the package litellm")
-    pytest.importorskip("httpx2", reason="needs the extra 'llm'")
-    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
-    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
-    with LLMServer(rejects=["seed"], faults=[None, "rate_limit"]) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        values, spent = judged("litellm:openai/tiny", concurrency=1)
-        assert None not in values and spent.judge == "litellm:openai/tiny"
-        assert spent.input_tokens > 0
-        assert server.stats()["statuses"] == {"200": 3, "400": 1, "429": 1}
-    with LLMServer(key="another") as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        result = ragassay.evaluate(DATA, "answer_match", judge="litellm:openai/other")
-        (row, *_) = result.scores
-        assert row.reason == "auth" and "from which LiteLLM reads the key" in row.explanation
-        assert "key-of-a-test" not in str(list(result.judge_answers.values())) + row.explanation
-
-
 @pytest.mark.parametrize("inside", [False, True], ids=["script", "running loop"])
 @pytest.mark.parametrize("name", ["langchain_openai", "openai"])
 def test_clients_of_openai_serve_in_one_call_after_the_other(name: str, inside: bool) -> None:

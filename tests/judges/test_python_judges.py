@@ -18,7 +18,6 @@ from xml.etree import ElementTree
 import pytest
 
 import ragassay
-from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.judge_factory import make_judge
@@ -253,13 +252,6 @@ class Model:
     def invoke(self, messages):
         return str(self.held)
 
-class InSlots:
-    __slots__ = ("model", "held")
-    def __init__(self, held):
-        self.model, self.held = "tiny", held
-    def invoke(self, messages):
-        return str(self.held)
-
 class WithVersion:
     version = "1"
     def __init__(self, held):
@@ -280,22 +272,16 @@ def say(prompt, words): return words
             ([code.Rules({"x": "a"})], [code.Rules({"x": "b"})]),
             ([[[[["a"]]]]], [[[[["b"]]]]]),
             ({"x": {"x": {"x": {"x": "a"}}}}, {"x": {"x": {"x": {"x": "b"}}}}),
-            (lambda: "a", lambda: "b"),
-            (partial(code.say, words="a"), partial(code.say, words="b")),
-            (code.Model("a"), code.Model("b")),
-            (code.Model("a").invoke, code.Model("b").invoke),
             (SimpleNamespace(rules="a"), SimpleNamespace(rules="b")),
         ]:
             yield code.Model(one), code.Model(two)
-        yield code.InSlots("a"), code.InSlots("b")
         yield code.WithVersion("a"), code.WithVersion("b")
 
     for (one, two), (again, _) in zip(pairs(), pairs(), strict=True):
         assert identity_of(one) != identity_of(two)
         assert identity_of(one) == identity_of(again) and not identity_of(one).unkept
-    endless: list[Any] = []
-    endless.append(endless)
-    assert not identity_of(code.Model(endless)).unkept
+    for untold in (code.say, partial(code.say, words="a"), code.Model("a").invoke):
+        assert "cannot be told apart" in identity_of(code.Model(untold)).unkept
 
 
 def test_a_model_whose_class_runs_other_code_than_its_files_is_not_kept(
@@ -355,12 +341,12 @@ def test_a_function_that_never_judges_is_not_asked_on_and_no_address_is_to_be_ch
     def none(prompt: str) -> None:
         calls.append(prompt)
 
-    many = [{**DATA[0], "id": str(n), "query": f"Who wrote {n}?"} for n in range(60)]
+    many = [{**DATA[0], "id": str(n), "query": f"Who wrote {n}?"} for n in range(200)]
     result = ragassay.evaluate(many, ["answer_match"], judge=none)
     (told,) = {row.explanation for row in result.scores if "in a row" in row.explanation}
     assert "Look into the code of" in told and "address" not in told
-    assert len(calls) < 60 and result.summary.metrics["answer_match"].unscored == {
-        "judge_error": 60
+    assert len(calls) < 100 and result.summary.metrics["answer_match"].unscored == {
+        "judge_error": 200
     }
 
 
@@ -580,60 +566,6 @@ def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
     assert named_judges(["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]) == [
         *("openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m")
     ]
-
-
-LITELLM = """
-import httpx2
-
-class Failed(Exception):
-    def __init__(self, reply):
-        super().__init__(reply.text)
-        self.status_code, self.response = reply.status_code, reply
-
-class Reply(dict):
-    def model_dump(self):
-        return dict(self)
-
-async def acompletion(*, timeout, num_retries, max_retries, api_key="none", **request):
-    async with httpx2.AsyncClient() as client:
-        headers = {"Authorization": f"Bearer {api_key}"}
-        url = open("url.txt").read() + "/chat/completions"
-        reply = await client.post(url, json=request, headers=headers, timeout=timeout)
-    if reply.status_code != 200:
-        raise Failed(reply)
-    return Reply(reply.json())
-"""
-
-
-def test_litellm_models_are_asked_by_the_package_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("httpx2")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"pip install litellm.*proxy"):
-        run("litellm:bedrock/model")
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
-    (tmp_path / "litellm.py").write_text(LITELLM)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "litellm", raising=False)
-    with LLMServer(rejects=["seed"], faults=[None, "rate_limit"]) as server:
-        Path("url.txt").write_text(server.url)
-        result = run("litellm:bedrock/model")
-        spent = result.summary.judging
-        assert spent is not None and spent.judge == "litellm:bedrock/model"
-        assert "without=seed" in spent.signature and spent.input_tokens > 0
-        assert not spent.failures
-        n = server.stats()["requests"]
-        assert run("litellm:bedrock/model").summary.judging.cached == 4  # type: ignore[union-attr]
-        assert server.stats()["requests"] == n
-        monkeypatch.setenv("LITELLM_BASE_URL", server.url)  # a proxy: the package is not used
-        moved = run("litellm:bedrock/model").summary.judging
-        assert moved is not None and moved.calls >= 4
-    sys.modules.pop("litellm", None)
 
 
 def test_a_function_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

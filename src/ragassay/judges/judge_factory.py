@@ -6,7 +6,6 @@
 ``openai``                          the suite's published default model
 ``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
-``litellm:MODEL``                   any model that the package LiteLLM reaches
 ``replay:FILE``                     recorded verdicts, or the labels of people
 =================================== ============================================================
 
@@ -344,7 +343,6 @@ def address_of(
         raise UsageError(f"Which model of {name}? Name it, as in {name}:MODEL.")
     model = model.strip() or f"{provider.default}{default_model}"
     url = _url(name, provider, environment)
-    moved = provider.moved_protocol if url != provider.url else ""
     secret = secrets.from_environment(provider.keys, environment) if key is None else key
     if secret is None and provider.key_needed:
         raise UsageError(
@@ -352,7 +350,7 @@ def address_of(
             f"file that holds it with {_key_flag(role)}."
         )
     secret = secret or secrets.no_key(provider.keys, _key_flag(role))
-    return Address(f"{name}:{model}", url, model, moved or provider.protocol, secret)
+    return Address(f"{name}:{model}", url, model, provider.protocol, secret)
 
 
 @contextmanager
@@ -374,8 +372,7 @@ def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
     if not address:
         if not provider.url:
             raise UsageError(
-                f"The judge {name} needs an address: set {variable}, as in "
-                f"{variable}=https://RESOURCE.openai.azure.com."
+                f"The judge {name} needs an address: set {variable} to the URL of its server."
             )
         return provider.url
     if "://" not in address:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from types import CodeType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from typing_extensions import override
@@ -47,6 +47,11 @@ _OURS = ("offline", "replay")
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
 _DEEPEST = 8
+_UNTOLD = "its state cannot be told apart from another's"
+
+
+class _UntoldError(Exception):
+    """An object has a state that cannot be told apart from another's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,20 +203,27 @@ def identity_of(judge: Any) -> ObjectIdentity:
     # A file may define several functions of one name: by conditions, or in a loop with defaults.
     if not is_defined_once(judge):
         details += f",line={judge.__code__.co_firstlineno}"
-    if state := _values_of(judge):
-        details += f",state={_hashed(state)}"
-    return ObjectIdentity(place, details)
+    made_with = ("__defaults__", "__kwdefaults__", "__dict__")
+    values = [getattr(judge, name, None) or None for name in made_with]
+    try:
+        state = f",state={_hashed(values)}" if any(values) else ""
+    except _UntoldError:
+        return ObjectIdentity(place, unkept=_UNTOLD)
+    return ObjectIdentity(place, details + state)
 
 
 def _identity_of_model(chat_model: Any, model: str, place: str) -> ObjectIdentity:
     if not model:
-        return ObjectIdentity(place, unkept="its state cannot be told apart from another's")
+        return ObjectIdentity(place, unkept=_UNTOLD)
     for cls in own_classes(type(chat_model)):
         if not source_of(cls):
             return ObjectIdentity(place, unkept="no file holds the source of its class")
         if not is_as_written(cls):
             return ObjectIdentity(place, unkept="its file was changed after it was imported")
-    state = _hashed([*_class_of(chat_model), _plain(_attributes_of(chat_model))])
+    try:
+        state = _hashed([*_class_of(chat_model), _attributes_of(chat_model)])
+    except _UntoldError:
+        return ObjectIdentity(place, unkept=_UNTOLD)
     return ObjectIdentity(f"{type(chat_model).__name__}:{model}", f"state={state}")
 
 
@@ -222,7 +234,7 @@ def _model_of(chat_model: Any) -> str:
 
 
 def _hashed(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _class_of(value: Any) -> list[str]:
@@ -233,31 +245,23 @@ def _class_of(value: Any) -> list[str]:
 
 
 def _attributes_of(value: Any) -> dict[str, Any]:
-    """The attributes of an object itself, those in slots among them."""
-    slots = [
-        f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") else name
-        for cls in type(value).__mro__
-        for names in [cls.__dict__.get("__slots__", ())]
-        for name in ([names] if isinstance(names, str) else names)
-        if not name.endswith("__")
-    ]
-    in_slots = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    return {**in_slots, **getattr(value, "__dict__", {})}
+    if any(vars(cls).get("__slots__") for cls in own_classes(type(value))):
+        raise _UntoldError
+    attributes: dict[str, Any] = getattr(value, "__dict__", {})
+    return attributes
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """What JSON can hold of a value, without keys of servers, which do not change what is said.
-
-    This is: texts, numbers, collections of these, the code of functions, and objects that belong to
-    the judge's own settings (of classes of the user's own, and models within a model). Other
-    objects of packages (clients, locks) are left out: they differ from session to session.
-    """
-    if isinstance(value, str | int | float):
+    """What JSON can hold of a judge's state, without keys of servers, which do not change what is
+    said: texts, numbers, collections, and objects that belong to the judge's own settings (of a
+    user's classes, and models within a model). Other objects of packages (clients, locks) are left
+    out: they differ from session to session. An `_UntoldError` for anything else."""
+    if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes | PurePath):
         return str(value)
     if depth >= _DEEPEST:
-        return None
+        raise _UntoldError
     if isinstance(value, Mapping):
         return {
             str(name): _plain(one, depth + 1)
@@ -268,28 +272,14 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return [_plain(one, depth + 1) for one in value]
     if isinstance(value, set | frozenset):
         return sorted(json.dumps(_plain(one, depth + 1), sort_keys=True) for one in value)
-    if isinstance(value, functools.partial):
-        return _plain([value.func, value.args, value.keywords], depth)
-    if inspect.ismethod(value):
-        return _plain([value.__func__, value.__self__], depth)
-    if inspect.isfunction(value):
-        return [value.__module__, *_code_of(value.__code__), _plain(_values_of(value), depth + 1)]
+    if isinstance(value, functools.partial) or inspect.ismethod(value):
+        raise _UntoldError
+    if inspect.isroutine(value):
+        if not is_installed(value):
+            raise _UntoldError
+        return [value.__module__, value.__qualname__]
     attributes = _attributes_of(value)
     is_model = any(isinstance(attributes.get(name), str) for name in _MODEL)
-    if not is_installed(type(value)) or is_model or isinstance(value, SimpleNamespace):
+    if is_model or isinstance(value, SimpleNamespace) or not is_installed(type(value)):
         return [*_class_of(value), _plain(attributes, depth + 1)]
     return None
-
-
-def _code_of(code: CodeType) -> list[Any]:
-    """A function's code as JSON can hold it."""
-    consts = [_code_of(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return [code.co_qualname, code.co_code.hex(), code.co_names, consts]
-
-
-def _values_of(function: Any) -> list[Any]:
-    """The values that a function was made with beside its code: defaults, attributes, and what it
-    took from the function around it. Empty where there are none."""
-    cells = [getattr(one, "cell_contents", None) for one in function.__closure__ or ()]
-    values = [function.__defaults__ or (), function.__kwdefaults__ or {}, vars(function), cells]
-    return [_plain(one) for one in values] if any(values) else []

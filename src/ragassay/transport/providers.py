@@ -27,8 +27,6 @@ class Provider:
         suffix: what is added to the variable's URL where it is not there.
         key_needed: whether asking without a key is pointless.
         protocol: what is spoken there, a name of `protocols`.
-        moved_protocol: what is spoken where ``url_variable`` moves the endpoint to, if that is
-            another protocol.
         default: what goes before a suite's published default model where only the provider is
             named; ``None`` where the provider does not have that model.
     """
@@ -39,7 +37,6 @@ class Provider:
     suffix: str = ""
     key_needed: bool = True
     protocol: str = "openai"
-    moved_protocol: str = ""
     default: str | None = None
 
 
