@@ -1,9 +1,5 @@
-"""Asking: one `Asker` a run, one `Ask` for each metric and sample.
-
-An `Asker` works on the background loop of the process (`ragassay.user_code.Background`), remembers
-what was asked in a window, counts what it cost, and hands each verdict once to whoever keeps the
-evidence. An `Ask` is what a metric sees: a function from a question to its answer.
-"""
+"""Asking: an `Asker` a run (it remembers, counts, and hands each verdict to whoever keeps the
+evidence), a `Scope` a window, an `Ask` for each metric and sample."""
 
 from __future__ import annotations
 
@@ -48,23 +44,12 @@ class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
 class Usage:
     """What a run asked for, and what that cost.
 
-    Attributes:
-        questions: distinct questions asked.
-        calls: requests sent to endpoints, retries and repairs included.
-        cached: questions that the ledger answered.
-        input_tokens, output_tokens: of the requests sent now.
-        cost: US dollars spent now, where prices are known; ``unpriced`` counts the other calls.
-        failures: questions without an answer, by reason.
-        votes: what was asked of the members of a panel, with an answer or without.
-        lost_votes: votes that a panel went without for a passing reason (a deadline, a wrong key,
-            the budget), by reason: asking again would have brought them. Where too few votes were
-            left for an answer, the question is among the failures, and its votes are not here.
-        in_part: answers that lack a part (`ReplyInParts`), by the reason of the first part lacked.
-        details: for each reason of failures and lost votes the sentence that came with the first,
-            or the one that says why nothing more was sent (for `Reason.UNSUPPORTED` each distinct
-            one); for those of answers in part under ``REASON, in part``.
-        disagreed: questions on which the members of a panel did not all say the same.
-    """
+    ``calls`` are requests sent, retries and repairs included; tokens and ``cost`` (US dollars) are
+    of what was sent now; ``unpriced`` counts the calls without a price. ``lost_votes`` counts, by
+    reason, votes that a panel which answered went without for a passing reason. ``in_part`` counts
+    answers that lack a part (`ReplyInParts`). ``details`` has a sentence for each reason; for those
+    of answers in part under ``REASON, in part``. ``disagreed`` counts questions on which a panel's
+    members said different things."""
 
     questions: int = 0
     calls: int = 0
@@ -121,15 +106,9 @@ class Usage:
 class Asker:
     """Asks one judge on behalf of many metrics. Use as a context manager, or call `close`.
 
-    Attributes:
-        judge: who is asked.
-        usage: what was asked so far.
-        waiting: questions asked and not answered yet.
-        ending: whether nothing new is sent any more.
-        judged: samples whose questions are all answered; ``progress`` is called with it each time.
-        context: what metrics may look up besides their sample: ``nuggets`` maps a query id to its
-            nugget bank.
-    """
+    ``waiting`` questions are asked and not answered yet; ``judged`` samples have all their answers
+    (``progress`` is called with it each time). In ``context`` metrics look up what is not in their
+    sample: ``nuggets`` maps a query id to its nugget bank."""
 
     def __init__(
         self,
@@ -190,11 +169,9 @@ class Asker:
             self.submit(self.judge.drain()).result()
 
     async def finish_sample(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Asks all questions about one sample, as soon as there is room for one more sample.
-
-        As many samples are open as the judge takes questions at once: all slots are used, and the
-        money that is spent finishes samples instead of beginning many.
-        """
+        """Asks all questions about one sample, as soon as there is room: as many samples are open
+        as the judge takes questions at once, so that money finishes samples instead of beginning
+        many."""
         async with self._room:
             outcome = await work()
         if not self.ending:
@@ -277,11 +254,7 @@ class Scope:
 
 
 class Ask:
-    """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``.
-
-    Attributes:
-        evidence: ids of the verdicts that were asked for, in order, each once.
-    """
+    """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``."""
 
     def __init__(self, scope: Scope, language: str = "") -> None:
         self._scope = scope
@@ -317,11 +290,8 @@ class Ask:
         return list(await asyncio.gather(*(self.verdict(one) for one in questions)))
 
     async def each(self, questions: Sequence[Question[R]]) -> list[R]:
-        """The answers to several questions, asked side by side.
-
-        Raises:
-            Unanswered: at least one has none; the message says how many.
-        """
+        """The answers to several questions, asked side by side; an `Unanswered` where one has
+        none."""
         verdicts = await self.verdicts(questions)
         failed = [one for one in verdicts if isinstance(one, Failure)]
         if failed:
@@ -332,12 +302,8 @@ class Ask:
         return [cast("Verdict[R]", one).answer for one in verdicts]
 
     async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
-        """The result of ``await build(ask, *args)``, computed once a window. Its evidence is added
-        to that of this `Ask`.
-
-        Raises:
-            Unanswered: the build ran into a question without an answer.
-        """
+        """The result of ``await build(ask, *args)``, computed once a window, with its evidence;
+        raises `Unanswered` where the build did."""
         scope = self._scope
         result, evidence = await scope.once(scope.build, build, args, self._language)
         self._evidence.update(dict.fromkeys(evidence))

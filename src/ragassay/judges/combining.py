@@ -37,11 +37,8 @@ R = TypeVar("R", bound=Reply)
 
 
 def combine(replies: Sequence[R], rule: str) -> R:
-    """One answer from several (at least one) to the same question, by one of the `RULES`.
-
-    Raises:
-        ValueError: lists of labels of different lengths.
-    """
+    """One answer from several (at least one) to the same question, by one of the `RULES`; a
+    `ValueError` for lists of labels of different lengths."""
     first = replies[0]
     if len(replies) == 1:
         return first

@@ -1,9 +1,5 @@
-"""A panel: several judges answer the same question, and their votes become one answer.
-
-`ragassay.judges.combining` says how votes become one answer. A question whose answers cannot be
-combined (a list of claims or nuggets) is put to the first member, and to the next only where that
-one fails.
-"""
+"""A panel: several judges answer the same question. A question whose answers cannot be combined (a
+list of claims) is put to the first member, and to the next only where that one fails."""
 
 from __future__ import annotations
 
@@ -28,11 +24,7 @@ Vote = Verdict[Any] | Failure
 
 
 class JudgeGroup(Judge):
-    """Several judges that act as one: they are opened, drained and closed together.
-
-    Args:
-        members: the judges; one that occurs twice is opened and closed once.
-    """
+    """Several judges that act as one: they are opened, drained and closed together, each once."""
 
     def __init__(self, members: Iterable[Judge]) -> None:
         self.members = tuple(members)
@@ -70,20 +62,12 @@ class JudgeGroup(Judge):
 
 
 class Panel(JudgeGroup):
-    """Several judges, asked side by side.
+    """Several judges (at least one), asked side by side; one that sits several times asks
+    independently each time. A member without an answer is a lost vote; the verdict's ``votes`` keep
+    what each said.
 
-    A member without an answer is a lost vote. The verdict's ``votes`` keep what each member said,
-    in the order of the members: the disagreement stays visible.
-
-    Args:
-        members: at least one. The same judge may sit several times: each seat asks independently
-            (with a ``repeat`` of its own).
-        rule: ``median`` or ``majority``.
-        quorum: votes that make an answer; more than half of the members where left out.
-
-    Raises:
-        UsageError: no members, an unknown rule, or a quorum that cannot be reached.
-    """
+    A `UsageError` for no members, an unknown ``rule``, or a ``quorum`` (votes that make an answer;
+    more than half of the members where left out) that cannot be reached."""
 
     def __init__(
         self, members: Sequence[Judge], rule: str = "median", quorum: int | None = None
@@ -175,12 +159,8 @@ def decided(
     label: str,
     repeat: int = 0,
 ) -> Verdict[R_co] | Failure:
-    """One verdict from votes (at least one, in the order of the members), which it keeps.
-
-    Where fewer than ``needed`` of the ``members`` answered, the most frequent reason of the lost
-    votes is the failure's (of equally frequent ones the first). ``label`` is that of the judge that
-    speaks for them; `ragassay.judges.combining` has the rules.
-    """
+    """One verdict from votes (at least one, in the order of the members), which it keeps; a failure
+    for the most frequent reason of the lost votes where fewer than ``needed`` members answered."""
     verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
     lost = [vote for vote in votes if isinstance(vote, Failure)]
     provenance = Provenance(

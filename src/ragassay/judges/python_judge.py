@@ -1,10 +1,6 @@
 """A judge in Python: a user's function (named ``module:function``), a chat model of LangChain or
-LlamaIndex, or a client of datapizza.
-
-It is asked as any model is: the ledger, limits, budget and strict reading of replies are those of
-`LLMJudge`. Its answers are stored in the ledger where the object can be distinguished from one that
-would answer otherwise.
-"""
+LlamaIndex, or a client of datapizza. It is asked as any model is; its answers are kept where the
+object can be told from one that would answer otherwise."""
 
 from __future__ import annotations
 
@@ -56,9 +52,8 @@ class _UntoldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ObjectIdentity:
-    """What tells a judge in Python from others: a name for people, and in ``version`` what else
-    its answers depend on, which enters the identity of requests. ``unkept`` says why its answers
-    are not kept, as the end of a sentence; empty where they are."""
+    """What tells a judge in Python from others: a name for people, and in ``version`` what else its
+    answers depend on. ``unkept`` says why its answers are not kept; empty where they are."""
 
     name: str
     version: str = ""
@@ -113,12 +108,10 @@ class PythonJudge(LLMJudge):
 
 
 def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
-    """The judges that somebody named who may run code here: a word or an object, or several.
-
-    Words of the form ``module:function`` become the objects that they name, unless the first part
-    is a provider's name or that of another kind of judge. A `UsageError` says that the module has
-    no such object, or fails; ``typed`` is as of `load_object`.
-    """
+    """The judges that somebody named who may run code here: a word or an object, or several. Words
+    of the form ``module:function`` become the objects that they name, unless the first part is a
+    provider's name; a `UsageError` where there is no such object. ``typed`` is as of
+    `load_object`."""
     if judge is None:
         return []
     listed = judge if isinstance(judge, list | tuple) else [judge]
@@ -138,11 +131,8 @@ def names_object(word: Any) -> bool:
 
 
 def word_of(judge: Any) -> str:
-    """The word for a judge in a configuration: as it was given, or where the object is.
-
-    Raises:
-        UsageError: it is nothing that can be a judge.
-    """
+    """The word for a judge in a configuration: as it was given, or where the object is; a
+    `UsageError` where it is nothing that can be a judge."""
     if isinstance(judge, str):
         return judge
     if isinstance(judge, Judge):
@@ -154,11 +144,7 @@ def word_of(judge: Any) -> str:
 
 
 def check_judge_name(judges: Sequence[Any], name: str | None) -> None:
-    """Refuses a name that is not for exactly one judge in Python.
-
-    Raises:
-        UsageError: see above.
-    """
+    """A `UsageError` for a name that is not for exactly one judge in Python."""
     n = sum(not isinstance(one, str) for one in judges)
     if name is not None and n != 1:
         problem = "there is none here" if n == 0 else f"there are {n} here"
@@ -169,13 +155,10 @@ def check_judge_name(judges: Sequence[Any], name: str | None) -> None:
 
 
 def identity_of(judge: Any) -> ObjectIdentity:
-    """What identifies an object.
-
-    Of an object with an attribute ``version``: its name, that version, and its model's name where
-    it has one. Of a function that a file defines at its top level: its name, the hash of that file,
-    and its defaults. Of a chat model: its class, its model's name, and a hash of its attributes
-    (`_plain`) and of the files that define its class where that is no installed package.
-    """
+    """What identifies an object: its ``version`` and its model's name where it has one; of a
+    function the hash of its file, and its defaults; of a chat model its class, its model's name,
+    and a hash of its attributes (`_plain`) and of its class's files where that is no installed
+    package."""
     is_function = inspect.isroutine(judge)
     own = getattr(judge, "__qualname__", None) or type(judge).__qualname__
     short = own.rpartition("<locals>.")[2].strip("<>")

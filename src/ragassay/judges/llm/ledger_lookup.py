@@ -64,11 +64,8 @@ class LedgerLookup:
         return Verdict(question, answer, provenance, repeat)
 
     async def keep(self, asked: Verdict[Any] | Failure, sent: bytes) -> None:
-        """Keeps the result of a request. It is durable when this returns.
-
-        A failure does not replace an answer that is still valid: the ledger keeps the answer for
-        other runs, and this run has its failure.
-        """
+        """Keeps the result of a request. It is durable when this returns. A failure does not
+        replace an answer that is still valid: this run has its failure, other runs the answer."""
         key = asked.provenance.request
         failure = (asked.reason, asked.detail) if isinstance(asked, Failure) else None
         old = None if failure is None else self._ledger.get(key)

@@ -41,27 +41,11 @@ from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 
 
 class LLMJudge(Judge):
-    """A model behind an endpoint.
-
-    Args:
-        endpoint: the server and its protocol.
-        model: the model's name there.
-        label: what outputs call it; made from URL and model where left out.
-        identity: what its signature calls it; the label where left out.
-        ledger: where answers are kept.
-        limiter: the endpoint's pace, shared by all judges of this endpoint.
-        budget: of the run.
-        price: of the model, ``None`` where it is not known.
-        parameters: the user's sampling parameters; ``None`` as a value leaves one out.
-        timeout: seconds until a question is given up, see `Sender`.
-        reuse: what of the ledger counts.
-        language: of its explanations; empty for that of the query.
-        backoff: seconds of the first wait before a retry.
-        prompts: see `Judge`.
-
-    Raises:
-        UsageError: a budget in dollars, and no price.
-    """
+    """A model behind an endpoint. ``limiter`` is shared by all judges of the endpoint.
+    ``parameters`` are the user's (``None`` as a value leaves one out), ``identity`` stands in the
+    signature in place of the label, ``language`` is that of explanations (empty: the query's),
+    ``backoff`` the first wait before a retry in seconds; ``timeout`` is as of `Sender`. A
+    `UsageError` for a budget in dollars without a price."""
 
     label: str = ""
 
@@ -171,9 +155,8 @@ class LLMJudge(Judge):
     def _stored(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
-        """The stored result of a request, or of a request that was sent in its place before the
-        endpoint had rejected as much as now. Such a result names what it was asked without.
-        """
+        """The stored result of a request, or of one that was sent in its place before the endpoint
+        had rejected as much as now: that names what it was asked without."""
         earlier = (self._build(question, repeat, dropped) for dropped in self._capabilities.before)
         results = (self._lookup.find(question, repeat, one) for one in chain((request,), earlier))
         return next((result for result in results if result is not None), None)

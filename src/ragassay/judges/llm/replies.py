@@ -1,9 +1,7 @@
 """From a reply's text to a valid answer, or to a sentence that says why there is none.
 
-The answer is taken from the agreed place and nowhere else: the whole reply is the JSON object, or
-the reply holds exactly one JSON object of the agreed form. A number somewhere in prose is never an
-answer, and what the reply only quotes from the material under judgment is not either.
-"""
+The whole reply is the JSON object, or it holds exactly one of the agreed form. A number somewhere
+in prose is never an answer, nor is what is only quoted from the material under judgment."""
 
 from __future__ import annotations
 

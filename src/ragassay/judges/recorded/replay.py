@@ -24,21 +24,13 @@ _NAMED = 3
 
 
 class Replay(Judge):
-    """Answers from a file (see `ReplayFile`). It asks nobody and costs nothing.
+    """Answers from a file (see `ReplayFile`). It asks nobody and costs nothing. Several lines on
+    one question are votes, and become one answer as those of a panel do; a recorded failure comes
+    back as it was. With ``accept_older``, answers to an older version of a question count where
+    there is none to this.
 
-    Several lines on one question are the votes of several people (or models): they become one
-    answer as those of a panel do. A recorded failure comes back as the same failure.
-
-    Args:
-        path: a JSONL file.
-        rule: ``median`` or ``majority``.
-        accept_older: recorded answers to an older version of a question count where there is none
-            to this version.
-
-    Raises:
-        InputError: the file cannot be read, or a line of it is no answer.
-        UsageError: no file is named, or an unknown rule.
-    """
+    An `InputError` where the file cannot be read or a line is no answer; a `UsageError` for no file
+    or an unknown rule."""
 
     def __init__(
         self, path: str | Path, rule: str = "median", *, accept_older: bool = False
@@ -120,10 +112,8 @@ class Replay(Judge):
         return tuple(remarks)
 
     def unused(self) -> tuple[Line, ...]:
-        """The labels of people that no question asked so far has matched, in the file's order.
-
-        Recorded answers are not counted: an export holds what other runs asked, too.
-        """
+        """The labels of people that no question so far has matched. Recorded answers are not
+        counted: an export holds what other runs asked, too."""
         return tuple(line for line in self._file.labels if line.number not in self._used)
 
     def _vote(self, line: Line, question: Question[Any], repeat: int) -> Vote:
@@ -154,9 +144,8 @@ class Replay(Judge):
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record (of `to_record`, or a person's label) as the verdict or failure that was recorded,
-    with its provenance and votes; ``where`` names the line. An `InputError` says that it has no
-    valid answer."""
+    """A record (of `to_record`, or a person's label) as the verdict or failure that was recorded;
+    ``where`` names the line. An `InputError` says that it has no valid answer."""
     # Nothing is sent now, and no ledger is used.
     now = {"judge": record.get("judge") or where, "request": "", "attempts": 0, "cached": False}
     provenance = provenance_of({**record, **(record.get("sent") or {}), **now})
