@@ -41,11 +41,7 @@ def check_device(name: str) -> str:
 
 
 def device_of(options: ModelOptions) -> torch.device:
-    """The device to run on.
-
-    Raises:
-        UsageError: no such name, or there is no such device here.
-    """
+    """The device to run on, or a `UsageError`: no such name, or there is no such device here."""
     import torch
 
     name = "auto" if options.device is None else options.device
@@ -133,12 +129,9 @@ class _Limit:
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Limits torch to ``n`` threads of the processor, and restores the number afterwards.
-
-    The number belongs to the process, and each thread remembers it. Several threads may be in here
-    at a time: the first one notes the number, and each sets it again when it leaves. It does not
-    nest.
-    """
+    """Limits torch to ``n`` threads of the processor, and restores the number afterwards. It
+    belongs to the process, and several threads may be in here: the first notes it, each sets it
+    again."""
     import torch
 
     with _Limit.lock:

@@ -251,15 +251,9 @@ class Breaker:
     def failed(
         self, reason: Reason, detail: str, *, permanent: bool = False, overloaded: bool = False
     ) -> None:
-        """A request failed.
-
-        Args:
-            reason: only reasons that concern the endpoint are counted: a refusal or a reply that
-                cannot be parsed is an answer.
-            detail: what the endpoint said, one sentence without secrets.
-            permanent: whether the same request would fail again.
-            overloaded: whether the endpoint says that it is asked too much, or not ready yet.
-        """
+        """A request failed. Only reasons that concern the endpoint are counted: a refusal or a
+        reply that cannot be parsed is an answer. ``permanent``: the same request would fail again;
+        ``overloaded``: the endpoint says that it is asked too much, or not ready yet."""
         if self.tripped is not None or reason not in _COUNTED:
             return
         now = self._clock()

@@ -24,16 +24,9 @@ in their errors, with the key in it."""
 
 
 class Secret:
-    """A key that does not show in its ``repr`` or ``str``, in a pickle or in JSON.
-
-    Args:
-        value: the key; blanks around it do not belong to it. Empty where none is sent.
-        source: where it came from (``OPENAI_API_KEY``, ``the key file judge.key``), or where none
-            was found, for messages.
-
-    Raises:
-        UsageError: no header can hold it (a line break, a blank, an umlaut); names only the source.
-    """
+    """A key that does not show in its ``repr`` or ``str``, in a pickle or in JSON; empty where none
+    is sent. ``source`` says in messages where it came from (``OPENAI_API_KEY``), or where none was
+    found. A `UsageError`, which names only the source, where no header can hold it."""
 
     __slots__ = ("_hidden", "_hidden_bytes", "_value", "source")
 

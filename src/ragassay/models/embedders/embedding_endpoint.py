@@ -1,9 +1,5 @@
-"""Sentence vectors by an OpenAI-compatible endpoint, each paid for once.
-
-Many texts are sent in one request. A vector is stored in the project's ledger before it is used,
-and the ledger is searched before anything is sent. A request that an endpoint rejects is split in
-two until the faulty text is alone, so that no other text loses its vector.
-"""
+"""Sentence vectors by an OpenAI-compatible endpoint, each paid for once: it is in the ledger before
+it is used. A request that is rejected is split in two until the faulty text is alone."""
 
 from __future__ import annotations
 
@@ -96,26 +92,13 @@ class VectorStore:
 
 
 class EndpointEmbedder(Embedder):
-    """A model behind ``POST {url}/embeddings``.
+    """A model behind ``POST {url}/embeddings``. ``submit`` runs a coroutine on the event loop of
+    the run's requests; ``identity`` begins the embedder's identity in place of the label;
+    ``dimensions`` are of a vector, where the model lets one choose; ``batch`` is the most texts in
+    a request; ``renew`` asks again for what the ledger holds. The others are as of `Sender` and
+    `Embedder`.
 
-    Args:
-        endpoint: the server.
-        model: the model's name there.
-        ledger: stores the vectors.
-        submit: runs a coroutine on the event loop that sends the run's requests.
-        label: its name in outputs; made from URL and model by default.
-        identity: what its identity begins with; the label where left out.
-        dimensions: components of a vector, where the model lets one choose.
-        prefix: put before each text.
-        limiter, budget, price, timeout, backoff: see `Sender`.
-        batch: most texts in a request.
-        renew: ask again for what the ledger holds.
-        cache_mib: see `Embedder`.
-
-    Raises:
-        UsageError: the budget is in dollars, and no price is known.
-        InputError: the ledger cannot be read.
-    """
+    A `UsageError` where the budget is in dollars and no price is known."""
 
     def __init__(
         self,

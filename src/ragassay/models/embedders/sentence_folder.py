@@ -1,9 +1,6 @@
-"""How a folder of the sentence-transformers layout makes one vector of a text.
-
-The layout: ``modules.json`` names a transformer, a pooling and perhaps a normalisation, each with
-its own configuration. A plain transformers folder has none of these; then the mean of the tokens is
-taken, as in sentence-transformers.
-"""
+"""How a folder of the sentence-transformers layout (``modules.json`` names a transformer, a pooling
+and perhaps a normalisation) makes one vector of a text. A plain transformers folder has the mean of
+the tokens taken."""
 
 from __future__ import annotations
 
@@ -26,17 +23,9 @@ _MODES = {
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How token states become one vector.
-
-    Attributes:
-        transformer: the folder inside the model's folder that holds the transformer.
-        pooling: ``mean``, ``cls`` (the first token) or ``lasttoken``.
-        with_prompt: whether the tokens of a prompt count.
-        normalize: whether the vector gets length 1.
-        max_tokens: a text's tokens at most; ``None`` where only the model's own limit holds.
-        lower: whether texts are lowered first.
-        prompt: what goes before each text by default.
-    """
+    """How token states become one vector. ``transformer`` is the folder inside the model's;
+    ``pooling`` is ``mean``, ``cls`` (the first token) or ``lasttoken``; ``with_prompt`` counts the
+    tokens of a prompt; ``max_tokens`` is ``None`` where only the model's own limit holds."""
 
     transformer: str = ""
     pooling: str = "mean"
@@ -85,14 +74,9 @@ def read_recipe(folder: Path) -> Recipe:
 
 
 def pool(states: torch.Tensor, mask: torch.Tensor, pooling: str, skipped: int = 0) -> torch.Tensor:
-    """Vectors of texts, shape ``(texts, width)``, from the states of their tokens.
-
-    Args:
-        states: shape ``(texts, tokens, width)``.
-        mask: shape ``(texts, tokens)``: 1 where there is a token, 0 where padding follows.
-        pooling: see `Recipe`.
-        skipped: tokens at the beginning (a prompt's) that do not count for the mean.
-    """
+    """Vectors of texts, shape ``(texts, width)``, from the states of their tokens (``(texts,
+    tokens, width)``) and their mask (1 where there is a token). The ``skipped`` tokens of a prompt
+    do not count for the mean."""
     import torch
 
     if pooling == "cls":

@@ -1,10 +1,6 @@
-"""A text encoder cut at a layer: from texts to their tokens and those tokens' vectors.
-
-The layers above are not loaded, as in bert-score: the vectors are the output of the cut model,
-including a final normalisation where it has one (T5).
-
-Long texts are cut off at the model's real maximum, and `Tokens.complete` tells whether one was.
-"""
+"""A text encoder cut at a layer: from texts to their tokens and those tokens' vectors. The layers
+above are not loaded, as in bert-score: the vectors are the output of the cut model, with a final
+normalisation where it has one (T5)."""
 
 from __future__ import annotations
 
@@ -31,13 +27,8 @@ _PIECE = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text in the form that a model reads.
-
-    Attributes:
-        ids: one number a token, those that mark beginning and end included; shape (n,).
-        complete: whether nothing of the text is cut off.
-        empty: whether there is no token but those marks.
-    """
+    """A text in the form that a model reads: ``ids`` with those that mark beginning and end. It is
+    ``complete`` where nothing is cut off, ``empty`` where there is no token but those marks."""
 
     ids: np.ndarray[Any, np.dtype[np.int32]]
     complete: bool
@@ -53,24 +44,12 @@ class Tokens:
 
 
 class Encoder(TextModel):
-    """An encoder's first layers.
+    """An encoder's first layers (0 gives the embeddings themselves, ``None`` all). ``marks`` are
+    the tokens that mark a text's beginning and end: they can be matched, but have no weight.
+    ``n_encoded`` texts went through the model so far.
 
-    Attributes:
-        dimensions: length of a vector.
-        longest: most tokens of a text, marks included; ``None`` without bound.
-        marks: ids of the tokens that mark a text's beginning and end (bert-score's ``cls`` and
-            ``sep``): they can be matched, but have no weight.
-        n_encoded: texts that went through the model so far.
-
-    Args:
-        options: where weights are and how models run.
-        weights: the model.
-        layer: how many of its layers are used; 0 gives the embeddings themselves, ``None`` all.
-
-    Raises:
-        Unavailable: a package or the model is not available, or it has no such layer.
-        UsageError: the device or the precision is not available.
-    """
+    An `Unavailable` where a package, the model or the layer is not there, a `UsageError` for the
+    device or precision."""
 
     def __init__(self, options: ModelOptions, weights: Weights, layer: int | None) -> None:
         needs_packages()
@@ -98,14 +77,9 @@ class Encoder(TextModel):
         return rows
 
     def vectors(self, rows: Sequence[Tokens]) -> list[torch.Tensor]:
-        """The vectors of each row's tokens: float32, of length 1, shape (tokens, dimensions).
-
-        Equal rows are encoded once and share one tensor, which must not be changed.
-
-        Raises:
-            MemoryError: a single text does not fit into the device's memory.
-            Unusable: the model cannot run in this precision.
-        """
+        """The vectors of each row's tokens: float32, of length 1, shape (tokens, dimensions). Equal
+        rows are encoded once and share one tensor, which must not be changed. A `MemoryError` where
+        a single text does not fit, an `Unusable` where the model cannot run in this precision."""
         with self._lock:
             by_key: dict[bytes, torch.Tensor] = {}
             missing: dict[bytes, Tokens] = {}

@@ -16,10 +16,8 @@ def text_key(text: str) -> bytes:
 
 
 class ByteCache(Generic[V]):
-    """Keeps values up to a number of bytes; the one unused for longest is dropped first.
-
-    A value larger than the cache is not kept in it.
-    """
+    """Keeps values up to a number of bytes; the one unused for longest is dropped first, and a
+    value larger than the cache is not kept."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

@@ -1,7 +1,5 @@
-"""A transformer with its tokeniser: from texts to rows of tokens, from rows to their states.
-
-Texts that are too long are cut off at the model's real maximum, and it is known which were.
-"""
+"""A transformer with its tokeniser: from texts to rows of tokens, from rows to their states. Texts
+that are too long are cut off at the model's real maximum, and it is known which were."""
 
 from __future__ import annotations
 
@@ -93,12 +91,8 @@ class TextModel:
 def padded(
     rows: Sequence[ArrayLike], device: torch.device, pad: int = 0
 ) -> dict[str, torch.Tensor]:
-    """The arguments with which a model is called.
-
-    Returns:
-        ``input_ids`` and ``attention_mask`` (1 for a token, 0 for what fills up), each of shape
-        (rows, longest).
-    """
+    """The arguments with which a model is called: ``input_ids`` and ``attention_mask`` (1 for a
+    token, 0 for what fills up), each of shape (rows, longest)."""
     import torch
 
     arrays = [np.asarray(row, np.int64) for row in rows]
@@ -128,12 +122,7 @@ def cut_texts(
 
 class ReadTexts:
     """The texts of a run that a model read, and which of them were cut. One serves all layers of
-    the model.
-
-    Args:
-        options: where the model is.
-        weights: which model.
-    """
+    the model."""
 
     def __init__(self, options: ModelOptions, weights: Weights) -> None:
         self._options, self._weights = options, weights

@@ -1,8 +1,6 @@
 """What an endpoint's error means: may the request be sent again, and what of it must be changed?
-
-Servers agree on status codes, and on little else: what they say is read in the forms of OpenAI,
-vLLM, FastAPI, Anthropic and Google.
-"""
+Servers agree on status codes; what they say is read in the forms of OpenAI, vLLM, FastAPI,
+Anthropic and Google."""
 
 from __future__ import annotations
 

@@ -48,12 +48,9 @@ _THEIR_KEY = Secret("-", "the key that the object was made with")
 
 
 class PythonChat(Endpoint):
-    """A Python object that answers prompts.
-
-    A function takes the prompt as one text; where its first parameter is called ``messages``, it
-    takes a list of mappings with ``role`` and ``content``. It may be a coroutine function;
-    functions that are not run in threads of their own, several at a time.
-    """
+    """A Python object that answers prompts. A function takes the prompt as one text; where its
+    first parameter is called ``messages``, a list of mappings with ``role`` and ``content``. It may
+    be a coroutine function; others run in threads of their own, several at a time."""
 
     protocol: ClassVar[str] = "python"
     # A function takes a prompt and nothing else.
