@@ -333,21 +333,6 @@ def test_numbers_that_are_not_finite_are_no_score(tmp_path: Path, dtype: str) ->
     assert compare(encoder(str(folder), dtype=dtype), [("", "x")])[0] is not None
 
 
-def test_arithmetic_that_is_not_there_in_half_precision_says_what_to_do(
-    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def mixed(**given: Any) -> Any:
-        raise RuntimeError("expected m1 and m2 to have the same dtype")
-
-    for dtype, error in (("float16", Unusable), ("float32", RuntimeError)):
-        ours = encoder(folders["bert"], dtype=dtype, device="cpu")
-        monkeypatch.setattr(ours.model, "forward", mixed)
-        with pytest.raises(error, match=r"same dtype") as raised:
-            compare(ours, PAIRS[1:2])
-        said = "cannot run in float16 on cpu" in str(raised.value)
-        assert said == (dtype == "float16") == ("use --dtype float32" in str(raised.value))
-
-
 def test_a_model_larger_than_the_memory_says_what_to_do(
     folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
+from ragassay.models.device import Batches, device_of, dtype_of, loading, threads
 from ragassay.models.encoders.loading import tensors_of
 from ragassay.models.encoders.text_model import padded
 from ragassay.models.model_options import ModelOptions
@@ -85,18 +85,9 @@ class HhemModel:
     def scores(
         self, pairs: Sequence[tuple[str, str]], at_most: int | None = None
     ) -> list[float | None]:
-        """For each pair of a source and a text, how far the source supports the text, 0 to 1.
-
-        Pairs that occur twice go through the model once; a score does not depend on the others.
-        ``None`` where the arithmetic overflowed, as it may in half precision.
-
-        Args:
-            pairs: sources and texts.
-            at_most: threads of the processor that may be used; as many as torch uses when left out.
-
-        Raises:
-            MemoryError: even a single pair does not fit into memory.
-        """
+        """For each pair of a source and a text, how far the source supports the text, 0 to 1;
+        ``None`` where the arithmetic overflowed, as it may in half precision. A `MemoryError` where
+        even a single pair does not fit into memory. ``at_most`` threads are used."""
         prompts = [PROMPT.format(text1=source, text2=text) for source, text in pairs]
         unique = list(dict.fromkeys(prompts))
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(unique)]
@@ -117,7 +108,7 @@ class HhemModel:
         import torch
 
         inputs = padded(tokens, self._device)
-        with torch.inference_mode(), running(self._dtype, self._device):
+        with torch.inference_mode():
             logits = self._model(**inputs).logits[:, 0, :]
             values: list[float] = torch.softmax(logits.float(), dim=-1)[:, 1].tolist()
         return [value if math.isfinite(value) else None for value in values]

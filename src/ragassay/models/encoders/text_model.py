@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragassay.base.counts import either, share
-from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
+from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow
 from ragassay.models.encoders.loading import load_encoder, tokenizer_of
 from ragassay.models.encoders.memory import text_key
 from ragassay.models.model_options import ModelOptions
@@ -84,7 +84,7 @@ class TextModel:
         import torch
 
         inputs = padded(rows, self.device, self.tokenizer.pad_token_id or 0)
-        with torch.inference_mode(), running(self._dtype, self.device):
+        with torch.inference_mode():
             return self.model(**inputs)[0].float(), inputs["attention_mask"]
 
 
