@@ -102,18 +102,6 @@ def test_what_is_no_question_or_reads_no_prompt_is_refused(desk: Path) -> None:
         ragassay.evaluate(DATA, "idk_eval", prompts={"says_idk": "idk.txt"})
 
 
-@pytest.mark.parametrize("metric", ["idk_eval", "f1"])
-@pytest.mark.parametrize(
-    ("prompts", "says"),
-    [({"bogus": "idk.txt"}, "no question 'bogus'"), ({"says_idk": "no.txt"}, r"no\.txt")],
-)
-def test_an_unknown_kind_or_a_missing_file_is_told_whoever_judges(
-    metric: str, prompts: dict[str, str], says: str
-) -> None:
-    with pytest.raises((UsageError, InputError), match=says):
-        ragassay.evaluate(DATA, metric, prompts=prompts)
-
-
 def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> None:
     with pytest.warns(RagassayWarning, match="The prompt for says_idk is not used"):
         ragassay.evaluate(DATA, "f1", prompts={"says_idk": "idk.txt"})
@@ -134,16 +122,6 @@ def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: 
     (source,) = read_prompts({kind: "own.txt"}).values()
     example = kinds()[kind].blank({})
     assert [one["role"] for one in example.messages("", source)] == ["user"]
-
-
-def test_the_catalogue_names_the_placeholders(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["metrics", "rl_f"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "--prompt claim_support=FILE with {{ claims }}, {{ passages }}; it may have" in said
-    assert call(["metrics", "says_idk"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "{{ conversation }}, {{ answer }}; it may have {{ rule }}" in said
-    assert "asked by idk_eval" in said and 'answer | data("response")' in said
 
 
 def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
 import shutil
 import sys
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -23,7 +21,6 @@ from ragassay.cli.command_line import call
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.python_judge import identity_of, named_judges
-from ragassay.user_code.object_loading import has_module
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [
@@ -178,29 +175,6 @@ def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(
     (tmp_path / "users_judges.py").write_text(MODULE.replace('"Ann 1"', '"Ann 2"'))
     # The old code runs: its answers must not count as those of the new one.
     assert "changed after it was imported" in identity_of(code.judge).unkept
-
-
-def test_chat_models_of_ones_own_are_told_apart_by_code_and_attributes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = """
-class Chat:
-    model = "tiny"
-    def __init__(self, rules, api_key="a"):
-        self.rules, self.api_key = {"rules": [rules]}, api_key
-    def invoke(self, messages):
-        return self.rules["rules"][0]
-"""
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "chat_one.py").write_text(source)
-    (tmp_path / "chat_two.py").write_text(source)
-    (tmp_path / "chat_three.py").write_text(f"{source}# edited")
-    made = [importlib.import_module(f"chat_{name}").Chat for name in ("one", "two", "three")]
-    same = identity_of(made[0]("be strict"))
-    assert same.name == "Chat:tiny" and same.unkept == ""
-    assert identity_of(made[0]("be strict", api_key="b")) == same
-    assert identity_of(made[0]("be mild")) != same
-    assert len({identity_of(one("be strict")) for one in made}) == 3
 
 
 def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source: str) -> Any:
@@ -399,23 +373,6 @@ def test_budget_limit_and_panel_hold_for_functions(code: Any) -> None:
     assert panel.summary.judging.judge.startswith("panel(python:users_judges:judge, ")
 
 
-def test_functions_run_side_by_side_up_to_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    calls: list[str] = []
-    both = threading.Barrier(2, timeout=60)
-
-    def judge(prompt: str) -> str:
-        calls.append(prompt)
-        if len(calls) > 1:  # the first request travels alone
-            both.wait()
-        return SAID
-
-    result = ragassay.evaluate(DATA[:3], ["answer_match"], judge=judge, concurrency=2)
-    assert [row.value for row in result.scores] == [True] * 3
-
-
 def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -552,49 +509,12 @@ def test_a_configuration_file_reaches_no_other_code_through_the_working_director
     assert not Path("ran.txt").exists()
 
 
-def test_asking_for_a_module_changes_nothing(tmp_path: Path, monkeypatch: Any) -> None:
-    (tmp_path / "only_here.py").write_text("raise SystemExit")
-    monkeypatch.chdir(tmp_path)
-    before = list(sys.path)
-    assert has_module("only_here:judge") and not has_module("nowhere_at_all:judge")
-    assert sys.path == before and "only_here" not in sys.modules
-
-
 def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
     with Ledger(":memory:") as ledger, pytest.raises(UsageError, match="where a person names it"):
         make_judge(["users_judges:judge"], default_model="x", ledger=ledger)
     assert named_judges(["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]) == [
         *("openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m")
     ]
-
-
-def test_a_function_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    free = threading.Event()
-
-    def judge(prompt: str) -> str:
-        free.wait(30)
-        return SAID
-
-    try:
-        result = ragassay.evaluate(DATA[:1], ["answer_match"], judge=judge, timeout=0.2)
-    finally:
-        free.set()
-    (row,) = result.scores
-    assert row.reason == "timeout" and "did not answer within 0.2 seconds" in row.explanation
-
-
-def test_evaluating_inside_a_running_loop_works(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    async def judge(prompt: str) -> str:
-        await asyncio.sleep(0)
-        return SAID
-
-    async def main() -> ragassay.Result:
-        return run(judge)
-
-    assert [row.value for row in asyncio.run(main()).scores] == [True] * 4
 
 
 def told_of(
@@ -638,12 +558,3 @@ def test_a_score_that_is_missing_for_a_lost_vote_counts_once(code, capsys) -> No
     ((name, told),) = cases
     assert name == "no score is missing by accident"
     assert told.startswith("1 score missing by accident.")
-
-
-def test_a_function_that_tells_no_tokens_has_calls_and_no_price(code, capsys) -> None:
-    summary, said, _ = told_of("prose", capsys=capsys, gated=False)
-    assert summary.judging is not None
-    assert summary.judging.calls == 8, "each question and its repair"
-    assert summary.judging.unpriced == 8
-    assert "4 questions, 8 calls, " in said
-    assert "token" not in said and "--price" not in said

@@ -255,34 +255,12 @@ def test_what_a_folder_asks_for_and_nobody_knows_is_said_and_never_left_out(
 # -- what is missing ---------------------------------------------------------------------------
 
 
-def test_a_missing_weight_is_an_error_and_no_random_vector(tmp_path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
-    folder = tiny(tmp_path / "m")
-    weights = load_file(folder / "model.safetensors")
-    name = next(name for name in weights if name.endswith("0.attention.self.query.weight"))
-    kept = {key: value for key, value in weights.items() if key != name}
-    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(Unavailable, match=r"do not fit .*query\.weight"):
-        embedder(folder)
-    save_file({**kept, f"{name}s": weights[name]}, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(Unavailable, match="do not fit"):
-        embedder(folder)
-
-
 def test_the_default_model_that_is_not_here_is_one_clear_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(Unavailable, match=rf"{DEFAULT}@\w+ is not on this machine.*--model"):
         _ = Models().embedder
-
-
-def test_the_default_model_may_lie_in_any_folder(minilm: Path) -> None:
-    models = Models(ModelOptions(folders={DEFAULT: str(minilm)}))
-    assert models.embedder is models.embedder
-    assert models.embedder.label.startswith(f"{DEFAULT}@")
-    assert "#" in models.embedder.identity, "a folder's own weights, whatever its name"
 
 
 def test_each_text_is_embedded_once_a_run_within_the_memory_that_is_given(tmp_path: Path) -> None:

@@ -145,24 +145,6 @@ def test_a_score_depends_on_its_batch_by_rounding_only(
     assert together == pytest.approx(alone * 2, abs=ROUNDING, rel=0)
 
 
-def test_when_memory_runs_out_half_as_many_go_on(
-    torch: Any, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pairs = [("Iron is heavy. " * n, "Wool is light.") for n in range(8)]
-    ours = HhemModel(ModelOptions(folders, device="cpu"))
-    wanted, plain, sizes = ours.scores(pairs), ours._model.forward, []
-
-    def scarce(**given: Any) -> Any:
-        sizes.append(len(given["input_ids"]))
-        if sizes[-1] > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return plain(**given)
-
-    monkeypatch.setattr(ours._model, "forward", scarce)
-    assert ours.scores(pairs) == pytest.approx(wanted, abs=ROUNDING)
-    assert sizes == [8, 4, 2, 2, 2, 2]
-
-
 def test_no_code_of_the_checkpoint_is_run(folders: dict[str, str], tmp_path: Path) -> None:
     place = tiny_hhem.save_hhem(tmp_path / "hhem")
     told = json.loads((place / "config.json").read_text())
@@ -181,56 +163,20 @@ def refusal(place: Path, folders: dict[str, str]) -> str:
 NAME = "t5.transformer.encoder.block.1.layer.0.SelfAttention.k.weight"
 
 
+SHARED = "t5.transformer.shared.weight"
+OTHER = "t5.transformer.encoder.embed_tokens.weight"
+
+
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
         (lambda w: w.pop(NAME), f'Missing key(s) in state_dict: "{NAME}"'),
-        (
-            lambda w: w.update({"t5.surplus": w[NAME]}),
-            'Unexpected key(s) in state_dict: "t5.surplus"',
-        ),
-        (
-            lambda w: w.update({NAME.removeprefix("t5."): w.pop(NAME)}),
-            f'Missing key(s) in state_dict: "{NAME}"',
-        ),
-        (
-            lambda w: w.update({"elsewhere": w[NAME]}),
-            'Unexpected key(s) in state_dict: "elsewhere"',
-        ),
-        (
-            lambda w: w.update({NAME: w[NAME][:-1].clone()}),
-            f"size mismatch for {NAME}: copying a param with shape torch.Size([15, 16])",
-        ),
+        (lambda w: w.update({"t5.more": w[NAME]}), 'Unexpected key(s) in state_dict: "t5.more"'),
+        (lambda w: w.update({NAME: w[NAME][:-1].clone()}), f"size mismatch for {NAME}"),
         (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
-        (
-            lambda w: w.pop("t5.classifier.bias"),
-            'Missing key(s) in state_dict: "t5.classifier.bias"',
-        ),
-        (
-            lambda w: w.pop("t5.transformer.shared.weight"),
-            'Missing key(s) in state_dict: "t5.transformer.shared.weight"',
-        ),
-        (
-            lambda w: w.update(
-                {
-                    "t5.transformer.encoder.embed_tokens.weight": w["t5.transformer.shared.weight"]
-                    + 1
-                }
-            ),
-            "differ, and must be one",
-        ),
+        (lambda w: w.update({OTHER: w[SHARED] + 1}), "differ, and must be one"),
     ],
-    ids=[
-        "missing",
-        "extra",
-        "unprefixed",
-        "alien",
-        "shape",
-        "whole numbers",
-        "head",
-        "tied",
-        "two",
-    ],
+    ids=["missing", "extra", "shape", "whole numbers", "two"],
 )
 def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     folders: dict[str, str], tmp_path: Path, spoil: Any, says: str
@@ -239,18 +185,6 @@ def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     spoil(weights)
     said = refusal(tiny_hhem.save_hhem(tmp_path / "hhem", weights), folders)
     assert says in said and "ragassay models fetch" in said
-
-
-def test_the_shared_matrix_may_have_either_of_its_names(
-    model: HhemModel, folders: dict[str, str], tmp_path: Path
-) -> None:
-    weights = tiny_hhem.tensors()
-    shared = weights.pop("t5.transformer.shared.weight")
-    weights["t5.transformer.encoder.embed_tokens.weight"] = shared
-    place = tiny_hhem.save_hhem(tmp_path / "hhem", weights)
-    other = HhemModel(ModelOptions({**folders, HHEM.name: str(place)}))
-    pairs = [("Iron is heavy.", "Wool is light.")]
-    assert other.scores(pairs) == pytest.approx(model.scores(pairs), abs=1e-7)
 
 
 def test_a_pickle_is_not_opened(folders: dict[str, str], tmp_path: Path) -> None:
@@ -292,14 +226,6 @@ def test_without_a_tokenizer_it_says_whose_is_needed(
     (tmp_path / "nowhere").mkdir()
     with pytest.raises(Unavailable, match=r"holds no tokenizer\.json of google/flan-t5-base"):
         HhemModel(ModelOptions(lone))
-
-
-def test_a_folder_with_its_own_tokenizer_needs_no_other(model: HhemModel, tmp_path: Path) -> None:
-    place = tiny_hhem.save_hhem(tmp_path / "hhem")
-    tiny_hhem.save_foundation(place)  # its configuration of a T5, and its tokenizer
-    alone = HhemModel(ModelOptions({HHEM.name: str(place)}))
-    pairs = [("Iron is heavy.", "Wool is light.")]
-    assert alone.scores(pairs) == pytest.approx(model.scores(pairs), abs=1e-7)
 
 
 @pytest.mark.parametrize(("dtype", "close"), [("bfloat16", 0.1), ("float16", 0.01)])
@@ -405,13 +331,6 @@ def test_what_cannot_be_scored_says_why_and_needs_no_model(
     assert isinstance(found, Unscored) and found.reason is reason and says in found.detail
 
 
-def test_a_refusal_is_scored_like_any_text(model: HhemModel, models: Models) -> None:
-    refusal = "I cannot answer that."
-    for metric in (Hhem(), HhemWindows()):
-        (found,) = scored(metric, models, sample(refusal))
-        assert isinstance(found, Score)
-
-
 def test_two_threads_are_used_and_given_back(
     torch: Any, model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,15 +342,6 @@ def test_two_threads_are_used_and_given_back(
         scored(Hhem(), models, sample())
     assert (seen, torch.get_num_threads()) == ([2], 3)
     torch.set_num_threads(before)
-
-
-def test_a_number_that_overflowed_is_no_score(
-    model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(model, "_forward", lambda tokens: [None] * len(tokens))
-    for metric in (Hhem(), HhemWindows()):
-        (found,) = scored(metric, models, sample())
-        assert found.reason is Reason.FAILED and "--dtype float32" in found.detail
 
 
 # --- sentence by sentence
@@ -466,16 +376,6 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(
     (one,) = found.parts["sentences"]
     assert found.value == pytest.approx(max(v for v in values if v is not None), abs=1e-6)
     assert (one["start"], one["end"]) in spans and one["passage"] == "p"
-
-
-def test_many_samples_at_once_are_scored_as_one_by_one(
-    model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ragassay.metrics.grounding.hallucination._PAIRS", 5)
-    samples = [sample(f"Iron is {n}. Wool is {n + 1}.", id=f"q{n}") for n in range(7)]
-    together = scored(HhemWindows(), models, *samples)
-    alone = [scored(HhemWindows(), models, one)[0] for one in samples]
-    assert [one.value for one in together] == pytest.approx([one.value for one in alone], abs=1e-6)
 
 
 # --- from the outside
@@ -520,15 +420,6 @@ def test_without_the_model_hhem_says_so_and_all_else_is_computed(
     assert metrics["umbrela"].n_scored == metrics["citation.f1"].n_scored == 3
     (said,) = {row.explanation for row in result.scores if row.metric == "hhem"}
     assert "is not on this machine" in said or "pip install 'ragassay[models]'" in said
-
-
-def test_a_device_that_is_not_there_stops_the_run_with_one_sentence(
-    data: Path, folders: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["run", str(data), "-m", "hhem", *named, "--device", "cuda:99", "--dry-run"]) == 2
-    assert "--device cuda:99: this machine has" in capsys.readouterr().err
-    assert call(["run", str(data), "-m", "no_answer", *named, "--device", "cuda:99"]) == 0
 
 
 def test_damaged_weights_are_an_accident_that_the_exit_code_tells(

@@ -21,8 +21,7 @@ from ragassay.user_code.background_loop import Background
 
 T = TypeVar("T")
 
-CLOSING_S = 10.0
-"""Patience with a loop that does not end."""
+CLOSING_S = 10.0  # patience with a loop that does not end
 
 IN_PART = ", in part"
 """Follows a reason that is not of a missing answer but of a missing part of one."""

@@ -17,11 +17,8 @@ from ragassay.base import yaml_positions
 from ragassay.base.errors import InputError
 from ragassay.base.yaml_files import text_of
 
-STEPS = 100
-"""Most steps of a scale: a judge does not distinguish more."""
-
-MOST_BYTES = 200_000
-"""A larger file is something else, given by mistake."""
+STEPS = 100  # most steps of a scale: a judge does not distinguish more
+MOST_BYTES = 200_000  # a larger file is something else, given by mistake
 
 RubricPart = Literal["query", "history", "passages", "answer", "references"]
 

@@ -38,8 +38,7 @@ from ragassay.user_code.object_loading import has_module, is_python_word, load_o
 _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 """Attributes by which chat models name the model that answers."""
 
-_OURS = ("offline", "replay")
-"""Judges that are neither models nor code."""
+_OURS = ("offline", "replay")  # judges that are neither models nor code
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
 _DEEPEST = 8

@@ -12,8 +12,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.transport.endpoints.endpoint import Message
 
-ABOUT = 80
-"""Characters that tell one question of a sample from another."""
+ABOUT = 80  # characters that tell one question of a sample from another
 
 _SHARED = {
     *("query", "answer", "conversation", "history", "reference", "references", "wrong"),

@@ -19,8 +19,7 @@ R = TypeVar("R")
 TOKENS = {"cpu": 4_096, "cuda": 65_536}
 """Tokens that go through a model together, padding included, unless a batch size is given."""
 
-_MOST = 256
-"""Texts that go through together at most, however short."""
+_MOST = 256  # texts that go through together at most, however short
 
 _DTYPES = ("float32", "float16", "bfloat16")
 

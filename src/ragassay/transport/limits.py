@@ -19,20 +19,14 @@ from contextlib import asynccontextmanager
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 
-MOST = 64
-"""Requests in flight to one endpoint, unless ``-j`` says otherwise."""
-
-_WAVES_TO_MOST = 32
-"""Waves that it takes to grow from nothing to the most that is allowed."""
+MOST = 64  # requests in flight to one endpoint, unless ``-j`` says otherwise
+_WAVES_TO_MOST = 32  # waves that it takes to grow from nothing to the most that is allowed
 
 _LESS_AFTER_FAILURE = 0.25
 """What each failure takes from the concurrency: a whole wave of them takes a quarter."""
 
-_BURST_S = 5.0
-"""Requests (or tokens) of so many seconds may go out together."""
-
-IN_A_ROW = 8
-"""Fewest failures in a row, over the time of the endpoint's patience, that end a run."""
+_BURST_S = 5.0  # requests (or tokens) of so many seconds may go out together
+IN_A_ROW = 8  # fewest failures in a row, over the time of the endpoint's patience, that end a run
 
 ALIKE_IN_A_ROW = 16
 """Failures in a row with the same message that end a run: the cause is the endpoint and not what is
@@ -56,8 +50,7 @@ NEVER_ANSWERED_S = {
 ANSWERED_BEFORE_S = 60.0
 """Patience with an endpoint that has answered in this run, or is known to have answered before."""
 
-TURNED_AWAY_S = 300.0
-"""Patience with an endpoint that turns every request away for its rate."""
+TURNED_AWAY_S = 300.0  # patience with an endpoint that turns every request away for its rate
 
 
 class Limiter:

@@ -49,8 +49,7 @@ class Price:
         return f"{self.input:g},{self.output:g}"
 
 
-FREE = Price(0.0, 0.0)
-"""Of models that run on one's own machines."""
+FREE = Price(0.0, 0.0)  # of models that run on one's own machines
 
 
 def price_of(model: str, endpoint: str = "") -> Price | None:

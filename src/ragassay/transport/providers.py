@@ -74,8 +74,7 @@ def aliases() -> Mapping[str, str]:
     return {alias: name for each in protocols().values() for alias, name in each.aliases.items()}
 
 
-OWN_KEY = "RAGASSAY_API_KEY"
-"""The variable for the key of an endpoint that is named by its URL."""
+OWN_KEY = "RAGASSAY_API_KEY"  # the variable for the key of an endpoint that is named by its URL
 OWN_URL = "RAGASSAY_BASE_URL"
 """The variable that says which server that key is for: it is sent to no other."""
 

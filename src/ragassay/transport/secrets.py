@@ -12,8 +12,7 @@ from urllib.parse import quote
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.problem_words import system_problem
 
-HIDDEN = "[key]"
-"""What stands in texts where a key was."""
+HIDDEN = "[key]"  # what stands in texts where a key was
 
 _SHORTEST = 6
 """Keys of local servers are words such as ``none``: to blank those out would garble every text."""
@@ -78,8 +77,7 @@ class Secret:
         raise TypeError("a key is not pickled")
 
 
-NO_KEY = Secret("", "")
-"""For servers of one's own that ask for none."""
+NO_KEY = Secret("", "")  # for servers of one's own that ask for none
 
 
 def no_key(names: Iterable[str], flag: str) -> Secret:

@@ -17,11 +17,8 @@ from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, Endpoin
 from ragassay.transport.limits import Breaker, Limiter
 from ragassay.transport.secrets import Secret
 
-ATTEMPTS = 10
-"""Attempts at most for one request, unless its sender is made with another number."""
-
-BACKOFF_S = 0.5
-"""About how long the first wait is; each further one is twice as long."""
+ATTEMPTS = 10  # attempts at most for one request, unless its sender is made with another number
+BACKOFF_S = 0.5  # about how long the first wait is; each further one is twice as long
 
 LONGEST_BACKOFF_S = 20.0
 

@@ -99,27 +99,12 @@ def test_refusals_are_told_from_answers(answer: str) -> None:
     assert found is not None and found.says_idk == REFUSALS[answer]
 
 
-def test_beside_a_refusal_only_words_about_the_conversation_are_an_answer() -> None:
-    answer = "I do not know when it was opened. Bread rises slowly, and otters sleep while afloat."
-    assert says_idk(answer, f"user: {QUERY}") == "yes"
-
-
 def test_small_talk_is_an_attempt_as_published_and_an_answer_to_small_talk_alone() -> None:
     for query, holds in (("Thank you!", "small_talk"), (QUERY, "nothing")):
         found = answer_to(AnswerAttempted(query, "You're welcome!"))
         assert found is not None and found.answered == "yes"
         own = answer_to(AnswerContent(f"user: Hello\nagent: Hi!\nuser: {query}", "You're welcome!"))
         assert own is not None and own.holds == holds
-
-
-@pytest.mark.parametrize("answer", REFUSALS)
-def test_what_declines_holds_nothing_wherever_it_points(answer: str) -> None:
-    found = answer_to(AnswerContent(f"user: {QUERY}", answer))
-    small = answer == "You're welcome!"
-    pointed = "here is a site" in answer
-    wanted = "yes" if small or pointed else REFUSALS[answer]
-    assert found is not None
-    assert found.holds == {"yes": "nothing", "partial": "part", "no": "answer"}[wanted]
 
 
 CITED = {
@@ -237,12 +222,8 @@ def calls(run: Callable[[], Any]) -> int:
 
 MADE: dict[str, Callable[[str], Question[Any]]] = {
     "relevance": lambda text: RelevanceGrade(QUERY, text),
-    "citation": lambda text: CitationSupport("The bridge 7 was opened in 7.", text),
-    "claims": lambda text: ExtractClaims("", text),
     "support of many claims": lambda text: ClaimSupport(tuple(text.split(". ")), (BRIDGE,)),
-    "claims in themselves": lambda text: ClaimSupport(tuple(text.split(". ")), (text,)),
     "refusal": lambda text: SaysIdk("", text),
-    "nuggets": lambda text: ExtractNuggets(QUERY, (text,)),
 }
 
 
@@ -322,8 +303,3 @@ def test_nor_in_a_language_of_a_known_script_whose_refusals_it_does_not_know(ans
 def test_refusals_of_its_other_languages_are_known(answer: str, said: str) -> None:
     found = OfflineJudge().known(SaysIdk("", answer))
     assert not isinstance(found, Failure) and found.answer.says_idk == said
-
-
-@pytest.mark.parametrize("answer", ["1968", "", "Ich weiß es nicht.", "我不知道。", "Aarwyk"])
-def test_short_answers_and_known_scripts_are_answered(answer: str) -> None:
-    assert not isinstance(OfflineJudge().known(SaysIdk("", answer)), Failure)

@@ -28,16 +28,13 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MEMORY = ":memory:"
-APPLICATION = 0x52474C31
-"""``RGL1``, in the header of each ledger."""
+APPLICATION = 0x52474C31  # ``RGL1``, in the header of each ledger
 VERSION = 2
 
-BUSY_S = 60.0
-"""How long one process waits for another that writes to the same file."""
+BUSY_S = 60.0  # how long one process waits for another that writes to the same file
 
 PREFIXES = ("postgresql://", "postgres://")
-PATIENCE_S = 30.0
-"""How long a database that is away is waited for."""
+PATIENCE_S = 30.0  # how long a database that is away is waited for
 
 
 @contextmanager

@@ -27,8 +27,7 @@ from ragassay.judges.ledger.paid_answers import REJECTED, TABLE, Paid, rejection
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
 
-_PAGE = 500
-"""Rows in one query."""
+_PAGE = 500  # rows in one query
 
 FIRST_WAIT_S, LAST_WAIT_S = 0.02, 0.5
 """Seconds between two attempts to take a lease, at first and at last."""

@@ -18,11 +18,8 @@ VERDICT, VECTOR, ANSWER = "verdict", "vector", "answer"
 REJECTED = "rejected parameter"
 """A parameter that an endpoint does not take: learned from requests, so it is kept with them."""
 
-EMBEDDING = "embedding"
-"""What statistics and options call a vector, beside the kinds of questions."""
-
-END_OF_TIME = 1e11
-"""A moment in seconds that no calendar here reaches."""
+EMBEDDING = "embedding"  # what statistics and options call a vector, beside the kinds of questions
+END_OF_TIME = 1e11  # a moment in seconds that no calendar here reaches
 
 _OF_VERDICTS = {"version", "key", "repeat", "answer", "latency", "attempts"}
 

@@ -15,8 +15,7 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.transport.endpoints import Endpoint, EndpointError
 from ragassay.transport.sending import Sender
 
-_LOOKED_BACK = 4
-"""Earlier forms of a request under which its answer is looked for."""
+_LOOKED_BACK = 4  # earlier forms of a request under which its answer is looked for
 
 T = TypeVar("T")
 Send = Callable[[frozenset[str], Callable[[], bool] | None], Awaitable[T | None]]

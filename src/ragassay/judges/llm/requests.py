@@ -20,14 +20,9 @@ from ragassay.transport.endpoints.endpoint import SYSTEM, Message, Mode
 
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
 
-FORMS = (*MODES, SYSTEM)
-"""How a question is put: what an endpoint may reject besides parameters."""
-
-_IDENTITY = 1
-"""Raised when something is sent that the key does not hold."""
-
-_ECHOED = 4_000
-"""Characters of a bad reply that its repair turn repeats."""
+FORMS = (*MODES, SYSTEM)  # how a question is put: what an endpoint may reject besides parameters
+_IDENTITY = 1  # raised when something is sent that the key does not hold
+_ECHOED = 4_000  # characters of a bad reply that its repair turn repeats
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""

@@ -13,11 +13,8 @@ from typing import Any
 from ragassay.judges.question import Question
 from ragassay.transport.endpoints.endpoint import Message
 
-ASCII, ALPHABETIC, WIDE = 4.0, 2.0, 1.0
-"""Characters a token."""
-
-PER_MESSAGE = 4
-"""Tokens around each message: its role and its bounds."""
+ASCII, ALPHABETIC, WIDE = 4.0, 2.0, 1.0  # characters a token
+PER_MESSAGE = 4  # tokens around each message: its role and its bounds
 
 _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"

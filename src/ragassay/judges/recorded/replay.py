@@ -19,8 +19,7 @@ from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, late
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of
 
-_NAMED = 3
-"""Judges of recorded answers that a label names."""
+_NAMED = 3  # judges of recorded answers that a label names
 
 
 class Replay(Judge):

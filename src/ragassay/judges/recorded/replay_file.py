@@ -30,8 +30,7 @@ from ragassay.base.score import Reason
 from ragassay.judges.question import Question, example_of, kinds, schema_of
 from ragassay.judges.reply import Reply
 
-ANY_REPEAT = -1
-"""Of a label that holds for every repeat of its question."""
+ANY_REPEAT = -1  # of a label that holds for every repeat of its question
 
 
 class _Record(BaseModel):

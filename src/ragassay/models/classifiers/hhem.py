@@ -50,8 +50,7 @@ _SHAPE_FILE = files("ragassay.models.classifiers").joinpath("flan_t5_base.json")
 SHAPE: Mapping[str, Any] = json.loads(_SHAPE_FILE.read_text(encoding="utf-8"))
 """The sizes of google/flan-t5-base, for a folder without the configuration of a T5."""
 
-Span = tuple[int, int]
-"""Start and end in characters."""
+Span = tuple[int, int]  # start and end in characters
 
 _SHARED = ("t5.transformer.shared.weight", "t5.transformer.encoder.embed_tokens.weight")
 """Two names of one matrix; the checkpoint holds it once."""

@@ -44,8 +44,7 @@ _ROW = 300
 
 Vector = NDArray[np.float32]
 
-Embedded = Vector | Unscored
-"""A vector, or why there is none."""
+Embedded = Vector | Unscored  # a vector, or why there is none
 
 
 class Embedder(ABC):

@@ -29,14 +29,9 @@ from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 
-TEXTS = 64
-"""Most texts in a request, unless a batch size is given."""
-
-TOKENS = 16_000
-"""Most tokens in a request, estimated."""
-
-_HOPELESS = 3
-"""After so many texts rejected one at a time, and none accepted, nothing more is sent."""
+TEXTS = 64  # most texts in a request, unless a batch size is given
+TOKENS = 16_000  # most tokens in a request, estimated
+_HOPELESS = 3  # after so many texts rejected one at a time, and none accepted, nothing more is sent
 
 
 class VectorStore:

@@ -21,8 +21,7 @@ from ragassay.models.weights.weight_files import Weights, folder_of, needs_packa
 if TYPE_CHECKING:
     import torch
 
-_PIECE = 4_096
-"""Texts that are tokenised together, which bounds the memory."""
+_PIECE = 4_096  # texts that are tokenised together, which bounds the memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike
 
-BOUNDLESS = 1_000_000
-"""Tokenisers that state no maximum give a number beyond all texts (1e30)."""
+BOUNDLESS = 1_000_000  # tokenisers that state no maximum give a number beyond all texts (1e30)
 
 _PREFIXED = frozenset({"gpt2", "roberta"})
 """Kinds of models whose first word is read as one within a sentence, with a space before it."""

@@ -22,8 +22,7 @@ from ragassay.models.encoders.encoder import Encoder, Tokens
 if TYPE_CHECKING:
     import torch
 
-Pair = tuple[str, str]
-"""A candidate and a reference."""
+Pair = tuple[str, str]  # a candidate and a reference
 
 _PIECE = 1_024
 

@@ -35,11 +35,8 @@ _CONFIGS = (
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
 )
-_MODULE = re.compile(r"\d+_\w+/")
-"""A step of a sentence-transformers model, a folder of its own."""
-
-_INDEX = ".index.json"
-"""How a file ends that lists several with the weights."""
+_MODULE = re.compile(r"\d+_\w+/")  # a step of a sentence-transformers model, a folder of its own
+_INDEX = ".index.json"  # how a file ends that lists several with the weights
 
 
 @dataclass(frozen=True)

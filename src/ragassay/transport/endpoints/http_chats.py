@@ -27,8 +27,7 @@ OPENAI = "https://api.openai.com/v1"
 _ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 """Headers for OpenAI itself that the environment may hold."""
 
-LONGEST = 4096
-"""Tokens of a reply where the user does not say: Anthropic wants a number."""
+LONGEST = 4096  # tokens of a reply where the user does not say: Anthropic wants a number
 
 _UNKNOWN_TO_SCHEMAS = ("minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength")
 """What Anthropic's structured output does not know; prompts say it, and replies are checked."""
