@@ -10,9 +10,8 @@ from question_examples import ANSWER, EXAMPLES, PASSAGE, QUERY, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Usage
-from ragassay.judges.combining import combinable, combine
 from ragassay.judges.judge import Judge
-from ragassay.judges.panel import Panel, disagreed, rule_of
+from ragassay.judges.panel import Panel, combinable, combine, disagreed, rule_of
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
 from ragassay.judges.questions.grading import (

@@ -1,5 +1,5 @@
 """Asking: an `Asker` a run (it remembers, counts, and hands each verdict to whoever keeps the
-evidence), a `Scope` a window, an `Ask` for each metric and sample."""
+evidence), an `Ask` for each metric and sample."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ IN_PART = ", in part"
 """Follows a reason that is not of a missing answer but of a missing part of one."""
 
 Asked = Verdict[Any] | Failure
+_Memory = dict[Hashable, "asyncio.Future[Any]"]
 
 
 class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
@@ -192,9 +193,9 @@ class Asker:
         finally:
             self._background = None
 
-    def scope(self) -> Scope:
-        """A fresh memory for the questions of one window."""
-        return Scope(self)
+    def scope(self) -> Ask:
+        """An `Ask` with a fresh memory, for one window."""
+        return Ask(self, {})
 
     async def ask(self, question: Question[Any], repeat: int) -> Asked:
         """What the judge says; the first time it is counted, and given to who keeps evidence."""
@@ -217,58 +218,29 @@ class Asker:
         return asked
 
 
-class Scope:
-    """The questions of one window: each is asked once, however many metrics ask it."""
+class Ask:
+    """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``. Those of one
+    window share a memory: each question is asked once, however many metrics ask it."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Asker, memory: _Memory, language: str = "") -> None:
         self.asker = asker
-        self._tasks: dict[Hashable, asyncio.Future[Any]] = {}
+        self._memory, self._language = memory, language
+        self._evidence: dict[str, None] = {}
 
     def ask(self, language: str = "") -> Ask:
-        """An `Ask` with no evidence yet."""
-        return Ask(self, language)
-
-    async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
-        """The verdict on a question, asked now or before."""
-        if not self.asker.judge.remembered:
-            return await self.asker.judge.answer(question, repeat)
-        asked: Verdict[R] | Failure = await self.once(self.asker.ask, question, repeat)
-        return asked
-
-    async def once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
-        """The result of ``work(*args)``, which the first who asks for it begins."""
-        if args not in self._tasks:
-            self._tasks[args] = asyncio.ensure_future(work(*args))
-        return await asyncio.shield(self._tasks[args])
-
-    async def build(
-        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
-    ) -> tuple[T | Unanswered, tuple[str, ...]]:
-        """The result of ``build(ask, *args)``, and the ids of the verdicts that it rests on."""
-        ask = self.ask(language)
-        try:
-            return await build(ask, *args), ask.evidence
-        except Unanswered as unanswered:
-            return unanswered, ask.evidence
-
-
-class Ask:
-    """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``."""
-
-    def __init__(self, scope: Scope, language: str = "") -> None:
-        self._scope = scope
-        self._language = language
-        self._evidence: dict[str, None] = {}
+        """Another one of this window, with no evidence yet; about a sample that states its
+        language."""
+        return Ask(self.asker, self._memory, language)
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """Ids of the verdicts asked for so far."""
+        """Ids of the verdicts asked for so far, in order, each once."""
         return tuple(self._evidence)
 
     @property
     def context(self) -> Mapping[str, Any]:
         """See `Asker.context`."""
-        return self._scope.asker.context
+        return self.asker.context
 
     async def __call__(self, question: Question[R], repeat: int = 0) -> R:
         """The answer."""
@@ -282,7 +254,26 @@ class Ask:
         self._evidence[evidence_id(question, repeat)] = None
         if self._language:
             question = question.stated(self._language)
-        return await self._scope.verdict(question, repeat)
+        if not self.asker.judge.remembered:
+            return await self.asker.judge.answer(question, repeat)
+        asked: Verdict[R] | Failure = await self._once(self.asker.ask, question, repeat)
+        return asked
+
+    async def _once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+        """The result of ``work(*args)``, which the first of the window who asks for it begins."""
+        if args not in self._memory:
+            self._memory[args] = asyncio.ensure_future(work(*args))
+        return await asyncio.shield(self._memory[args])
+
+    async def _build(
+        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
+    ) -> tuple[T | Unanswered, tuple[str, ...]]:
+        """The result of ``build(ask, *args)``, and the ids of the verdicts that it rests on."""
+        ask = self.ask(language)
+        try:
+            return await build(ask, *args), ask.evidence
+        except Unanswered as unanswered:
+            return unanswered, ask.evidence
 
     async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
         """The verdicts on several questions, asked side by side."""
@@ -303,8 +294,7 @@ class Ask:
     async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
         """The result of ``await build(ask, *args)``, computed once a window, with its evidence;
         raises `Unanswered` where the build did."""
-        scope = self._scope
-        result, evidence = await scope.once(scope.build, build, args, self._language)
+        result, evidence = await self._once(self._build, build, args, self._language)
         self._evidence.update(dict.fromkeys(evidence))
         if isinstance(result, Unanswered):
             raise result

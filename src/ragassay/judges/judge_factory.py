@@ -29,8 +29,7 @@ from ragassay.base import plugins
 from ragassay.base.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.llm.ledger_lookup import Reuse
-from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.llm.llm_judge import LLMJudge, Reuse
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_object, word_of

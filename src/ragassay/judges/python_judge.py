@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from typing_extensions import override
 
@@ -257,7 +257,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, functools.partial) or inspect.ismethod(value):
         raise _UntoldError
     if inspect.isroutine(value):
-        if not is_installed(value):
+        if not is_installed(cast("type", value)):
             raise _UntoldError
         return [value.__module__, value.__qualname__]
     attributes = _attributes_of(value)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from question_examples import ANSWER, EXAMPLES, MODELS, QUERY, fences, name_of
-from ragassay.judges.combining import RULES, combinable, combine
+from ragassay.judges.panel import RULES, combinable, combine
 from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question, kinds
 from ragassay.judges.questions.answering import Idk

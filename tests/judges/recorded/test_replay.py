@@ -246,13 +246,6 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
     verdict = ask(replay(tmp_path, *lines))
     assert verdict.answer.grade == 3  # three models are a panel
     assert len(verdict.votes) == 3
-    judge = replay(tmp_path, *lines)
-    assert judge.remarks() == ()
-    (said,) = answered(judge, QUESTION)
-    assert "answers of several models" in said and "ragassay ledger export --model" in said
-    for name in ("small", "large", "other"):
-        assert f"http://localhost:8000/v1#{name}" in said
-    assert answered(replay(tmp_path, lines[0]), QUESTION) == ()
     alone = ask(replay(tmp_path, lines[0]))
     assert alone.provenance.messages == [{"role": "user", "content": "x"}]
     assert alone.provenance.judge == "http://localhost:8000/v1#small"

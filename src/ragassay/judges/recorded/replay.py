@@ -11,9 +11,8 @@ from typing_extensions import override
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.combining import RULES
 from ragassay.judges.judge import Judge
-from ragassay.judges.panel import Vote, decided
+from ragassay.judges.panel import RULES, Vote, decided
 from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, latest, reply_of
 from ragassay.judges.reply import R_co
@@ -43,7 +42,6 @@ class Replay(Judge):
         self.rule, self._accepts_older = rule, accept_older
         self._file = ReplayFile(path)
         self._used: set[int] = set()
-        self._mixed: dict[str, None] = {}
         self._older: Counter[tuple[str, int]] = Counter()
 
     @property
@@ -80,9 +78,6 @@ class Replay(Judge):
         if self._accepts_older and version != question.version:
             self._older[question.kind, version] += 1
         self._used.update(line.number for line in lines)
-        models = dict.fromkeys(line.model for line in lines if line.model)
-        if len(models) > 1:
-            self._mixed |= models
         return self.known(question, repeat)
 
     @override
@@ -101,12 +96,6 @@ class Replay(Judge):
             remarks.append(
                 f"{self._file.path.name}: {len(unused):,} of {n:,} {noun} matched no question of "
                 f"the run; the first is in line {unused[0].number:,}"
-            )
-        if self._mixed:
-            remarks.append(
-                f"{self._file.path.name} holds answers of several models to the same questions "
-                f"({', '.join(self._mixed)}); they were taken for the votes of a panel. "
-                "'ragassay ledger export --model NAME' writes those of one."
             )
         return tuple(remarks)
 

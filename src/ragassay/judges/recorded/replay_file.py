@@ -48,13 +48,12 @@ class _Record(BaseModel):
 @dataclass(frozen=True, slots=True)
 class Line:
     """Where an answer stands: ``number`` is 1-based, ``place`` that of its first byte. ``who`` gave
-    it: judge and model (then also in ``model``), or a person. A ``final`` one was given by a person
-    who saw the others' answers, and settles the question."""
+    it: judge and model, or a person. A ``final`` one was given by a person who saw the others'
+    answers, and settles the question."""
 
     number: int
     place: int
     who: str
-    model: str = ""
     final: bool = False
 
 
@@ -150,8 +149,7 @@ class ReplayFile:
         # Judge and model, or a person.
         parts = [part for part in (said.judge, said.model) if isinstance(part, str) and part]
         who = " ".join(dict.fromkeys(parts))
-        model = who if said.model else ""
-        line = Line(number, place, who, model, said.final and is_label)
+        line = Line(number, place, who, said.final and is_label)
         if is_label:
             question, _ = label_of(record)
             names = tuple(sorted(record["data"]))
