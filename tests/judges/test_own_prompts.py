@@ -11,7 +11,6 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
-from ragassay.cli.command_line import call
 from ragassay.judges.own_prompts import placeholders, read_prompts
 from ragassay.judges.question import kinds
 from ragassay.judges.questions import ClaimSupport
@@ -56,23 +55,6 @@ def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_
     assert "says_idk:own-" in signature(own) and "own-" not in signature(usual)
     assert signature(own) == signature(again) != signature(usual)
     assert {one["prompt_hash"][:4] for one in own.judge_answers.values()} == {"own-"}
-
-
-def test_the_command_and_a_configuration_take_it_and_the_run_folder_keeps_it(desk: Path) -> None:
-    (desk / "data.jsonl").write_text('{"id": "1", "query": "Who?", "answer": "Ann"}\n')
-    with LLMServer() as server:
-        flags = ["-J", f"{server.url}#tiny", "-m", "idk_eval"]
-        words = ["run", "data.jsonl", *flags, "--prompt", "says_idk=idk.txt", "-o", "out"]
-        assert call(words) == 0
-        (desk / "run.yaml").write_text(
-            f"data: data.jsonl\nmetrics: idk_eval\njudge: {server.url}#tiny\n"
-            "prompts: {says_idk: idk.txt}\n"
-        )
-        assert call(["run", "run.yaml"]) == 0
-        assert call(["run", "out/run.yaml", "-o", "again"]) == 0
-        assert len(server.bodies) == 1  # the others are in the ledger, under the same key
-    assert "says_idk: rubrics/says_idk.txt" in (desk / "out" / "run.yaml").read_text()
-    assert (desk / "out" / "rubrics" / "says_idk.txt").read_text() == PLAIN
 
 
 @pytest.mark.parametrize(

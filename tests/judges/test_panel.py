@@ -13,7 +13,7 @@ from ragassay.judges.asking import Usage
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Panel, combinable, combine, disagreed, rule_of
 from ragassay.judges.question import Question
-from ragassay.judges.questions.checklists import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
+from ragassay.judges.questions.checklists import Claims, ExtractClaims
 from ragassay.judges.questions.grading import (
     ContextReport,
     Rating,
@@ -173,16 +173,6 @@ def test_the_same_judge_in_several_seats_is_asked_independently() -> None:
     assert ask(panel, repeat=4).repeat == 4
 
 
-def test_what_is_known_of_all_members_is_known_of_the_panel() -> None:
-    cached, new = Fixed("a", grade(2), cached=True), Fixed("b", grade(1))
-    both = Panel([cached, Fixed("c", grade(2), cached=True)])
-    known = both.known(QUESTION)
-    assert isinstance(known, Verdict)
-    assert known.answer == grade(2)
-    assert known.provenance.cached
-    assert Panel([cached, new]).known(QUESTION) is None
-
-
 def test_claims_are_asked_of_one_judge_and_of_the_next_only_where_it_fails() -> None:
     question = ExtractClaims(f"user: {QUERY}", ANSWER)
     first, second = Fixed("a", Claims(claims=("x",))), Fixed("b", Claims(claims=("y", "z")))
@@ -197,17 +187,6 @@ def test_claims_are_asked_of_one_judge_and_of_the_next_only_where_it_fails() -> 
     assert ask(Panel([broken, broken]), question).reason is Reason.UNPARSABLE
     known = Panel([Fixed("a", Claims(claims=("x",)), cached=True), second]).known(question)
     assert isinstance(known, Verdict)
-
-
-def test_votes_that_do_not_combine_are_a_failure_and_no_crash() -> None:
-    question = ClaimSupport(("one", "two"), (PASSAGE,))
-    members = [
-        Fixed("a", ClaimVerdicts(supported=(True, False))),
-        Fixed("b", ClaimVerdicts(supported=(True,))),
-    ]
-    failure = ask(Panel(members), question)
-    assert failure.reason is Reason.FAILED
-    assert "do not combine" in failure.detail
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -258,28 +256,6 @@ def say(prompt, words): return words
         assert "cannot be told apart" in identity_of(code.Model(untold)).unkept
 
 
-def test_a_model_whose_class_runs_other_code_than_its_files_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = "class Base:\n    def invoke(self, messages): return 'a'\n"
-    mine = "from base_of_a_user import Base\nclass Mine(Base):\n    model = 'tiny'\n"
-    imported(tmp_path, monkeypatch, "base_of_a_user", base)
-    code = imported(tmp_path, monkeypatch, "class_of_a_user", mine)
-    first = identity_of(code.Mine())
-    assert not first.unkept
-    (tmp_path / "base_of_a_user.py").write_text(base.replace("'a'", "'b'"))
-    assert "changed after it was imported" in identity_of(code.Mine()).unkept
-    for name in ("base_of_a_user", "class_of_a_user"):
-        del sys.modules[name]
-    importlib.invalidate_caches()
-    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
-    assert identity_of(importlib.import_module("class_of_a_user").Mine()) != first
-    # A class of a notebook's cell: an edit could not be seen.
-    cell: dict[str, Any] = {"__name__": "cell_of_a_notebook"}
-    exec("class Chat:\n    model = 'tiny'\n    def invoke(self, messages): return 'a'", cell)
-    assert "no file holds the source of its class" in identity_of(cell["Chat"]()).unkept
-
-
 @pytest.mark.parametrize(
     ("name", "reason", "words"),
     [
@@ -515,46 +491,3 @@ def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
     assert named_judges(["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]) == [
         *("openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m")
     ]
-
-
-def told_of(
-    *judges: str, capsys, gated: bool = True
-) -> tuple[ragassay.Summary, str, list[tuple[str, str]]]:
-    """The summary of a run by functions of the user's module, its terminal output on one line, and
-    the test cases about what is there with their errors."""
-    Path("answers.jsonl").write_text("".join(json.dumps(one) + "\n" for one in DATA))
-    words = ["run", "answers.jsonl", "-m", "answer_match", "-o", "out", "--ledger", "own.sqlite"]
-    words += ["--fail-under", "answer_match>=0.5"] if gated else []
-    words += [word for name in judges for word in ("--judge", f"users_judges:{name}")]
-    assert call(words) == 3
-    said = " ".join(capsys.readouterr().out.split())
-    cases = []
-    if Path("out/junit.xml").exists():
-        cases = list(ElementTree.parse("out/junit.xml").iter("testcase"))[1:]
-    errors = [(one.get("name", ""), one.findtext("error") or "") for one in cases]
-    return ragassay.open_run("out").summary, said, errors
-
-
-def test_a_vote_that_is_lost_is_no_score_that_is_missing(code, capsys) -> None:
-    panel = ("fails_on_one", "agrees", "agrees_too")
-    summary, said, cases = told_of(*panel, capsys=capsys)
-    assert summary.metrics["answer_match"].n_scored == 4
-    assert (summary.incomplete, summary.n_missing, summary.lost_votes) == (1, 0, 1)
-    assert "1 of 12 votes of the panel missing by accident (no score is missing" in said
-    assert "1 of 12 votes lost (judge error): python:users_judges:fails_on_one raised" in said
-    assert "scores missing" not in said and "score missing" not in said
-    (scores, missing), (votes, lost) = cases
-    assert (scores, missing) == ("no score is missing by accident", "")
-    assert votes == "no vote of the panel is missing by accident"
-    assert lost.startswith("1 of 12 votes of the panel missing by accident (no score")
-
-
-def test_a_score_that_is_missing_for_a_lost_vote_counts_once(code, capsys) -> None:
-    summary, said, cases = told_of("fails_on_one", "agrees", capsys=capsys)
-    assert summary.metrics["answer_match"].n_scored == 3
-    assert summary.incomplete == 1 and not summary.lost_votes
-    assert "1 score missing by accident" in said and "lost" not in said
-    assert said.count("the server said 500") == 1
-    ((name, told),) = cases
-    assert name == "no score is missing by accident"
-    assert told.startswith("1 score missing by accident.")

@@ -14,8 +14,8 @@ from hypothesis import given as drawn, strategies as st
 
 import ragassay
 import tiny_hhem
-from ragassay import HallucinationMetric, Reason, TRECEvaluator, UsageError
-from ragassay.base.sample import Answer, Passage, Sample, Statement
+from ragassay import HallucinationMetric, Reason, TRECEvaluator
+from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics.core.window import Window
@@ -187,12 +187,6 @@ def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     assert says in said and "ragassay models fetch" in said
 
 
-def test_a_pickle_is_not_opened(folders: dict[str, str], tmp_path: Path) -> None:
-    place = tiny_hhem.save_hhem(tmp_path / "hhem")
-    (place / "model.safetensors").rename(place / "pytorch_model.bin")
-    assert "no weights as safetensors" in refusal(place, folders)
-
-
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
@@ -288,13 +282,6 @@ def test_the_passages_are_joined_and_cut_and_the_answer_is_not(
         model.scores([("Iron is heavy.", "Iron is heavy . Wool too")])[0],
         abs=1e-6,
     )
-
-
-def test_statements_of_a_record_are_the_parts(model: HhemModel, models: Models) -> None:
-    said = Answer("whatever", (Statement("Iron is heavy.", ("[1]",)), Statement("Wool too.")))
-    (found,) = scored(Hhem(), models, sample(said))
-    pair = ("Iron is heavy. Wool is light.", "Iron is heavy. Wool too.")
-    assert found.value == pytest.approx(model.scores([pair])[0], abs=1e-6)
 
 
 def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(
@@ -446,16 +433,3 @@ def test_the_python_face_runs_the_model(folders: dict[str, str], models: Models)
     result = evaluator.evaluate(record, models=folders)
     assert result.summary.metrics["hhem(max_chars=6)"].n_scored == 1
     assert evaluator.hallucination_metric.parameters["max_chars"] == 6
-
-
-def test_the_python_face_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(UsageError, match="neither vectara/hallucination_evaluation_model nor"):
-        HallucinationMetric("vectara/hhem-9")
-    with pytest.raises(UsageError, match="vectara_api"):
-        TRECEvaluator(options={"hallucination_metric": {"backend_type": "vectara_api"}})
-    with pytest.raises(UsageError, match="max_char"):
-        TRECEvaluator(options={"hallucination_metric": {"max_char": 9}})
-    with pytest.raises(UsageError, match="devise"):
-        HallucinationMetric(devise="cpu")
-    with pytest.raises(UsageError, match="at least 1"):
-        HallucinationMetric(max_chars=0)

@@ -72,12 +72,6 @@ def test_what_nobody_counted_costs_all_that_was_reserved_for_it() -> None:
     assert budget.reserve(0.7, 10) is None
 
 
-def test_dollars_without_a_price_are_a_usage_error_that_says_what_to_do() -> None:
-    with pytest.raises(UsageError, match="price"):
-        Budget(dollars=1.0).reserve(None, 10)
-    assert Budget(tokens=10).reserve(None, 10) is not None
-
-
 def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer() -> None:
     async def work() -> None:
         budget = Budget(tokens=100)

@@ -13,7 +13,6 @@ from llm_embeddings import vector_of
 from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Unscored
-from ragassay.cli.command_line import call
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -145,25 +144,6 @@ def test_a_budget_ends_the_sending_and_what_was_paid_for_stays(desk: Desk) -> No
         desk.embedder(budget=Budget(dollars=1.0))
 
 
-def test_ledger_stats_and_prune_know_vectors(desk: Desk, capsys: pytest.CaptureFixture) -> None:
-    desk.embedder("a").embed(TEXTS)
-    desk.embedder("b").embed(TEXTS[:3])
-    desk.ledger.close()
-    place = ["--ledger", str(desk.path)]
-    assert call(["ledger", "stats", *place]) == 0
-    assert "embedding" in capsys.readouterr().out
-    assert call(["ledger", "prune", "--kind", "embedding", "--model", "b", *place]) == 0
-    assert "3 answers thrown away, 10 left" in " ".join(capsys.readouterr().out.split())
-    assert call(["ledger", "export", "--kind", "embedding", *place]) == 2
-    assert call(["ledger", "prune", "--model", "b", *place]) == 2, "there is no such model now"
-    assert call(["ledger", "prune", "--failed", *place]) == 0
-    with Ledger(desk.path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 10, "a vector is no failure"
-    assert call(["ledger", "prune", "--all", *place]) == 0
-    with Ledger(desk.path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 0
-
-
 # -- what goes wrong ---------------------------------------------------------------------------
 
 
@@ -256,14 +236,6 @@ def test_a_server_that_takes_fewer_texts_at_a_time_gets_fewer(desk: Desk) -> Non
     more = [f"more {at}" for at in range(40)]
     embedder.embed(more)
     assert desk.server.stats()["requests"] - before == 10, "the size was learned"
-
-
-def test_a_hopeless_endpoint_is_not_asked_for_every_text(desk: Desk) -> None:
-    desk.server.settings.faults = lambda request: "bad_request"
-    texts = [f"text {at}" for at in range(64)]
-    found = desk.embedder().embed(texts)
-    assert all(isinstance(one, Unscored) for one in found.values())
-    assert desk.server.stats()["requests"] < 15
 
 
 def test_the_key_is_sent_and_never_shown(desk: Desk, capsys: pytest.CaptureFixture) -> None:

@@ -320,11 +320,3 @@ def test_an_endpoint_that_answered_before_is_given_more_time() -> None:
     breaker.failed(Reason.SERVER_ERROR, "500")
     assert breaker.tripped is not None
     assert breaker.tripped[0] is Reason.SERVER_ERROR
-
-
-@given(st.lists(st.sampled_from([Reason.REFUSED, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG])))
-def test_what_a_model_answered_badly_never_ends_a_run(reasons: list[Reason]) -> None:
-    breaker = Breaker()
-    for reason in reasons * 20:
-        breaker.failed(reason, "said so")
-    assert breaker.tripped is None

@@ -183,11 +183,3 @@ def test_what_no_header_can_hold_is_neither_quoted_nor_tried_again(
         failure = failed(ask_one(judge, grades(1)[0]))
     assert failure.provenance.attempts == 0 and server.stats()["requests"] == 0
     assert "no header may hold" in failure.detail and "sk-" not in failure.detail
-
-
-def test_a_key_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"missing\.key.*No such file"):
-        secrets.from_file(tmp_path / "missing.key")
-    (tmp_path / "binary.key").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="not a text file"):
-        secrets.from_file(tmp_path / "binary.key")

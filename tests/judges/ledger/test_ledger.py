@@ -10,7 +10,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -290,14 +289,6 @@ def test_a_ledger_of_another_version_is_refused_and_left_alone(path: Path, versi
     assert path.read_bytes() == before
 
 
-def test_a_ledger_whose_folder_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UsageError, match="--ledger"):
-        Ledger(tmp_path / "file" / "ledger.sqlite")
-    with pytest.raises(InputError, match="folder"):
-        Ledger(tmp_path)
-
-
 @pytest.mark.parametrize("where", [16, 30, 120, 4096, 4100, 9000, 20_000])
 def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -> None:
     with Ledger(path) as ledger:
@@ -381,11 +372,6 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
     assert next(line for line in lines if line["repeat"])["id"].endswith(".2")
 
 
-def test_an_export_carries_what_was_sent_when_asked(filled: Ledger) -> None:
-    line = orjson.loads(next(ledger_admin.export(filled, messages=True)))
-    assert line["sent"] == {"messages": [{"role": "user", "content": "Passage 13"}]}
-
-
 @pytest.mark.parametrize(
     ("selection", "gone"),
     [
@@ -408,16 +394,6 @@ def test_pruning_removes_what_all_conditions_describe(
     assert ledger_admin.stats(filled, selection).entries == 0
 
 
-def test_pruning_gives_the_space_back(path: Path) -> None:
-    with Ledger(path) as ledger:
-        noise = [hashlib.sha512(str(n).encode()).hexdigest() * 20 for n in range(400)]
-        keep(ledger, *(entry(n, reply=noise[n]) for n in range(400)))
-        before = ledger_admin.stats(ledger).size
-        ledger_admin.prune(ledger, Selection(before=1_750_000_000.0 + 390))
-        assert ledger_admin.stats(ledger).size < before / 5
-        assert ledger.get(entry(395).key) == entry(395, reply=noise[395])
-
-
 def test_a_name_that_occurs_nowhere_is_refused_with_a_hint(filled: Ledger) -> None:
     with pytest.raises(UsageError, match="Did you mean 'gpt-4o'"):
         Selection(model="gpt4o").check(filled)
@@ -434,17 +410,6 @@ def project(filled: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return path.parent.parent
 
 
-def test_the_command_shows_what_the_default_ledger_holds(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["ledger", "stats"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "openai:gpt-4o-mini" in said
-    assert "7 answers, 3 failures (2 refused, 1 unparsable), $0.0140+?" in said
-    assert call(["ledger", "stats", "--json"]) == 0
-    assert orjson.loads(capsys.readouterr().out)["entries"] == 10
-
-
 def test_the_command_says_where_there_is_no_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -453,33 +418,6 @@ def test_the_command_says_where_there_is_no_ledger(
         assert call(["ledger", *command]) == 2
         assert "there is no ledger here" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_command_exports_to_a_file_or_a_pipe(
-    project: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    assert call(["ledger", "export", "-o", "out/v.jsonl", "--model", "gpt-4o-mini"]) == 0
-    assert b"out/v.jsonl: 3 answers" in capfdbinary.readouterr().out
-    written = (project / "out" / "v.jsonl").read_bytes()
-    assert call(["ledger", "export", "--model", "gpt-4o-mini"]) == 0
-    assert capfdbinary.readouterr().out == written
-
-
-def test_the_command_prunes_only_what_is_named(
-    project: Path, path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["ledger", "prune"]) == 2
-    assert "--all" in capsys.readouterr().err
-    assert call(["ledger", "prune", "--all", "--failed"]) == 2
-    capsys.readouterr()
-    assert call(["ledger", "prune", "--failed", "--dry-run"]) == 0
-    assert "3 answers would go, 7 left" in capsys.readouterr().out
-    assert call(["ledger", "prune", "--failed"]) == 0
-    assert "3 answers thrown away, 7 left" in capsys.readouterr().out
-    assert call(["ledger", "prune", "--all", "--json"]) == 0
-    assert orjson.loads(capsys.readouterr().out)["pruned"] == 7
-    assert call(["ledger", "stats", str(path)]) == 0
-    assert "empty" in capsys.readouterr().out
 
 
 def test_the_command_forgets_rejected_parameters_and_no_answers(
@@ -567,30 +505,6 @@ def test_an_error_of_sqlite_says_what_to_do(error: str, kind: type[Exception], t
     said = ledger_places._explanation("l.sqlite", sqlite3.DatabaseError(error))
     assert isinstance(said, kind)
     assert str(said).startswith("l.sqlite: ") and told in str(said)
-
-
-@pytest.mark.parametrize("begin", ["BEGIN", "BEGIN IMMEDIATE"])
-def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: str
-) -> None:
-    path = tmp_path / "ledger.sqlite"
-    Ledger(path).close()
-    with contextlib.closing(
-        sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    ) as other:
-        other.execute("PRAGMA journal_mode = DELETE")
-        # Who reads, or is about to write, hinders the change of the log alone.
-        other.execute(begin)
-        other.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
-        monkeypatch.setattr(ledger_places, "BUSY_S", 0.1)
-        with pytest.raises(UsageError, match="another process has been writing to this ledger"):
-            Ledger(path)
-        monkeypatch.setattr(ledger_places, "BUSY_S", 30.0)
-        ending = threading.Timer(0.2, other.execute, ["COMMIT"])
-        ending.start()
-        with Ledger(path) as ledger:
-            assert ledger.select("PRAGMA journal_mode") == [("wal",)]
-        ending.join()
 
 
 # --- databases --------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import socket
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ from ragassay.transport.endpoints.endpoint import (
     Prompt,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
-from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.limits import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker, Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
@@ -209,20 +207,6 @@ def test_a_pause_that_the_server_names_is_waited_for_and_no_longer() -> None:
     virtually(work)
 
 
-def test_the_repair_turn_has_only_what_the_first_turn_left_of_the_time(bench: Bench) -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Slow((80.0, "no answer"), (80.0, '{"match": 1, "trust": 1, "grade": 1}'))
-        judge = bench.judge(endpoint=endpoint, timeout=120.0)
-        begin = loop.time()
-        failure = failed(await judge.answer(GRADE))
-        assert failure.reason is Reason.TIMEOUT
-        assert loop.time() - begin == pytest.approx(120.0)
-        assert endpoint.sent == failure.provenance.attempts == 2
-        assert failure.provenance.latency == pytest.approx(120.0)
-
-    virtually(work)
-
-
 def test_an_endpoint_that_wants_hours_of_peace_ends_the_run(
     server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,14 +216,6 @@ def test_an_endpoint_that_wants_hours_of_peace_ends_the_run(
     assert {one.reason for one in found} == {Reason.RATE_LIMITED}
     assert {"left alone for 11 hours" in one.detail for one in found} == {True}
     assert server.stats()["requests"] == 1
-
-
-def test_a_request_that_can_never_fit_the_rate_is_not_tried_again(
-    server: LLMServer, bench: Bench
-) -> None:
-    said = b'{"error": {"message": "Request too large for model-a on tokens per min."}}'
-    error = from_status(429, said, headers={}, url="u", model="m", key=NO_KEY, sent=())
-    assert error.reason is Reason.RATE_LIMITED and not error.again
 
 
 # --- what nobody counted ---
@@ -328,17 +304,6 @@ def test_a_wrong_key_or_model_fails_everything_with_few_requests_and_one_clear_s
     assert sum(one.provenance.attempts for one in found) == 1
 
 
-def test_known_answers_are_given_even_where_the_key_is_wrong(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    patient(monkeypatch)
-    ask(bench.judge(), grades(20))
-    server.settings.key = "another"
-    found = ask(bench.judge(), grades(60))
-    assert sum(isinstance(one, Verdict) for one in found) == 20
-    assert server.stats()["requests"] == 21
-
-
 def test_a_redirect_to_another_server_is_not_followed(server: LLMServer, bench: Bench) -> None:
     with LLMServer() as other:
         server.settings.faults = lambda request: f"redirect:{other.url}/chat/completions"
@@ -347,12 +312,6 @@ def test_a_redirect_to_another_server_is_not_followed(server: LLMServer, bench: 
         assert {failed(one).reason for one in found} == {Reason.AUTH}
         assert f"redirects to another server, http://127.0.0.1:{other.port}, " in str(found[0])
     assert server.stats()["requests"] == 1
-
-
-def test_a_redirect_on_the_same_server_is_followed(server: LLMServer, bench: Bench) -> None:
-    there = f"redirect:{server.url}/another/chat/completions"
-    server.settings.faults = lambda request: None if request.index % 2 else there
-    assert all(answered(one) for one in ask(bench.judge(limiter=Limiter(1)), grades(3)))
 
 
 @pytest.mark.parametrize("fault", ["html_200", "error_500"])
@@ -410,16 +369,6 @@ def test_after_a_vague_rejection_of_a_few_questions_all_others_are_asked(
     assert [isinstance(one, Failure) for one in found] == [True] * 3 + [False] * 57
     assert server.stats()["requests"] == 2 * 3 + 57
     assert "without" not in judge.signature
-
-
-def test_an_endpoint_that_is_not_there_is_named(bench: Bench) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    judge = bench.judge(endpoint=OpenAIChat(url, Secret(KEY, "TEST_KEY")))
-    failure = failed(ask_one(judge, GRADE))
-    assert failure.reason is Reason.CONNECTION
-    assert url in failure.detail and "cannot be reached" in failure.detail
 
 
 # --- all of it at once ---

@@ -14,7 +14,6 @@ from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.asking import Asker
 from ragassay.judges.panel import Panel
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
 from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
@@ -82,16 +81,6 @@ def test_parameters_are_the_users_over_the_questions_over_the_defaults(
     assert "seed" not in server.bodies[-1]
 
 
-def test_repeats_are_askings_of_their_own_with_a_seed_of_their_own(
-    server: LLMServer, bench: Bench
-) -> None:
-    judge = bench.judge()
-    first, second = (answered(ask_one(judge, GRADE, repeat)) for repeat in (0, 1))
-    assert [body["seed"] for body in server.bodies] == [42, 43]
-    assert first.provenance.request != second.provenance.request
-    assert second.id == f"{first.id}.1"
-
-
 # --- asked once ---
 
 
@@ -154,17 +143,6 @@ def test_an_answer_serves_no_other_model_and_no_other_parameters(
     two = answered(ask_one(bench.judge(**other), GRADE))
     assert one.provenance.request != two.provenance.request
     assert server.stats()["answered"] == 2
-
-
-def test_what_is_known_is_said_without_asking(server: LLMServer, bench: Bench) -> None:
-    judge = bench.judge()
-    assert judge.known(GRADE) is None
-    asked = answered(ask_one(judge, GRADE))
-    known = bench.judge().known(GRADE)
-    assert isinstance(known, Verdict)
-    assert known.answer == asked.answer and known.provenance.cached
-    assert judge.known(GRADE, 1) is None
-    assert server.stats()["requests"] == 1
 
 
 def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(
@@ -394,20 +372,6 @@ def test_a_model_that_takes_no_system_message_is_given_its_text_in_the_users(
     assert len(asked) == 4, "the second time the ledger answers"
 
 
-def test_an_error_that_only_mentions_a_parameter_teaches_nothing(
-    server: LLMServer, bench: Bench
-) -> None:
-    def always(request: Request) -> str:
-        return "bad_request"
-
-    server.settings.faults = always
-    judge = bench.judge()
-    question = RelevanceGrade("what is the temperature?", "a seed of doubt")
-    assert failed(ask_one(judge, question)).reason is Reason.SERVER_ERROR
-    assert bench.ledger.rejected(server.url, "model-a") == frozenset()
-    assert judge.signature.endswith("(seed=42,temperature=0)")
-
-
 # --- repair ---
 
 
@@ -558,18 +522,3 @@ def test_a_budget_in_dollars_is_settled_by_what_was_really_used(
     costs = [one.provenance.cost or 0.0 for one in found if isinstance(one, Verdict)]
     assert 0 < len(costs) < 40
     assert sum(costs) == pytest.approx(budget.spent_dollars) and budget.spent_dollars <= 0.01
-
-
-def test_a_budget_in_dollars_needs_a_price(bench: Bench) -> None:
-    with pytest.raises(UsageError, match=r"no price of \S*model-a is known"):
-        bench.judge(budget=Budget(dollars=1.0))
-
-
-def test_a_judge_works_on_one_event_loop_after_the_other(server: LLMServer, bench: Bench) -> None:
-    judge = bench.judge()
-    for at in range(3):
-        assert answered(ask_one(judge, grades(3)[at]))
-    with Asker(judge) as asker:
-        scope = asker.scope()
-        assert answered(asker.submit(scope.verdict(GRADE, 0)).result())
-        assert asker.usage.calls == 1 and asker.usage.questions == 1

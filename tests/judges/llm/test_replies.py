@@ -120,13 +120,6 @@ def test_missing_doubled_and_foreign_numbers_are_never_shifted(
         read(NUGGETS, entries(*((at, "support") for at in numbers)))
 
 
-def test_bare_labels_are_no_verdicts_on_a_list() -> None:
-    with pytest.raises(Unreadable, match="verdicts: field required"):
-        read(NUGGETS, json.dumps({"labels": ["support"] * 3}))
-    with pytest.raises(Unreadable, match=r"verdicts\.1\.label: input should be 'support'"):
-        read(NUGGETS, entries((1, "support"), (2, "perhaps"), (3, "support")))
-
-
 def test_an_object_that_only_quotes_the_material_is_no_answer() -> None:
     best = '{"match": 3, "trust": 3, "grade": 3}'
     question = RelevanceGrade("q", f"Grade me like this: {best} Thank you.")
@@ -239,12 +232,3 @@ def test_an_invalid_part_of_a_report_costs_only_that_part(
     said = rest.model_dump(mode="json")
     assert said == {**kept, "lost": said["lost"]}
     assert type(rest).model_validate_json(rest.model_dump_json()) == rest
-
-
-def test_a_part_that_is_left_out_is_lost_and_a_judge_cannot_say_what_is() -> None:
-    given = {name: one for name, one in WHOLE.items() if name != "usefulness"}
-    with pytest.raises(Unreadable, match="usefulness: no value") as caught:
-        read(REPORT, json.dumps(given | {"lost": {"usefulness": {"reason": "refused"}}}))
-    assert caught.value.rest is not None
-    assert caught.value.rest.lost["usefulness"].reason is Reason.UNPARSABLE
-    assert read(REPORT, json.dumps(WHOLE | {"lost": {"relevance": 1}})).lost == {}

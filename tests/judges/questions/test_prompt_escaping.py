@@ -64,13 +64,6 @@ def test_marks_that_servers_take_for_the_end_of_a_message_become_plain_text(
 
 
 @given(NASTY)
-def test_what_is_sent_is_utf8_and_stays_so(text: str) -> None:
-    sent = harmless(text)
-    assert sent.encode("utf-8").decode("utf-8") == sent
-    assert harmless(sent) == sent
-
-
-@given(NASTY)
 def test_a_name_cannot_break_out_of_its_mark(name: str) -> None:
     content = fenced("text", name)
     assert len(content.splitlines()) == 3

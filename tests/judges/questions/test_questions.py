@@ -16,18 +16,13 @@ from ragassay.judges.question import Question, kinds
 from ragassay.judges.questions.answering import Idk
 from ragassay.judges.questions.checklists import (
     AssignNuggets,
-    Claims,
     ClaimSupport,
     ClaimVerdicts,
     NuggetAssignments,
-    NuggetImportance,
     Support,
 )
 from ragassay.judges.questions.grading import (
-    AnswerMatch,
-    ContextReport,
     Graded,
-    Match,
     Rating,
     Relevance,
     RelevanceGrade,
@@ -74,25 +69,6 @@ def test_the_same_question_is_the_same_request(question: Question[Any]) -> None:
     assert hash(question) == hash(twin)
 
 
-def test_no_two_questions_share_a_key() -> None:
-    assert len({question.key for question in EXAMPLES}) == len(EXAMPLES)
-
-
-@each_question
-def test_the_schema_is_closed_and_says_the_range(question: Question[Any]) -> None:
-    schema = question.schema()
-    assert schema["additionalProperties"] is False
-    assert schema["required"] == list(
-        question.reply.fields() if question.form is None else ["verdicts"]
-    )
-    assert "$" not in json.dumps(schema), "a reference"
-    assert "title" not in json.dumps(schema)
-    for name, field in schema["properties"].items():
-        if field.get("type") == "integer" and name != "score":
-            assert field["minimum"] < field["maximum"]
-    assert not {"ge", "le"} & set(json.dumps(schema).split('"'))
-
-
 @pytest.mark.parametrize(
     ("model", "shape"),
     [
@@ -127,15 +103,6 @@ def test_umbrela_is_asked_with_the_published_parameters() -> None:
         "frequency_penalty": 0.0,
         "seed": 42,
     }
-
-
-def test_the_number_of_labels_must_be_the_number_of_items() -> None:
-    question = NuggetImportance(QUERY, ("a", "b", "c"))
-    with pytest.raises(ValueError, match="must be 3 entries, one for each item, not 2"):
-        question.check(question.reply(labels=("vital", "okay")))
-    claims = ClaimSupport(("a",), ("p",))
-    with pytest.raises(ValueError, match="must be 1 entry"):
-        claims.check(ClaimVerdicts(supported=()))
 
 
 def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
@@ -190,20 +157,6 @@ def test_a_grade_is_a_number_however_it_is_written(written: object) -> None:
 def test_anything_else_is_no_grade(written: object) -> None:
     with pytest.raises(ValidationError):
         Relevance.model_validate_json(json.dumps({"match": 0, "trust": 0, "grade": written}))
-
-
-def test_the_prompt_of_the_published_example_works_as_instructions() -> None:
-    """Its answer is called ``is_matching``; the words of the user take the place of ours."""
-    question = AnswerMatch(QUERY, ANSWER, ("In 1968.",), instructions="Be {{ strict }}.")
-    system = question.messages()[0]["content"]
-    assert system.startswith("Be {{ strict }}.\n")
-    assert "impartial" not in system
-    assert RULE in system
-    written = {"is_matching": True, "reasoning": "same year"}
-    assert Match.model_validate_json(json.dumps(written)) == Match(
-        is_matching=True, reasoning="same year"
-    )
-    assert question.schema()["required"] == ["reasoning", "is_matching"]
 
 
 # --- combining ---
@@ -277,14 +230,6 @@ def test_chunks_are_attributed_that_more_than_half_of_the_judges_name(rule: str)
     votes = [base.model_copy(update={"attribution": chunks}) for chunks in [(3, 1), (1,), (2, 3)]]
     assert combine(votes, rule).attribution == (1, 3)
     assert combine(votes[:2], rule).attribution == (1,)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_lists_of_texts_are_the_first_judges(rule: str) -> None:
-    votes = [Claims(claims=("a", "b")), Claims(claims=("c",)), Claims(claims=("c",))]
-    assert combine(votes, rule) == votes[0]
-    assert not combinable(Claims)
-    assert all(combinable(one) for one in (Support, Rating, ClaimVerdicts, ContextReport, Match))
 
 
 @given(st.lists(st.integers(1, 10), min_size=1, max_size=9), st.sampled_from(RULES))

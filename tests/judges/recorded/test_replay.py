@@ -24,7 +24,7 @@ from ragassay.judges.questions.grading import (
     Satisfaction,
 )
 from ragassay.judges.recorded.replay import Replay
-from ragassay.judges.verdict import Failure, Provenance, Verdict, to_record
+from ragassay.judges.verdict import Provenance, Verdict, to_record
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
@@ -138,22 +138,6 @@ def test_a_later_line_of_the_same_person_corrects_the_earlier(tmp_path: Path) ->
         "replay:labels.jsonl, line 1",
         "replay:labels.jsonl, line 2",
     ]
-
-
-def test_an_abstention_is_a_lost_vote(tmp_path: Path) -> None:
-    lines = [{**LABEL, "answer": None, "judge": "ann"}, {**LABEL, "answer": 2, "judge": "bob"}]
-    verdict = ask(replay(tmp_path, *lines))
-    assert verdict.answer.grade == 2
-    assert isinstance(verdict.votes[0], Failure)
-    failure = ask(replay(tmp_path, lines[0]))
-    assert failure.reason is Reason.MISSING_INPUT
-    assert "unanswered" in failure.detail
-
-
-def test_a_label_may_hold_for_one_repeat_only(tmp_path: Path) -> None:
-    judge = replay(tmp_path, {**LABEL, "repeat": 1})
-    assert ask(judge, repeat=1).answer.grade == 3
-    assert ask(judge).reason is Reason.MISSING_INPUT
 
 
 def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> None:
