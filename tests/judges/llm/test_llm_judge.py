@@ -84,6 +84,19 @@ def test_parameters_are_the_users_over_the_questions_over_the_defaults(
 # --- asked once ---
 
 
+def test_another_repeat_or_version_is_another_request(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.settings.rejects = ("seed",)
+    judge = bench.judge()
+    asked = [ask_one(judge, GRADE), ask_one(judge, GRADE, repeat=1)]
+    assert asked[1].id == f"{asked[0].id}.1"
+    monkeypatch.setattr(RelevanceGrade, "version", 99)
+    asked.append(ask_one(judge, RelevanceGrade(GRADE.query, GRADE.passage)))
+    assert len({answered(one).provenance.request for one in asked}) == 3
+    assert server.stats()["answered"] == 3
+
+
 def test_a_question_is_paid_for_once_across_runs(server: LLMServer, bench: Bench) -> None:
     questions = grades(20)
     first = ask(bench.judge(price=Price(1, 1)), questions)
