@@ -169,7 +169,7 @@ async def test_a_shorter_pause_does_not_end_a_longer_one(loop: VirtualLoop) -> N
 def test_no_minute_sees_more_requests_than_allowed(rpm: int, latency: float) -> None:
     async def work(loop: VirtualLoop) -> list[float]:
         endpoint = Endpoint(loop, Limiter(64, rpm=rpm, clock=loop.time), latency)
-        await endpoint.calls(min(2 * rpm + 10, 400))
+        await endpoint.calls(min(2 * rpm + 10, 150))
         return [at for at, _ in endpoint.sent]
 
     assert most_in_a_minute([(at, 1) for at in virtually(work)]) <= rpm
@@ -179,7 +179,7 @@ def test_no_minute_sees_more_requests_than_allowed(rpm: int, latency: float) -> 
 def test_no_minute_sees_more_tokens_than_allowed(tpm: int, tokens: int) -> None:
     async def work(loop: VirtualLoop) -> list[tuple[float, int]]:
         endpoint = Endpoint(loop, Limiter(64, tpm=tpm, clock=loop.time))
-        await endpoint.calls(150, tokens)
+        await endpoint.calls(80, tokens)
         return endpoint.sent
 
     assert most_in_a_minute(virtually(work)) <= tpm
