@@ -386,8 +386,8 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
     ]
     server.settings.faults = {name: 0.3 / len(names) for name in names}
     server.settings.seed = 7
-    questions = grades(500)
-    judge = bench.judge(timeout=1.5, limiter=Limiter(64))
+    questions = grades(300)
+    judge = bench.judge(timeout=3.0, limiter=Limiter(64))
     kept: list[Verdict[Any] | Failure] = []
     with Asker(judge, keep=kept.append) as asker:
         scope = asker.scope()
@@ -399,10 +399,10 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
         usage = asker.usage
     reasons = Counter(one.reason for one in found if isinstance(one, Failure))
     verdicts = [one for one in found if isinstance(one, Verdict)]
-    assert len(found) == len(kept) == usage.questions == 500
-    assert len(verdicts) + reasons.total() == 500
+    assert len(found) == len(kept) == usage.questions == 300
+    assert len(verdicts) + reasons.total() == 300
     assert usage.failures == {str(reason): n for reason, n in reasons.items()}
-    assert len(verdicts) > 400
+    assert len(verdicts) > 240
     assert set(reasons) <= {
         *(Reason.REFUSED, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG),
         *(Reason.TIMEOUT, Reason.SERVER_ERROR),
