@@ -3,7 +3,6 @@ these are installed."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -53,16 +52,6 @@ def test_models_of_langchain_judge() -> None:
         assert (spent.calls, spent.input_tokens, spent.output_tokens) == (3, *tokens)
 
 
-def test_a_model_of_langchain_that_is_cut_off_is_a_failure() -> None:
-    pytest.importorskip("langchain_core", reason="needs the package langchain-core")
-    from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
-    from langchain_core.messages import AIMessage
-
-    cut = AIMessage('{"reasoning": "th', response_metadata={"finish_reason": "length"})
-    values, spent = judged(FakeMessagesListChatModel(responses=[cut]))
-    assert values == [None] * 3 and sum(spent.failures.values()) == 3
-
-
 def test_a_model_of_llamaindex_judges_and_is_told_apart_by_its_fields() -> None:
     pytest.importorskip("llama_index.core", reason="needs the package llama-index-core")
     from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
@@ -108,55 +97,3 @@ def test_a_client_of_datapizza_judges_and_is_told_apart_by_its_settings() -> Non
         assert {body["messages"][-1]["role"] for body in server.bodies} == {"user"}
         assert judged(made())[1].cached == 3
         assert judged(made(system_prompt="Be mild."))[1].cached == 0
-
-
-def test_litellm_asks_waits_and_does_without_what_a_server_rejects(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pytest.importorskip("litellm", reason="needs the package litellm")
-    pytest.importorskip("httpx2", reason="needs the extra 'llm'")
-    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
-    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
-    with LLMServer(rejects=["seed"], faults=[None, "rate_limit"]) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        values, spent = judged("litellm:openai/tiny", concurrency=1)
-        assert None not in values and spent.judge == "litellm:openai/tiny"
-        assert spent.input_tokens > 0
-        assert server.stats()["statuses"] == {"200": 3, "400": 1, "429": 1}
-    with LLMServer(key="another") as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        result = ragassay.evaluate(DATA, "answer_match", judge="litellm:openai/other")
-        (row, *_) = result.scores
-        assert row.reason == "auth" and "from which LiteLLM reads the key" in row.explanation
-        assert "key-of-a-test" not in str(list(result.judge_answers.values())) + row.explanation
-
-
-@pytest.mark.parametrize("inside", [False, True], ids=["script", "running loop"])
-@pytest.mark.parametrize("name", ["langchain_openai", "openai"])
-def test_clients_of_openai_serve_in_one_call_after_the_other(name: str, inside: bool) -> None:
-    package = pytest.importorskip(name, reason=f"needs the package {name}")
-    with LLMServer() as server:
-        at = {"base_url": server.url, "api_key": "key-of-a-test"}
-        judge: Any
-        if name == "openai":
-            client = package.AsyncOpenAI(**at)
-
-            async def judge(prompt: str) -> str:
-                asked = [{"role": "user", "content": prompt}]
-                made = await client.chat.completions.create(model="tiny", messages=asked)
-                return str(made.choices[0].message.content)
-        else:
-            judge = package.ChatOpenAI(model="tiny", **at)
-
-        async def cell(call: int) -> list[Any]:  # as in a notebook, where a loop runs
-            return scored(call)
-
-        def scored(call: int) -> list[Any]:
-            data = [{**one, "query": f"{one['query']} {call}"} for one in DATA]
-            named = f"{name}-{call}-{inside}"
-            result = ragassay.evaluate(data, "answer_match", judge=judge, judge_name=named)
-            return [row.value for row in result.scores]
-
-        for call in range(3):
-            values = asyncio.run(cell(call)) if inside else scored(call)
-            assert len(values) == 3 and None not in values

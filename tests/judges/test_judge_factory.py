@@ -19,8 +19,6 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.replay import Replay
-from ragassay.transport.budget import Budget
-from ragassay.transport.prices import Price
 from ragassay.transport.providers import aliases, providers
 
 KEYS = {name: KEY for provider in providers().values() for name in provider.keys}
@@ -88,11 +86,6 @@ def test_the_environment_may_move_a_provider(
     word: str, environment: dict[str, str], url: str
 ) -> None:
     assert address_of(word, "gpt-4o", {**KEYS, **environment}).url == url
-
-
-def test_openais_key_is_not_for_others(ledger: Ledger) -> None:
-    for word in ("http://localhost:8000/v1#m", "ollama:m"):
-        assert address_of(word, "m", {"OPENAI_API_KEY": KEY}).key.reveal() == ""
 
 
 @pytest.mark.parametrize(
@@ -212,13 +205,6 @@ def test_every_provider_and_alias_makes_a_judge() -> None:
         assert found.model == "some-model"
 
 
-def test_several_words_are_a_panel(ledger: Ledger) -> None:
-    options = JudgeOptions(rule="majority", quorum=2)
-    panel = made(ledger, "offline", "openai:a", "ollama:b", options=options)
-    assert isinstance(panel, Panel)
-    assert (panel.rule, panel.quorum, len(panel.members)) == ("majority", 2, 3)
-
-
 def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:
     panel = made(ledger, "openai:a", "openai:b", "ollama:c", options=JudgeOptions(concurrency=7))
     assert isinstance(panel, Panel)
@@ -226,28 +212,6 @@ def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:
     assert isinstance(a, LLMJudge) and isinstance(b, LLMJudge) and isinstance(c, LLMJudge)
     assert a._sender.limiter is b._sender.limiter and a._sender.limiter is not c._sender.limiter
     assert a._sender.limiter.most == c._sender.limiter.most == 7
-
-
-def test_options_reach_the_judge(ledger: Ledger) -> None:
-    options = JudgeOptions(temperature=0.5, seed=7, max_tokens=300, price="1,2")
-    judge = made(ledger, "openai:unheard-of", options=options)
-    assert isinstance(judge, LLMJudge)
-    assert judge.signature == "openai:unheard-of(max_tokens=300,seed=7,temperature=0.5)"
-    assert judge.price == Price(1.0, 2.0)
-
-
-def test_prices_are_listed_given_or_unknown_and_local_models_are_free(ledger: Ledger) -> None:
-    def price(word: str) -> Price | None:
-        judge = made(ledger, word)
-        assert isinstance(judge, LLMJudge)
-        return judge.price
-
-    listed = price("openai:gpt-4o-mini")
-    assert listed is not None and 0 < listed.input < listed.output
-    assert price("openai:unheard-of") is None
-    assert price("ollama:qwen3") == Price(0.0, 0.0)
-    with pytest.raises(UsageError, match="no price"):
-        made(ledger, "openai:unheard-of", budget=Budget(dollars=1))
 
 
 def test_a_refused_key_is_named_by_its_variable(ledger: Ledger) -> None:

@@ -11,7 +11,6 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
-from ragassay.cli.command_line import call
 from ragassay.judges.own_prompts import placeholders, read_prompts
 from ragassay.judges.question import kinds
 from ragassay.judges.questions import ClaimSupport
@@ -58,23 +57,6 @@ def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_
     assert {one["prompt_hash"][:4] for one in own.judge_answers.values()} == {"own-"}
 
 
-def test_the_command_and_a_configuration_take_it_and_the_run_folder_keeps_it(desk: Path) -> None:
-    (desk / "data.jsonl").write_text('{"id": "1", "query": "Who?", "answer": "Ann"}\n')
-    with LLMServer() as server:
-        flags = ["-J", f"{server.url}#tiny", "-m", "idk_eval"]
-        words = ["run", "data.jsonl", *flags, "--prompt", "says_idk=idk.txt", "-o", "out"]
-        assert call(words) == 0
-        (desk / "run.yaml").write_text(
-            f"data: data.jsonl\nmetrics: idk_eval\njudge: {server.url}#tiny\n"
-            "prompts: {says_idk: idk.txt}\n"
-        )
-        assert call(["run", "run.yaml"]) == 0
-        assert call(["run", "out/run.yaml", "-o", "again"]) == 0
-        assert len(server.bodies) == 1  # the others are in the ledger, under the same key
-    assert "says_idk: rubrics/says_idk.txt" in (desk / "out" / "run.yaml").read_text()
-    assert (desk / "out" / "rubrics" / "says_idk.txt").read_text() == PLAIN
-
-
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
@@ -102,18 +84,6 @@ def test_what_is_no_question_or_reads_no_prompt_is_refused(desk: Path) -> None:
         ragassay.evaluate(DATA, "idk_eval", prompts={"says_idk": "idk.txt"})
 
 
-@pytest.mark.parametrize("metric", ["idk_eval", "f1"])
-@pytest.mark.parametrize(
-    ("prompts", "says"),
-    [({"bogus": "idk.txt"}, "no question 'bogus'"), ({"says_idk": "no.txt"}, r"no\.txt")],
-)
-def test_an_unknown_kind_or_a_missing_file_is_told_whoever_judges(
-    metric: str, prompts: dict[str, str], says: str
-) -> None:
-    with pytest.raises((UsageError, InputError), match=says):
-        ragassay.evaluate(DATA, metric, prompts=prompts)
-
-
 def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> None:
     with pytest.warns(RagassayWarning, match="The prompt for says_idk is not used"):
         ragassay.evaluate(DATA, "f1", prompts={"says_idk": "idk.txt"})
@@ -134,16 +104,6 @@ def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: 
     (source,) = read_prompts({kind: "own.txt"}).values()
     example = kinds()[kind].blank({})
     assert [one["role"] for one in example.messages("", source)] == ["user"]
-
-
-def test_the_catalogue_names_the_placeholders(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["metrics", "rl_f"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "--prompt claim_support=FILE with {{ claims }}, {{ passages }}; it may have" in said
-    assert call(["metrics", "says_idk"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "{{ conversation }}, {{ answer }}; it may have {{ rule }}" in said
-    assert "asked by idk_eval" in said and 'answer | data("response")' in said
 
 
 def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(

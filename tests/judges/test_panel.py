@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +9,11 @@ import pytest
 from question_examples import ANSWER, EXAMPLES, PASSAGE, QUERY, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.asking import Asker, Usage
-from ragassay.judges.combining import combinable, combine
+from ragassay.judges.asking import Usage
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.judges.panel import Panel, disagreed, rule_of
+from ragassay.judges.panel import Panel, combinable, combine, disagreed, rule_of
 from ragassay.judges.question import Question
-from ragassay.judges.questions.checklists import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
+from ragassay.judges.questions.checklists import Claims, ExtractClaims
 from ragassay.judges.questions.grading import (
     ContextReport,
     Rating,
@@ -108,27 +104,12 @@ def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
     assert verdict.id == QUESTION.key
 
 
-@pytest.mark.parametrize("known", [(True, True), (True, False), (False, False)])
-def test_a_panels_answer_is_from_the_ledger_where_all_votes_are(known: tuple[bool, bool]) -> None:
-    members = [Fixed(name, grade(2), cached=one) for name, one in zip("ab", known, strict=True)]
-    assert ask(Panel(members)).provenance.cached is all(known)
-
-
 def test_the_rule_decides() -> None:
     members = [Fixed(str(value), grade(value)) for value in (0, 0, 2, 3, 3)]
     assert ask(Panel(members, "median")).answer.grade == 2
     assert ask(Panel(members, "majority")).answer.grade == 3
     with pytest.raises(UsageError, match="median or majority, not by 'mean'"):
         Panel(members, "mean")
-
-
-def test_members_are_asked_side_by_side() -> None:
-    async def main() -> Any:
-        gate = asyncio.Barrier(3)  # opens only when all three are being asked
-        panel = Panel([Fixed(name, grade(1), gate=gate) for name in "abc"])
-        return await panel.answer(QUESTION)
-
-    assert asyncio.run(main()).answer == grade(1)
 
 
 def test_below_the_quorum_there_is_no_answer_but_the_most_frequent_reason() -> None:
@@ -140,11 +121,6 @@ def test_below_the_quorum_there_is_no_answer_but_the_most_frequent_reason() -> N
     assert len(failure.votes) == 4
     assert ask(Panel([*lost, Fixed("d", grade(3))], quorum=1)).answer.grade == 3
     assert ask(Panel(lost[:2])).reason is Reason.REFUSED  # as frequent: the first member's
-
-
-@pytest.mark.parametrize(("members", "quorum"), [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
-def test_the_quorum_is_more_than_half_where_none_is_given(members: int, quorum: int) -> None:
-    assert Panel([Fixed(str(at), grade(0)) for at in range(members)]).quorum == quorum
 
 
 @pytest.mark.parametrize("quorum", [0, -1, 3])
@@ -174,17 +150,6 @@ def test_a_judge_that_raises_costs_its_own_vote_and_says_no_secret() -> None:
     assert "sk-123" not in verdict.votes[0].detail
 
 
-def test_an_asker_drains_its_judge_once_and_only_where_it_was_started() -> None:
-    judge = Fixed("a", grade(1))
-    asker = Asker(judge)
-    asker.drain()
-    assert judge.log == []
-    with asker:
-        asker.drain()
-        asker.drain()
-    assert judge.log == ["open", "drain", "close"]
-
-
 def test_opening_draining_and_closing_reach_each_member_once() -> None:
     judge, other = Fixed("a", grade(1)), Fixed("b", grade(1))
     panel = Panel([judge, other, judge])
@@ -208,16 +173,6 @@ def test_the_same_judge_in_several_seats_is_asked_independently() -> None:
     assert ask(panel, repeat=4).repeat == 4
 
 
-def test_what_is_known_of_all_members_is_known_of_the_panel() -> None:
-    cached, new = Fixed("a", grade(2), cached=True), Fixed("b", grade(1))
-    both = Panel([cached, Fixed("c", grade(2), cached=True)])
-    known = both.known(QUESTION)
-    assert isinstance(known, Verdict)
-    assert known.answer == grade(2)
-    assert known.provenance.cached
-    assert Panel([cached, new]).known(QUESTION) is None
-
-
 def test_claims_are_asked_of_one_judge_and_of_the_next_only_where_it_fails() -> None:
     question = ExtractClaims(f"user: {QUERY}", ANSWER)
     first, second = Fixed("a", Claims(claims=("x",))), Fixed("b", Claims(claims=("y", "z")))
@@ -232,26 +187,6 @@ def test_claims_are_asked_of_one_judge_and_of_the_next_only_where_it_fails() -> 
     assert ask(Panel([broken, broken]), question).reason is Reason.UNPARSABLE
     known = Panel([Fixed("a", Claims(claims=("x",)), cached=True), second]).known(question)
     assert isinstance(known, Verdict)
-
-
-def test_votes_that_do_not_combine_are_a_failure_and_no_crash() -> None:
-    question = ClaimSupport(("one", "two"), (PASSAGE,))
-    members = [
-        Fixed("a", ClaimVerdicts(supported=(True, False))),
-        Fixed("b", ClaimVerdicts(supported=(True,))),
-    ]
-    failure = ask(Panel(members), question)
-    assert failure.reason is Reason.FAILED
-    assert "do not combine" in failure.detail
-
-
-def test_the_usage_counts_what_the_members_did_and_not_the_panel() -> None:
-    panel = Panel([Fixed("a", grade(1), tokens=7), Fixed("b", grade(1), tokens=5, cached=True)])
-    with Asker(panel) as asker:
-        asker.submit(asker.scope().verdict(QUESTION, 0)).result()
-        usage = asker.usage
-    assert (usage.questions, usage.calls, usage.cached) == (1, 1, 1)
-    assert (usage.input_tokens, usage.cost) == (7, 0.5)
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
@@ -302,21 +237,6 @@ def test_each_field_is_explained_by_a_vote_for_that_field() -> None:
     assert (combined.attribution, combined.attribution_explanation) == ((1, 2), "c on attribution")
 
 
-class Pair(Reply):
-    explanation: str
-    left: int
-    right: bool
-
-
-def test_where_nobody_gave_the_whole_answer_the_votes_stand_for_words() -> None:
-    votes = [Pair(explanation=str(at), left=at, right=at != 1) for at in (0, 1, 2)]
-    assert combine(votes, "median") == Pair(
-        explanation="votes: (0, true), (1, false), (2, true)", left=1, right=True
-    )
-    sets = [report(1, 1, "a"), report(1, 1, "b")]
-    assert combine(sets, "median").attribution_explanation == "votes: [1], [2]"
-
-
 def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> None:
     question = ReportOnContext(QUERY, (PASSAGE, PASSAGE))
     lost = {"attribution": Lost(reason=Reason.UNPARSABLE, detail="there is no chunk 9")}
@@ -350,27 +270,6 @@ def test_a_panel_is_known_by_its_signature() -> None:
     members = [Fixed("a", grade(0)), Fixed("b", grade(0)), Fixed("c", grade(0))]
     assert rule_of(Panel(members, "majority").signature) == ("majority", 2)
     assert rule_of("openai:gpt-4o(temperature=0)") is None
-
-
-def test_a_member_that_cannot_answer_such_questions_has_no_vote() -> None:
-    rubric = next(question for question in EXAMPLES if question.kind == "rubric_grade")
-    panel = Panel([OfflineJudge(), Fixed("b", largest(rubric)), Fixed("c", largest(rubric))])
-    verdict = ask(panel, rubric)
-    assert verdict.votes[0].reason is Reason.UNSUPPORTED
-    assert verdict.answer == largest(rubric)
-
-
-def test_nested_panels_keep_their_votes() -> None:
-    inner = Panel([Fixed("a", grade(0)), Fixed("b", grade(2)), Fixed("c", grade(2))])
-    verdict = ask(Panel([inner, Fixed("d", grade(3)), Fixed("e", grade(1))]))
-    assert verdict.answer.grade == 2
-    assert len(verdict.votes[0].votes) == 3
-    assert dataclasses.replace(verdict, votes=()).answer == verdict.answer
-
-
-def test_a_panel_can_be_pickled() -> None:
-    copied = pickle.loads(pickle.dumps(Panel([OfflineJudge(), OfflineJudge()])))
-    assert len(copied.members) == 2
 
 
 def test_where_a_member_does_not_open_the_others_are_closed_and_its_error_is_told() -> None:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
-import shutil
 import sys
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
 import ragassay
-from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.python_judge import identity_of, named_judges
-from ragassay.user_code.object_loading import has_module
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [
@@ -181,29 +175,6 @@ def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(
     assert "changed after it was imported" in identity_of(code.judge).unkept
 
 
-def test_chat_models_of_ones_own_are_told_apart_by_code_and_attributes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = """
-class Chat:
-    model = "tiny"
-    def __init__(self, rules, api_key="a"):
-        self.rules, self.api_key = {"rules": [rules]}, api_key
-    def invoke(self, messages):
-        return self.rules["rules"][0]
-"""
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "chat_one.py").write_text(source)
-    (tmp_path / "chat_two.py").write_text(source)
-    (tmp_path / "chat_three.py").write_text(f"{source}# edited")
-    made = [importlib.import_module(f"chat_{name}").Chat for name in ("one", "two", "three")]
-    same = identity_of(made[0]("be strict"))
-    assert same.name == "Chat:tiny" and same.unkept == ""
-    assert identity_of(made[0]("be strict", api_key="b")) == same
-    assert identity_of(made[0]("be mild")) != same
-    assert len({identity_of(one("be strict")) for one in made}) == 3
-
-
 def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source: str) -> Any:
     """A module of a user with this source."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
@@ -253,13 +224,6 @@ class Model:
     def invoke(self, messages):
         return str(self.held)
 
-class InSlots:
-    __slots__ = ("model", "held")
-    def __init__(self, held):
-        self.model, self.held = "tiny", held
-    def invoke(self, messages):
-        return str(self.held)
-
 class WithVersion:
     version = "1"
     def __init__(self, held):
@@ -280,44 +244,16 @@ def say(prompt, words): return words
             ([code.Rules({"x": "a"})], [code.Rules({"x": "b"})]),
             ([[[[["a"]]]]], [[[[["b"]]]]]),
             ({"x": {"x": {"x": {"x": "a"}}}}, {"x": {"x": {"x": {"x": "b"}}}}),
-            (lambda: "a", lambda: "b"),
-            (partial(code.say, words="a"), partial(code.say, words="b")),
-            (code.Model("a"), code.Model("b")),
-            (code.Model("a").invoke, code.Model("b").invoke),
             (SimpleNamespace(rules="a"), SimpleNamespace(rules="b")),
         ]:
             yield code.Model(one), code.Model(two)
-        yield code.InSlots("a"), code.InSlots("b")
         yield code.WithVersion("a"), code.WithVersion("b")
 
     for (one, two), (again, _) in zip(pairs(), pairs(), strict=True):
         assert identity_of(one) != identity_of(two)
         assert identity_of(one) == identity_of(again) and not identity_of(one).unkept
-    endless: list[Any] = []
-    endless.append(endless)
-    assert not identity_of(code.Model(endless)).unkept
-
-
-def test_a_model_whose_class_runs_other_code_than_its_files_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = "class Base:\n    def invoke(self, messages): return 'a'\n"
-    mine = "from base_of_a_user import Base\nclass Mine(Base):\n    model = 'tiny'\n"
-    imported(tmp_path, monkeypatch, "base_of_a_user", base)
-    code = imported(tmp_path, monkeypatch, "class_of_a_user", mine)
-    first = identity_of(code.Mine())
-    assert not first.unkept
-    (tmp_path / "base_of_a_user.py").write_text(base.replace("'a'", "'b'"))
-    assert "changed after it was imported" in identity_of(code.Mine()).unkept
-    for name in ("base_of_a_user", "class_of_a_user"):
-        del sys.modules[name]
-    importlib.invalidate_caches()
-    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
-    assert identity_of(importlib.import_module("class_of_a_user").Mine()) != first
-    # A class of a notebook's cell: an edit could not be seen.
-    cell: dict[str, Any] = {"__name__": "cell_of_a_notebook"}
-    exec("class Chat:\n    model = 'tiny'\n    def invoke(self, messages): return 'a'", cell)
-    assert "no file holds the source of its class" in identity_of(cell["Chat"]()).unkept
+    for untold in (code.say, partial(code.say, words="a"), code.Model("a").invoke):
+        assert "cannot be told apart" in identity_of(code.Model(untold)).unkept
 
 
 @pytest.mark.parametrize(
@@ -355,12 +291,12 @@ def test_a_function_that_never_judges_is_not_asked_on_and_no_address_is_to_be_ch
     def none(prompt: str) -> None:
         calls.append(prompt)
 
-    many = [{**DATA[0], "id": str(n), "query": f"Who wrote {n}?"} for n in range(60)]
+    many = [{**DATA[0], "id": str(n), "query": f"Who wrote {n}?"} for n in range(200)]
     result = ragassay.evaluate(many, ["answer_match"], judge=none)
     (told,) = {row.explanation for row in result.scores if "in a row" in row.explanation}
     assert "Look into the code of" in told and "address" not in told
-    assert len(calls) < 60 and result.summary.metrics["answer_match"].unscored == {
-        "judge_error": 60
+    assert len(calls) < 100 and result.summary.metrics["answer_match"].unscored == {
+        "judge_error": 200
     }
 
 
@@ -411,23 +347,6 @@ def test_budget_limit_and_panel_hold_for_functions(code: Any) -> None:
     panel = run([code.judge, code.later, "offline"], panel_rule="majority")
     assert panel.summary.judging is not None
     assert panel.summary.judging.judge.startswith("panel(python:users_judges:judge, ")
-
-
-def test_functions_run_side_by_side_up_to_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    calls: list[str] = []
-    both = threading.Barrier(2, timeout=60)
-
-    def judge(prompt: str) -> str:
-        calls.append(prompt)
-        if len(calls) > 1:  # the first request travels alone
-            both.wait()
-        return SAID
-
-    result = ragassay.evaluate(DATA[:3], ["answer_match"], judge=judge, concurrency=2)
-    assert [row.value for row in result.scores] == [True] * 3
 
 
 def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(
@@ -566,152 +485,9 @@ def test_a_configuration_file_reaches_no_other_code_through_the_working_director
     assert not Path("ran.txt").exists()
 
 
-def test_asking_for_a_module_changes_nothing(tmp_path: Path, monkeypatch: Any) -> None:
-    (tmp_path / "only_here.py").write_text("raise SystemExit")
-    monkeypatch.chdir(tmp_path)
-    before = list(sys.path)
-    assert has_module("only_here:judge") and not has_module("nowhere_at_all:judge")
-    assert sys.path == before and "only_here" not in sys.modules
-
-
 def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
     with Ledger(":memory:") as ledger, pytest.raises(UsageError, match="where a person names it"):
         make_judge(["users_judges:judge"], default_model="x", ledger=ledger)
     assert named_judges(["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]) == [
         *("openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m")
     ]
-
-
-LITELLM = """
-import httpx2
-
-class Failed(Exception):
-    def __init__(self, reply):
-        super().__init__(reply.text)
-        self.status_code, self.response = reply.status_code, reply
-
-class Reply(dict):
-    def model_dump(self):
-        return dict(self)
-
-async def acompletion(*, timeout, num_retries, max_retries, api_key="none", **request):
-    async with httpx2.AsyncClient() as client:
-        headers = {"Authorization": f"Bearer {api_key}"}
-        url = open("url.txt").read() + "/chat/completions"
-        reply = await client.post(url, json=request, headers=headers, timeout=timeout)
-    if reply.status_code != 200:
-        raise Failed(reply)
-    return Reply(reply.json())
-"""
-
-
-def test_litellm_models_are_asked_by_the_package_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("httpx2")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"pip install litellm.*proxy"):
-        run("litellm:bedrock/model")
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
-    (tmp_path / "litellm.py").write_text(LITELLM)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "litellm", raising=False)
-    with LLMServer(rejects=["seed"], faults=[None, "rate_limit"]) as server:
-        Path("url.txt").write_text(server.url)
-        result = run("litellm:bedrock/model")
-        spent = result.summary.judging
-        assert spent is not None and spent.judge == "litellm:bedrock/model"
-        assert "without=seed" in spent.signature and spent.input_tokens > 0
-        assert not spent.failures
-        n = server.stats()["requests"]
-        assert run("litellm:bedrock/model").summary.judging.cached == 4  # type: ignore[union-attr]
-        assert server.stats()["requests"] == n
-        monkeypatch.setenv("LITELLM_BASE_URL", server.url)  # a proxy: the package is not used
-        moved = run("litellm:bedrock/model").summary.judging
-        assert moved is not None and moved.calls >= 4
-    sys.modules.pop("litellm", None)
-
-
-def test_a_function_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    free = threading.Event()
-
-    def judge(prompt: str) -> str:
-        free.wait(30)
-        return SAID
-
-    try:
-        result = ragassay.evaluate(DATA[:1], ["answer_match"], judge=judge, timeout=0.2)
-    finally:
-        free.set()
-    (row,) = result.scores
-    assert row.reason == "timeout" and "did not answer within 0.2 seconds" in row.explanation
-
-
-def test_evaluating_inside_a_running_loop_works(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    async def judge(prompt: str) -> str:
-        await asyncio.sleep(0)
-        return SAID
-
-    async def main() -> ragassay.Result:
-        return run(judge)
-
-    assert [row.value for row in asyncio.run(main()).scores] == [True] * 4
-
-
-def told_of(
-    *judges: str, capsys, gated: bool = True
-) -> tuple[ragassay.Summary, str, list[tuple[str, str]]]:
-    """The summary of a run by functions of the user's module, its terminal output on one line, and
-    the test cases about what is there with their errors."""
-    Path("answers.jsonl").write_text("".join(json.dumps(one) + "\n" for one in DATA))
-    words = ["run", "answers.jsonl", "-m", "answer_match", "-o", "out", "--ledger", "own.sqlite"]
-    words += ["--fail-under", "answer_match>=0.5"] if gated else []
-    words += [word for name in judges for word in ("--judge", f"users_judges:{name}")]
-    assert call(words) == 3
-    said = " ".join(capsys.readouterr().out.split())
-    cases = []
-    if Path("out/junit.xml").exists():
-        cases = list(ElementTree.parse("out/junit.xml").iter("testcase"))[1:]
-    errors = [(one.get("name", ""), one.findtext("error") or "") for one in cases]
-    return ragassay.open_run("out").summary, said, errors
-
-
-def test_a_vote_that_is_lost_is_no_score_that_is_missing(code, capsys) -> None:
-    panel = ("fails_on_one", "agrees", "agrees_too")
-    summary, said, cases = told_of(*panel, capsys=capsys)
-    assert summary.metrics["answer_match"].n_scored == 4
-    assert (summary.incomplete, summary.n_missing, summary.lost_votes) == (1, 0, 1)
-    assert "1 of 12 votes of the panel missing by accident (no score is missing" in said
-    assert "1 of 12 votes lost (judge error): python:users_judges:fails_on_one raised" in said
-    assert "scores missing" not in said and "score missing" not in said
-    (scores, missing), (votes, lost) = cases
-    assert (scores, missing) == ("no score is missing by accident", "")
-    assert votes == "no vote of the panel is missing by accident"
-    assert lost.startswith("1 of 12 votes of the panel missing by accident (no score")
-
-
-def test_a_score_that_is_missing_for_a_lost_vote_counts_once(code, capsys) -> None:
-    summary, said, cases = told_of("fails_on_one", "agrees", capsys=capsys)
-    assert summary.metrics["answer_match"].n_scored == 3
-    assert summary.incomplete == 1 and not summary.lost_votes
-    assert "1 score missing by accident" in said and "lost" not in said
-    assert said.count("the server said 500") == 1
-    ((name, told),) = cases
-    assert name == "no score is missing by accident"
-    assert told.startswith("1 score missing by accident.")
-
-
-def test_a_function_that_tells_no_tokens_has_calls_and_no_price(code, capsys) -> None:
-    summary, said, _ = told_of("prose", capsys=capsys, gated=False)
-    assert summary.judging is not None
-    assert summary.judging.calls == 8, "each question and its repair"
-    assert summary.judging.unpriced == 8
-    assert "4 questions, 8 calls, " in said
-    assert "token" not in said and "--price" not in said

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +15,9 @@ torch = pytest.importorskip("torch", reason="models need torch: pip install 'rag
 
 from ragassay.models.encoders.baselines import baseline
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.memory import ByteCache, VectorFile
+from ragassay.models.encoders.memory import ByteCache
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, WordVectors, compare
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
 from tiny_models import SENTENCES, tiny_encoder
 
@@ -145,13 +142,6 @@ def test_a_table_of_word_vectors_gives_what_the_model_gives_for_the_same_vectors
     assert_equal(by_table, [match[:3] for match in by_model if match is not None])
 
 
-def test_the_first_word_for_roberta_is_one_within_a_sentence(folders: dict[str, str]) -> None:
-    first, second = encoder(folders["roberta"]).tokens(["novel", "  the novel"])
-    assert first.ids[1:-1].tolist() == second.ids[-1 - len(first.ids[1:-1]) : -1].tolist()
-    apart = encoder(folders["deberta"]).tokens(["novel", "the novel"])
-    assert apart[0].ids[1] not in apart[1].ids
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_layer_can_be_compared(folders: dict[str, str], kind: str) -> None:
     seen = set()
@@ -199,16 +189,6 @@ def encoder_of(folder: str, size: int | None) -> Encoder:
     return found
 
 
-def test_padding_never_matches_even_where_all_is_unlike(folders: dict[str, str]) -> None:
-    """A negative similarity beats padding's 0 in the peer's batches."""
-    ours = encoder(folders["mpnet"])
-    worst = min(PAIRS, key=lambda pair: compare(ours, [pair])[0].p)  # type: ignore[union-attr]
-    (alone,) = compare(ours, [worst])
-    assert alone is not None and alone.p < 0
-    fresh = encoder(folders["mpnet"])
-    assert compare(fresh, [worst, (LONG, LONG)])[0].p == pytest.approx(alone.p, abs=CLOSE)
-
-
 def test_equal_texts_score_1_and_never_more(folders: dict[str, str]) -> None:
     for match in compare(encoder(folders["bert"]), [(text, text) for text in SENTENCES]):
         assert match is not None
@@ -235,79 +215,6 @@ def test_a_small_cache_costs_time_and_no_accuracy(folders: dict[str, str]) -> No
     wanted = [one[:3] for one in compare(plain, PAIRS) if one is not None]
     assert_equal(compare(tight, PAIRS), wanted)
     assert tight.n_encoded > len(SENTENCES) and tight.cache.size <= tight.cache.limit
-
-
-@pytest.mark.parametrize("free", [10**9, 0])
-def test_what_has_no_room_in_memory_waits_on_disk_while_there_is_room(
-    free: int, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = shutil.disk_usage(".")._replace(free=free)
-    monkeypatch.setattr("ragassay.models.encoders.memory.shutil.disk_usage", lambda folder: usage)
-    plain, tight = encoder(folders["bert"]), encoder(folders["bert"])
-    beyond = VectorFile(tight.dimensions, tight.device)
-    tight.cache = ByteCache(tight.size(60), beyond)
-    wanted = [one[:3] for one in compare(plain, PAIRS) if one is not None]
-    for _ in range(3):
-        assert_equal(compare(tight, PAIRS), wanted)
-    assert (tight.n_encoded == len(SENTENCES)) == bool(free)
-    assert beyond.full == (not free)
-
-
-def test_a_disk_that_gets_full_keeps_what_is_whole(folders: dict[str, str]) -> None:
-    beyond = VectorFile(4, torch.device("cpu"))
-    rows = [torch.full((2, 4), float(n)) for n in range(4)]
-    beyond.put(b"0", rows[0])
-    write = beyond._file.write  # type: ignore[union-attr]
-
-    class Full:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(whole, name)
-
-        def write(self, content: bytes) -> int:
-            return write(content[:5])
-
-    whole, beyond._file = beyond._file, Full()  # type: ignore[assignment]
-    beyond.put(b"1", rows[1])
-    beyond.put(b"2", rows[2])
-    assert beyond.full and beyond.get(b"1") is None and beyond.get(b"2") is None
-    kept = beyond.get(b"0")
-    assert kept is not None and torch.equal(kept, rows[0])
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "CUDA error: out of memory",
-        "CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate",
-        "MPS backend out of memory",
-    ],
-)
-def test_memory_that_ran_out_under_another_name_halves_too(
-    said: str, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours = encoder(folders["bert"], dtype="bfloat16")
-    plain = ours.model.forward
-
-    def scarce(**given: Any) -> Any:
-        if len(given["input_ids"]) > 2:
-            raise RuntimeError(said)
-        return plain(**given)
-
-    monkeypatch.setattr(ours.model, "forward", scarce)
-    assert None not in compare(ours, PAIRS[:9]) and ours.n_encoded > 0
-
-
-def test_a_disk_that_cannot_be_written_costs_time_and_no_run(
-    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(buffering: int) -> None:
-        raise OSError("read-only")
-
-    monkeypatch.setattr("ragassay.models.encoders.memory.tempfile.TemporaryFile", refused)
-    ours = encoder(folders["bert"])
-    ours.cache = ByteCache(ours.size(60), VectorFile(ours.dimensions, ours.device))
-    wanted = [one[:3] for one in compare(encoder(folders["bert"]), PAIRS) if one is not None]
-    assert_equal(compare(ours, PAIRS), wanted)
 
 
 def test_when_memory_runs_out_half_as_many_go_on(folders: dict[str, str], monkeypatch) -> None:
@@ -357,46 +264,10 @@ def test_every_architecture_runs_in_half_precision_and_is_near(
     assert found != exact
 
 
-def test_a_real_encoder_in_half_precision_is_nearer_still(real: str) -> None:
-    exact = compare(encoder(real), PAIRS[::3])
-    for dtype, close in (("float16", 1e-3), ("bfloat16", 0.01)):
-        found = compare(encoder(real, dtype=dtype), PAIRS[::3])
-        assert_equal(found, [one[:3] for one in exact if one is not None], close)
-
-
 def test_what_overflows_in_half_precision_stays_in_single(folders: dict[str, str]) -> None:
     ours = encoder(folders["t5"], dtype="float16")
     kinds = {name.rsplit(".", 2)[1]: one.dtype for name, one in ours.model.named_parameters()}
     assert kinds["wo"] == torch.float32 and kinds["wi"] == kinds["q"] == torch.float16
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
-def test_numbers_that_are_not_finite_are_no_score(tmp_path: Path, dtype: str) -> None:
-    from safetensors.torch import load_file, save_file
-
-    folder = Path(tiny_encoder(tmp_path / "huge", "bert"))
-    weights = load_file(folder / "model.safetensors")
-    weights["embeddings.LayerNorm.weight"].fill_(1e6 if dtype == "float16" else math.nan)
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    said = {"float16": "use --dtype float32 or bfloat16", "float32": "may be damaged"}[dtype]
-    with pytest.raises(FloatingPointError, match=f"no finite numbers.*{said}"):
-        compare(encoder(str(folder), dtype=dtype), PAIRS[1:2])
-    assert compare(encoder(str(folder), dtype=dtype), [("", "x")])[0] is not None
-
-
-def test_arithmetic_that_is_not_there_in_half_precision_says_what_to_do(
-    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def mixed(**given: Any) -> Any:
-        raise RuntimeError("expected m1 and m2 to have the same dtype")
-
-    for dtype, error in (("float16", Unusable), ("float32", RuntimeError)):
-        ours = encoder(folders["bert"], dtype=dtype, device="cpu")
-        monkeypatch.setattr(ours.model, "forward", mixed)
-        with pytest.raises(error, match=r"same dtype") as raised:
-            compare(ours, PAIRS[1:2])
-        said = "cannot run in float16 on cpu" in str(raised.value)
-        assert said == (dtype == "float16") == ("use --dtype float32" in str(raised.value))
 
 
 def test_a_model_larger_than_the_memory_says_what_to_do(
@@ -487,16 +358,3 @@ def test_wrong_or_missing_weights_are_an_error_and_no_random_score(tmp_path: Pat
         with pytest.raises(Unavailable, match=r"1 missing or of another shape, such as \S+query"):
             encoder(str(folder))
     assert compare(encoder(tiny_encoder(tmp_path / "whole", "bert")), PAIRS[:1])[0] is not None
-
-
-def test_a_model_is_loaded_once_a_run(folders: dict[str, str]) -> None:
-    models = Models()
-    first = models.use(Encoder, Weights.parse(folders["bert"]), LAYER)
-    assert models.use(Encoder, Weights.parse(folders["bert"]), LAYER) is first
-    assert models.use(Encoder, Weights.parse(folders["bert"]), 1) is not first
-
-
-def test_values_are_finite_whatever_the_signs(folders: dict[str, str]) -> None:
-    for kind in (*KINDS, *FURTHER):
-        for match in compare(encoder(folders[kind], 3), PAIRS):
-            assert match is not None and all(map(math.isfinite, match[:3]))

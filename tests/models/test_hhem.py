@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,14 @@ from hypothesis import given as drawn, strategies as st
 
 import ragassay
 import tiny_hhem
-from ragassay import HallucinationMetric, Reason, TRECEvaluator, UsageError
-from ragassay.base.sample import Answer, Passage, Sample, Statement
+from ragassay import HallucinationMetric, Reason, TRECEvaluator
+from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Score, Unscored
 from ragassay.cli.command_line import call
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
 from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel, windows
-from ragassay.models.device import Batches, threads
+from ragassay.models.device import Batches
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable
@@ -146,24 +145,6 @@ def test_a_score_depends_on_its_batch_by_rounding_only(
     assert together == pytest.approx(alone * 2, abs=ROUNDING, rel=0)
 
 
-def test_when_memory_runs_out_half_as_many_go_on(
-    torch: Any, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pairs = [("Iron is heavy. " * n, "Wool is light.") for n in range(8)]
-    ours = HhemModel(ModelOptions(folders, device="cpu"))
-    wanted, plain, sizes = ours.scores(pairs), ours._model.forward, []
-
-    def scarce(**given: Any) -> Any:
-        sizes.append(len(given["input_ids"]))
-        if sizes[-1] > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return plain(**given)
-
-    monkeypatch.setattr(ours._model, "forward", scarce)
-    assert ours.scores(pairs) == pytest.approx(wanted, abs=ROUNDING)
-    assert sizes == [8, 4, 2, 2, 2, 2]
-
-
 def test_no_code_of_the_checkpoint_is_run(folders: dict[str, str], tmp_path: Path) -> None:
     place = tiny_hhem.save_hhem(tmp_path / "hhem")
     told = json.loads((place / "config.json").read_text())
@@ -182,56 +163,20 @@ def refusal(place: Path, folders: dict[str, str]) -> str:
 NAME = "t5.transformer.encoder.block.1.layer.0.SelfAttention.k.weight"
 
 
+SHARED = "t5.transformer.shared.weight"
+OTHER = "t5.transformer.encoder.embed_tokens.weight"
+
+
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
         (lambda w: w.pop(NAME), f'Missing key(s) in state_dict: "{NAME}"'),
-        (
-            lambda w: w.update({"t5.surplus": w[NAME]}),
-            'Unexpected key(s) in state_dict: "t5.surplus"',
-        ),
-        (
-            lambda w: w.update({NAME.removeprefix("t5."): w.pop(NAME)}),
-            f'Missing key(s) in state_dict: "{NAME}"',
-        ),
-        (
-            lambda w: w.update({"elsewhere": w[NAME]}),
-            'Unexpected key(s) in state_dict: "elsewhere"',
-        ),
-        (
-            lambda w: w.update({NAME: w[NAME][:-1].clone()}),
-            f"size mismatch for {NAME}: copying a param with shape torch.Size([15, 16])",
-        ),
+        (lambda w: w.update({"t5.more": w[NAME]}), 'Unexpected key(s) in state_dict: "t5.more"'),
+        (lambda w: w.update({NAME: w[NAME][:-1].clone()}), f"size mismatch for {NAME}"),
         (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
-        (
-            lambda w: w.pop("t5.classifier.bias"),
-            'Missing key(s) in state_dict: "t5.classifier.bias"',
-        ),
-        (
-            lambda w: w.pop("t5.transformer.shared.weight"),
-            'Missing key(s) in state_dict: "t5.transformer.shared.weight"',
-        ),
-        (
-            lambda w: w.update(
-                {
-                    "t5.transformer.encoder.embed_tokens.weight": w["t5.transformer.shared.weight"]
-                    + 1
-                }
-            ),
-            "differ, and must be one",
-        ),
+        (lambda w: w.update({OTHER: w[SHARED] + 1}), "differ, and must be one"),
     ],
-    ids=[
-        "missing",
-        "extra",
-        "unprefixed",
-        "alien",
-        "shape",
-        "whole numbers",
-        "head",
-        "tied",
-        "two",
-    ],
+    ids=["missing", "extra", "shape", "whole numbers", "two"],
 )
 def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     folders: dict[str, str], tmp_path: Path, spoil: Any, says: str
@@ -240,24 +185,6 @@ def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     spoil(weights)
     said = refusal(tiny_hhem.save_hhem(tmp_path / "hhem", weights), folders)
     assert says in said and "ragassay models fetch" in said
-
-
-def test_the_shared_matrix_may_have_either_of_its_names(
-    model: HhemModel, folders: dict[str, str], tmp_path: Path
-) -> None:
-    weights = tiny_hhem.tensors()
-    shared = weights.pop("t5.transformer.shared.weight")
-    weights["t5.transformer.encoder.embed_tokens.weight"] = shared
-    place = tiny_hhem.save_hhem(tmp_path / "hhem", weights)
-    other = HhemModel(ModelOptions({**folders, HHEM.name: str(place)}))
-    pairs = [("Iron is heavy.", "Wool is light.")]
-    assert other.scores(pairs) == pytest.approx(model.scores(pairs), abs=1e-7)
-
-
-def test_a_pickle_is_not_opened(folders: dict[str, str], tmp_path: Path) -> None:
-    place = tiny_hhem.save_hhem(tmp_path / "hhem")
-    (place / "model.safetensors").rename(place / "pytorch_model.bin")
-    assert "no weights as safetensors" in refusal(place, folders)
 
 
 @pytest.mark.parametrize(
@@ -293,14 +220,6 @@ def test_without_a_tokenizer_it_says_whose_is_needed(
     (tmp_path / "nowhere").mkdir()
     with pytest.raises(Unavailable, match=r"holds no tokenizer\.json of google/flan-t5-base"):
         HhemModel(ModelOptions(lone))
-
-
-def test_a_folder_with_its_own_tokenizer_needs_no_other(model: HhemModel, tmp_path: Path) -> None:
-    place = tiny_hhem.save_hhem(tmp_path / "hhem")
-    tiny_hhem.save_foundation(place)  # its configuration of a T5, and its tokenizer
-    alone = HhemModel(ModelOptions({HHEM.name: str(place)}))
-    pairs = [("Iron is heavy.", "Wool is light.")]
-    assert alone.scores(pairs) == pytest.approx(model.scores(pairs), abs=1e-7)
 
 
 @pytest.mark.parametrize(("dtype", "close"), [("bfloat16", 0.1), ("float16", 0.01)])
@@ -365,13 +284,6 @@ def test_the_passages_are_joined_and_cut_and_the_answer_is_not(
     )
 
 
-def test_statements_of_a_record_are_the_parts(model: HhemModel, models: Models) -> None:
-    said = Answer("whatever", (Statement("Iron is heavy.", ("[1]",)), Statement("Wool too.")))
-    (found,) = scored(Hhem(), models, sample(said))
-    pair = ("Iron is heavy. Wool is light.", "Iron is heavy. Wool too.")
-    assert found.value == pytest.approx(model.scores([pair])[0], abs=1e-6)
-
-
 def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(
     model: HhemModel, models: Models
 ) -> None:
@@ -406,77 +318,17 @@ def test_what_cannot_be_scored_says_why_and_needs_no_model(
     assert isinstance(found, Unscored) and found.reason is reason and says in found.detail
 
 
-def test_a_refusal_is_scored_like_any_text(model: HhemModel, models: Models) -> None:
-    refusal = "I cannot answer that."
-    for metric in (Hhem(), HhemWindows()):
-        (found,) = scored(metric, models, sample(refusal))
-        assert isinstance(found, Score)
-
-
-def test_two_threads_are_used_and_given_back_also_after_an_error(
+def test_two_threads_are_used_and_given_back(
     torch: Any, model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[int] = []
-    forward = model._forward
-
-    def watched(tokens: Any) -> Any:
-        seen.append(torch.get_num_threads())
-        return forward(tokens)
-
-    def broken(tokens: Any) -> Any:
-        seen.append(torch.get_num_threads())
-        raise ValueError("no")
-
-    before = torch.get_num_threads()
-    for there, used in ((1, 1), (2, 2), (3, 2)):  # who allows one gets one
-        torch.set_num_threads(there)
-        monkeypatch.setattr(model, "_forward", watched)
-        scored(Hhem(), models, sample())
-        assert torch.get_num_threads() == there
-        monkeypatch.setattr(model, "_forward", broken)
-        with pytest.raises(ValueError, match="no"):
-            scored(Hhem(), models, sample())
-        assert torch.get_num_threads() == there
-        monkeypatch.setattr(model, "_forward", forward)
-        assert seen == [used, used]
-        seen.clear()
-    torch.set_num_threads(before)
-
-
-def test_runs_side_by_side_give_all_threads_back(torch: Any) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(3)
-    inside, leave = threading.Barrier(3), threading.Event()
-    found: list[int] = []
-
-    def one(last: bool) -> None:
-        with threads(2):
-            inside.wait()
-            if last:
-                leave.wait()
-        found.append(torch.get_num_threads())
-
-    workers = [threading.Thread(target=one, args=(last,)) for last in (False, True)]
-    for worker in workers:
-        worker.start()
-    inside.wait()
-    workers[0].join()
-    leave.set()
-    workers[1].join()
-    fresh = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
-    fresh.start()
-    fresh.join()
-    assert [*found, torch.get_num_threads()] == [3, 3, 3, 3]
+    seen: list[int] = []
+    monkeypatch.setattr(model, "_forward", lambda tokens: seen.append(torch.get_num_threads()))
+    with pytest.raises(TypeError):
+        scored(Hhem(), models, sample())
+    assert (seen, torch.get_num_threads()) == ([2], 3)
     torch.set_num_threads(before)
-
-
-def test_a_number_that_overflowed_is_no_score(
-    model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(model, "_forward", lambda tokens: [None] * len(tokens))
-    for metric in (Hhem(), HhemWindows()):
-        (found,) = scored(metric, models, sample())
-        assert found.reason is Reason.FAILED and "--dtype float32" in found.detail
 
 
 # --- sentence by sentence
@@ -557,15 +409,6 @@ def test_without_the_model_hhem_says_so_and_all_else_is_computed(
     assert "is not on this machine" in said or "pip install 'ragassay[models]'" in said
 
 
-def test_a_device_that_is_not_there_stops_the_run_with_one_sentence(
-    data: Path, folders: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["run", str(data), "-m", "hhem", *named, "--device", "cuda:99", "--dry-run"]) == 2
-    assert "--device cuda:99: this machine has" in capsys.readouterr().err
-    assert call(["run", str(data), "-m", "no_answer", *named, "--device", "cuda:99"]) == 0
-
-
 def test_damaged_weights_are_an_accident_that_the_exit_code_tells(
     torch: Any, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -590,16 +433,3 @@ def test_the_python_face_runs_the_model(folders: dict[str, str], models: Models)
     result = evaluator.evaluate(record, models=folders)
     assert result.summary.metrics["hhem(max_chars=6)"].n_scored == 1
     assert evaluator.hallucination_metric.parameters["max_chars"] == 6
-
-
-def test_the_python_face_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(UsageError, match="neither vectara/hallucination_evaluation_model nor"):
-        HallucinationMetric("vectara/hhem-9")
-    with pytest.raises(UsageError, match="vectara_api"):
-        TRECEvaluator(options={"hallucination_metric": {"backend_type": "vectara_api"}})
-    with pytest.raises(UsageError, match="max_char"):
-        TRECEvaluator(options={"hallucination_metric": {"max_char": 9}})
-    with pytest.raises(UsageError, match="devise"):
-        HallucinationMetric(devise="cpu")
-    with pytest.raises(UsageError, match="at least 1"):
-        HallucinationMetric(max_chars=0)

@@ -122,13 +122,18 @@ class Forks:
         place: where the process that forks listens.
     """
 
+    def __init__(self, *path: Path) -> None:
+        """``path`` is searched for modules, beside what ``PYTHONPATH`` names."""
+        self._path = path
+
     def __enter__(self) -> Forks:
+        path = os.pathsep.join(filter(None, (*map(str, self._path), os.environ.get("PYTHONPATH"))))
         self._folder = tempfile.TemporaryDirectory(prefix="ragassay-forks-")
         self.place = str(Path(self._folder.name) / "socket")
         self._parent = _Real(
             [sys.executable, str(Path(__file__).resolve()), self.place],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path},
         )  # fmt: skip
         return self
 

@@ -3,13 +3,11 @@ like vectors, with everything that can go wrong with them."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import math
 import re
 import struct
-from collections.abc import Sequence
 from typing import Any
 
 from llm_faults import Answer, error_reply, faulty
@@ -32,7 +30,7 @@ def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
 def embeddings_answer(request: Request, fault: str | None) -> Answer:
     """The reply to a request; a fault of `llm_faults` or one of these: ``shuffled`` (right indices
     in another order), ``wrong_indices``, ``too_few``, ``wrong_dimension``, ``mixed_dimensions``,
-    ``nan``, ``null_number``, ``bad_base64``, ``no_index`` (as protocol buffers leave out 0)."""
+    ``nan``, ``null_number``, ``no_index`` (as protocol buffers leave out 0)."""
     body = request.body
     texts = [body["input"]] if isinstance(body["input"], str) else list(body["input"])
     if any(not text.strip() for text in texts):
@@ -46,13 +44,11 @@ def embeddings_answer(request: Request, fault: str | None) -> Answer:
     if fault == "nan":
         vectors[-1][3] = math.nan
     data: list[dict[str, Any]] = [
-        {"object": "embedding", "index": at, "embedding": _written(vector, body)}
+        {"object": "embedding", "index": at, "embedding": vector}
         for at, vector in enumerate(vectors)
     ]
     if fault == "null_number":
         data[-1]["embedding"] = [None, *vectors[-1][1:]]
-    if fault == "bad_base64":
-        data[-1]["embedding"] = "???"
     if fault == "shuffled":
         data.reverse()
     if fault == "wrong_indices":
@@ -83,12 +79,6 @@ def embeddings_answer(request: Request, fault: str | None) -> Answer:
 OURS = frozenset(
     {
         *("shuffled", "wrong_indices", "too_few", "wrong_dimension", "mixed_dimensions", "nan"),
-        *("null_number", "bad_base64", "no_index"),
+        *("null_number", "no_index"),
     }
 )
-
-
-def _written(vector: Sequence[float], body: dict[str, Any]) -> Any:
-    if body.get("encoding_format") == "base64":
-        return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
-    return list(vector)

@@ -133,10 +133,6 @@ def faulty(name: str, request: Request, answer: Callable[[], str]) -> Answer:
             return error_reply(
                 500, f"Upstream call with Authorization: Bearer {request.key} failed."
             )
-        case "late_key" | "late_models":
-            made = faulty("auth" if name == "late_key" else "model_not_found", request, answer)
-            made.delay = amount
-            return made
         case "forbidden":
             return error_reply(403, "Your account may not use this model.", "permission_denied")
         case "model_not_found":

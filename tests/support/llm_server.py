@@ -432,14 +432,6 @@ def server_process(rule: str = "", **settings: Any) -> Iterator[str]:
         process.wait()
 
 
-def stats_of(url: str) -> dict[str, Any]:
-    """The counters of a server elsewhere; ``url`` is its base URL."""
-    from urllib.request import urlopen
-
-    with urlopen(url.removesuffix("/v1") + "/stats", timeout=10) as reply:
-        return dict(json.load(reply))
-
-
 def set_at(url: str, **settings: Any) -> None:
     """Changes the settings of a server elsewhere."""
     from urllib.request import Request as Sent, urlopen

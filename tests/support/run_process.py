@@ -1,31 +1,18 @@
 """Runs ``ragassay`` commands in processes of their own that can be killed, one after the other.
 
-A process with everything imported forks for each command, so that killing twenty of them takes no
-twenty times of importing.
+A process with everything imported forks for each command (`forked_modules`), so that killing twenty
+of them takes no twenty times of importing.
 """
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-WARM = (
-    "httpx2",
-    "ragassay.engine.run.evaluation",
-    "ragassay.engine.plan.data_preview",
-    "ragassay.judges.judge_factory",
-    "ragassay.transport.endpoints.http_endpoint",
-    "ragassay.reports.run_reports",
-    "ragassay.reports.drawn.terminal",
-)
-"""Imported before the fork; none of these starts a thread."""
+from forked_modules import ForkingPopen, Forks
 
 
 class Commands:
@@ -34,24 +21,17 @@ class Commands:
     Attributes:
         folder: where the next command is started.
         logs: files with what all of them print, and with what they write to standard error.
-        path: searched for modules, beside what ``PYTHONPATH`` names.
     """
 
     def __init__(self, folder: Path, *path: Path) -> None:
+        """``path`` is searched for modules, beside what ``PYTHONPATH`` names."""
         self.folder = folder
         self.logs = (folder / "output.txt", folder / "errors.txt")
-        self.path = path
+        self._forks = Forks(*path)
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Commands:
-        path = os.pathsep.join(filter(None, (*map(str, self.path), os.environ.get("PYTHONPATH"))))
-        known = {"OPENAI_API_KEY": "any", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
-        self._parent = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve()), *map(str, self.logs)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **known},
-        )
+        self._forks.__enter__()
         return self
 
     def __exit__(
@@ -60,28 +40,35 @@ class Commands:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._parent.kill()
-        self._parent.communicate()
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+        self._forks.__exit__(kind, error, trace)
 
     def start(self, *words: str, **variables: str) -> int:
         """Starts ``ragassay`` with these words and variables of the environment; returns the number
         of its process."""
-        assert self._parent.stdin is not None and self._parent.stdout is not None
-        self._parent.stdin.write(json.dumps([str(self.folder), variables, words]) + "\n")
-        self._parent.stdin.flush()
-        self.pid = int(self._parent.stdout.readline())
+        known = {"OPENAI_API_KEY": "any", "OPENBLAS_NUM_THREADS": "1"}
+        started = type("Started", (ForkingPopen,), {"place": self._forks.wait()})
+        out, err = (log.open("ab") for log in self.logs)
+        with out, err:
+            self._process = started(
+                [sys.executable, "-m", "ragassay", *words],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                cwd=self.folder, env={**os.environ, **known, **variables},
+            )  # fmt: skip
+        self.pid = int(self._process.pid)
         return self.pid
 
     def kill(self) -> int:
         """Kills it as nothing can be caught; returns what `wait` returns."""
-        with suppress(ProcessLookupError):  # it was faster
-            os.kill(self.pid, signal.SIGKILL)
+        assert self._process is not None
+        self._process.kill()
         return self.wait()
 
     def wait(self) -> int:
         """The exit code, or minus the number of the signal that ended it."""
-        assert self._parent.stdout is not None
-        return int(self._parent.stdout.readline())
+        assert self._process is not None
+        return int(self._process.wait())
 
     def run(self, *words: str) -> int:
         """Starts and waits."""
@@ -102,37 +89,3 @@ class Commands:
 
     def _said(self) -> list[str]:
         return [log.read_text("utf-8") if log.exists() else "" for log in self.logs]
-
-
-def main() -> None:
-    for module in WARM:
-        importlib.import_module(module)
-    from ragassay import formats, suites
-    from ragassay.cli.command_line import call
-    from ragassay.metrics.core import naming
-
-    for load in (formats.all_formats, suites.all_suites, naming.metric_classes):
-        load()
-    logs = [os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND) for name in sys.argv[1:]]
-    for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            os.dup2(logs[0], 1)
-            os.dup2(logs[1], 2)
-            code = 70
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # some shells ignore it
-            try:
-                folder, variables, words = json.loads(line)
-                os.chdir(folder)
-                os.environ.update(variables)
-                sys.path[0] = folder  # as of ``python -m``
-                code = call(words)
-                sys.stdout.flush()
-            finally:
-                os._exit(code)
-        print(child, flush=True)  # noqa: T201
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()

@@ -41,15 +41,6 @@ def test_what_is_no_budget_is_refused_with_the_forms_that_are(text: str) -> None
         Budget.parse(text)
 
 
-@given(st.text(max_size=20))
-def test_any_text_is_a_budget_or_a_clear_error(text: str) -> None:
-    try:
-        found = Budget.parse(text)
-    except UsageError:
-        return
-    assert any(one is not None for one in (found.dollars, found.calls, found.tokens))
-
-
 def test_what_is_in_flight_counts_against_the_budget() -> None:
     budget = Budget(dollars=1.0)
     first = budget.reserve(0.6, 100)
@@ -58,16 +49,6 @@ def test_what_is_in_flight_counts_against_the_budget() -> None:
     budget.settle(first, 0.1, 50)
     assert budget.reserve(0.6, 100) is not None
     assert budget.spent_dollars == 0.1
-
-
-def test_the_last_cent_can_be_spent() -> None:
-    budget = Budget(dollars=1.0)
-    for _ in range(10):
-        made = budget.reserve(0.1, 1)
-        assert made is not None
-        budget.settle(made, 0.1, 1)
-    assert budget.reserve(0.1, 1) is None
-    assert budget.reserve(0.0, 1) is not None, "what is free still fits"
 
 
 def test_calls_are_counted_with_their_retries_and_a_reservation_is_settled_once() -> None:
@@ -89,12 +70,6 @@ def test_what_nobody_counted_costs_all_that_was_reserved_for_it() -> None:
     assert (budget.spent_dollars, budget.spent_tokens, budget.spent_calls) == (0.4, 300, 1)
     assert budget.describe() == "about $0.4000 of $1.00, 1 call, about 300 of 1,000 tokens"
     assert budget.reserve(0.7, 10) is None
-
-
-def test_dollars_without_a_price_are_a_usage_error_that_says_what_to_do() -> None:
-    with pytest.raises(UsageError, match="price"):
-        Budget(dollars=1.0).reserve(None, 10)
-    assert Budget(tokens=10).reserve(None, 10) is not None
 
 
 def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer() -> None:

@@ -13,7 +13,6 @@ from llm_embeddings import vector_of
 from llm_server import LLMServer
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Unscored
-from ragassay.cli.command_line import call
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -77,17 +76,10 @@ def expected(texts: Sequence[str] = TEXTS, dimensions: int = 64) -> np.ndarray[A
 # -- what comes back ---------------------------------------------------------------------------
 
 
-def test_the_vectors_are_the_endpoints_to_the_last_bit_in_either_encoding(desk: Desk) -> None:
+def test_the_vectors_are_the_endpoints_to_the_last_bit(desk: Desk) -> None:
     found = vectors(desk.embedder().embed(TEXTS))
     assert found.dtype == np.float32
     assert (found == expected()).all()
-    assert desk.server.bodies[0]["encoding_format"] == "base64"
-    desk.server.settings.rejects = ["encoding_format"]
-    assert (vectors(desk.embedder("other").embed(TEXTS)) == expected()).all()
-    assert "encoding_format" not in desk.server.bodies[-1]
-    before = desk.server.stats()["requests"]
-    desk.embedder("other").embed(["a new text"])
-    assert desk.server.stats()["requests"] == before + 1, "what it does not take was remembered"
 
 
 def test_many_texts_travel_in_one_request(desk: Desk) -> None:
@@ -102,13 +94,6 @@ def test_many_texts_travel_in_one_request(desk: Desk) -> None:
 def test_vectors_are_placed_by_their_index_and_not_by_their_order(desk: Desk, fault: str) -> None:
     desk.server.settings.faults = [fault]
     assert (vectors(desk.embedder().embed(TEXTS)) == expected()).all()
-
-
-def test_a_blank_text_is_never_sent_and_has_no_vector(desk: Desk) -> None:
-    found = desk.embedder().embed(["", " \n\t ", "word"])
-    assert list(found) == ["word"]
-    assert desk.server.bodies[0]["input"] == ["word"]
-    assert desk.embedder().embed(["  "]) == {}
 
 
 def test_dimensions_and_prefix_are_sent_and_belong_to_the_identity(desk: Desk) -> None:
@@ -139,21 +124,6 @@ def test_what_was_paid_for_is_never_sent_again(desk: Desk) -> None:
     assert desk.server.stats()["requests"] == 2
 
 
-def test_a_cache_that_is_too_small_costs_no_request(desk: Desk) -> None:
-    embedder = desk.embedder(cache_mib=0)
-    first = vectors(embedder.embed(TEXTS))
-    assert (vectors(embedder.embed(TEXTS)) == first).all()
-    assert desk.server.stats()["requests"] == 1
-
-
-def test_refreshing_asks_again_but_only_once_in_a_run(desk: Desk) -> None:
-    desk.embedder().embed(TEXTS)
-    renewing = desk.embedder(renew=True, cache_mib=0)
-    renewing.embed(TEXTS)
-    renewing.embed(TEXTS)
-    assert desk.server.stats()["requests"] == 2
-
-
 def test_tokens_and_money_of_a_request_are_shared_out_exactly(desk: Desk) -> None:
     embedder = desk.embedder(price=Price(2.0, 0.0))
     embedder.embed([*TEXTS, "x " * 400])
@@ -174,25 +144,6 @@ def test_a_budget_ends_the_sending_and_what_was_paid_for_stays(desk: Desk) -> No
         desk.embedder(budget=Budget(dollars=1.0))
 
 
-def test_ledger_stats_and_prune_know_vectors(desk: Desk, capsys: pytest.CaptureFixture) -> None:
-    desk.embedder("a").embed(TEXTS)
-    desk.embedder("b").embed(TEXTS[:3])
-    desk.ledger.close()
-    place = ["--ledger", str(desk.path)]
-    assert call(["ledger", "stats", *place]) == 0
-    assert "embedding" in capsys.readouterr().out
-    assert call(["ledger", "prune", "--kind", "embedding", "--model", "b", *place]) == 0
-    assert "3 answers thrown away, 10 left" in " ".join(capsys.readouterr().out.split())
-    assert call(["ledger", "export", "--kind", "embedding", *place]) == 2
-    assert call(["ledger", "prune", "--model", "b", *place]) == 2, "there is no such model now"
-    assert call(["ledger", "prune", "--failed", *place]) == 0
-    with Ledger(desk.path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 10, "a vector is no failure"
-    assert call(["ledger", "prune", "--all", *place]) == 0
-    with Ledger(desk.path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 0
-
-
 # -- what goes wrong ---------------------------------------------------------------------------
 
 
@@ -200,7 +151,7 @@ def test_ledger_stats_and_prune_know_vectors(desk: Desk, capsys: pytest.CaptureF
     "fault",
     [
         *("rate_limit:0.01", "rate_limit_ms:5", "error_500", "error_503", "drop", "drop_midway"),
-        *("truncated", "html_200", "wrong_indices", "too_few", "bad_base64", "mixed_dimensions"),
+        *("truncated", "html_200", "wrong_indices", "too_few", "mixed_dimensions"),
     ],
 )
 def test_what_passes_is_tried_again_and_every_vector_is_right(desk: Desk, fault: str) -> None:
@@ -212,13 +163,7 @@ def test_what_passes_is_tried_again_and_every_vector_is_right(desk: Desk, fault:
 
 
 @pytest.mark.parametrize("fault", ["nan", "null_number"])
-@pytest.mark.parametrize("encoding", ["base64", "float"])
-def test_a_number_that_is_not_finite_costs_its_own_text_only(
-    desk: Desk, fault: str, encoding: str
-) -> None:
-    if encoding == "float":
-        desk.server.settings.rejects = ["encoding_format"]
-        desk.embedder().embed(["a first text"])
+def test_a_number_that_is_not_finite_costs_its_own_text_only(desk: Desk, fault: str) -> None:
     desk.server.settings.faults = lambda request: fault
     found = desk.embedder().embed(TEXTS)
     assert failure(found, TEXTS[-1]).reason is Reason.UNPARSABLE
@@ -281,13 +226,6 @@ def test_one_text_that_is_turned_down_costs_no_other_its_vector(desk: Desk) -> N
     assert (vectors(other, TEXTS[1:]) == expected(TEXTS[1:])).all()
 
 
-def test_a_text_that_is_too_long_says_so(desk: Desk) -> None:
-    desk.server.settings.context = 50
-    found = desk.embedder().embed([*TEXTS, "word " * 300])
-    assert failure(found, "word " * 300).reason is Reason.CONTEXT_TOO_LONG
-    assert len(vectors(found)) == 10
-
-
 def test_a_server_that_takes_fewer_texts_at_a_time_gets_fewer(desk: Desk) -> None:
     desk.server.settings.batch = 4
     texts = [f"text {at}" for at in range(200)]
@@ -298,14 +236,6 @@ def test_a_server_that_takes_fewer_texts_at_a_time_gets_fewer(desk: Desk) -> Non
     more = [f"more {at}" for at in range(40)]
     embedder.embed(more)
     assert desk.server.stats()["requests"] - before == 10, "the size was learned"
-
-
-def test_a_hopeless_endpoint_is_not_asked_for_every_text(desk: Desk) -> None:
-    desk.server.settings.faults = lambda request: "bad_request"
-    texts = [f"text {at}" for at in range(64)]
-    found = desk.embedder().embed(texts)
-    assert all(isinstance(one, Unscored) for one in found.values())
-    assert desk.server.stats()["requests"] < 15
 
 
 def test_the_key_is_sent_and_never_shown(desk: Desk, capsys: pytest.CaptureFixture) -> None:
@@ -322,13 +252,6 @@ def test_the_key_is_sent_and_never_shown(desk: Desk, capsys: pytest.CaptureFixtu
     for file in desk.path.parent.iterdir():
         assert KEY.encode() not in file.read_bytes()
     desk.ledger = Ledger(desk.path)
-
-
-def test_lone_surrogates_are_sent_and_kept_without_a_word(desk: Desk) -> None:
-    strange = "half a pair \ud83d"
-    assert isinstance(desk.embedder().embed([strange])[strange], np.ndarray)
-    assert isinstance(desk.embedder().embed([strange])[strange], np.ndarray)
-    assert desk.server.stats()["requests"] == 1
 
 
 def test_what_cannot_be_kept_is_not_used_and_nothing_more_is_sent(

@@ -1,9 +1,5 @@
-"""Asking: one `Asker` a run, one `Ask` for each metric and sample.
-
-An `Asker` works on the background loop of the process (`ragassay.user_code.Background`), remembers
-what was asked in a window, counts what it cost, and hands each verdict once to whoever keeps the
-evidence. An `Ask` is what a metric sees: a function from a question to its answer.
-"""
+"""Asking: an `Asker` a run (it remembers, counts, and hands each verdict to whoever keeps the
+evidence), an `Ask` for each metric and sample."""
 
 from __future__ import annotations
 
@@ -25,13 +21,13 @@ from ragassay.user_code.background_loop import Background
 
 T = TypeVar("T")
 
-CLOSING_S = 10.0
-"""Patience with a loop that does not end."""
+CLOSING_S = 10.0  # patience with a loop that does not end
 
 IN_PART = ", in part"
 """Follows a reason that is not of a missing answer but of a missing part of one."""
 
 Asked = Verdict[Any] | Failure
+_Memory = dict[Hashable, "asyncio.Future[Any]"]
 
 
 class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
@@ -48,23 +44,12 @@ class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
 class Usage:
     """What a run asked for, and what that cost.
 
-    Attributes:
-        questions: distinct questions asked.
-        calls: requests sent to endpoints, retries and repairs included.
-        cached: questions that the ledger answered.
-        input_tokens, output_tokens: of the requests sent now.
-        cost: US dollars spent now, where prices are known; ``unpriced`` counts the other calls.
-        failures: questions without an answer, by reason.
-        votes: what was asked of the members of a panel, with an answer or without.
-        lost_votes: votes that a panel went without for a passing reason (a deadline, a wrong key,
-            the budget), by reason: asking again would have brought them. Where too few votes were
-            left for an answer, the question is among the failures, and its votes are not here.
-        in_part: answers that lack a part (`ReplyInParts`), by the reason of the first part lacked.
-        details: for each reason of failures and lost votes the sentence that came with the first,
-            or the one that says why nothing more was sent (for `Reason.UNSUPPORTED` each distinct
-            one); for those of answers in part under ``REASON, in part``.
-        disagreed: questions on which the members of a panel did not all say the same.
-    """
+    ``calls`` are requests sent, retries and repairs included; tokens and ``cost`` (US dollars) are
+    of what was sent now; ``unpriced`` counts the calls without a price. ``lost_votes`` counts, by
+    reason, votes that a panel which answered went without for a passing reason. ``in_part`` counts
+    answers that lack a part (`ReplyInParts`). ``details`` has a sentence for each reason; for those
+    of answers in part under ``REASON, in part``. ``disagreed`` counts questions on which a panel's
+    members said different things."""
 
     questions: int = 0
     calls: int = 0
@@ -121,15 +106,9 @@ class Usage:
 class Asker:
     """Asks one judge on behalf of many metrics. Use as a context manager, or call `close`.
 
-    Attributes:
-        judge: who is asked.
-        usage: what was asked so far.
-        waiting: questions asked and not answered yet.
-        ending: whether nothing new is sent any more.
-        judged: samples whose questions are all answered; ``progress`` is called with it each time.
-        context: what metrics may look up besides their sample: ``nuggets`` maps a query id to its
-            nugget bank.
-    """
+    ``waiting`` questions are asked and not answered yet; ``judged`` samples have all their answers
+    (``progress`` is called with it each time). In ``context`` metrics look up what is not in their
+    sample: ``nuggets`` maps a query id to its nugget bank."""
 
     def __init__(
         self,
@@ -190,11 +169,9 @@ class Asker:
             self.submit(self.judge.drain()).result()
 
     async def finish_sample(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Asks all questions about one sample, as soon as there is room for one more sample.
-
-        As many samples are open as the judge takes questions at once: all slots are used, and the
-        money that is spent finishes samples instead of beginning many.
-        """
+        """Asks all questions about one sample, as soon as there is room: as many samples are open
+        as the judge takes questions at once, so that money finishes samples instead of beginning
+        many."""
         async with self._room:
             outcome = await work()
         if not self.ending:
@@ -216,9 +193,9 @@ class Asker:
         finally:
             self._background = None
 
-    def scope(self) -> Scope:
-        """A fresh memory for the questions of one window."""
-        return Scope(self)
+    def scope(self) -> Ask:
+        """An `Ask` with a fresh memory, for one window."""
+        return Ask(self, {})
 
     async def ask(self, question: Question[Any], repeat: int) -> Asked:
         """What the judge says; the first time it is counted, and given to who keeps evidence."""
@@ -241,62 +218,29 @@ class Asker:
         return asked
 
 
-class Scope:
-    """The questions of one window: each is asked once, however many metrics ask it."""
+class Ask:
+    """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``. Those of one
+    window share a memory: each question is asked once, however many metrics ask it."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Asker, memory: _Memory, language: str = "") -> None:
         self.asker = asker
-        self._tasks: dict[Hashable, asyncio.Future[Any]] = {}
+        self._memory, self._language = memory, language
+        self._evidence: dict[str, None] = {}
 
     def ask(self, language: str = "") -> Ask:
-        """An `Ask` with no evidence yet."""
-        return Ask(self, language)
-
-    async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
-        """The verdict on a question, asked now or before."""
-        if not self.asker.judge.remembered:
-            return await self.asker.judge.answer(question, repeat)
-        asked: Verdict[R] | Failure = await self.once(self.asker.ask, question, repeat)
-        return asked
-
-    async def once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
-        """The result of ``work(*args)``, which the first who asks for it begins."""
-        if args not in self._tasks:
-            self._tasks[args] = asyncio.ensure_future(work(*args))
-        return await asyncio.shield(self._tasks[args])
-
-    async def build(
-        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
-    ) -> tuple[T | Unanswered, tuple[str, ...]]:
-        """The result of ``build(ask, *args)``, and the ids of the verdicts that it rests on."""
-        ask = self.ask(language)
-        try:
-            return await build(ask, *args), ask.evidence
-        except Unanswered as unanswered:
-            return unanswered, ask.evidence
-
-
-class Ask:
-    """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``.
-
-    Attributes:
-        evidence: ids of the verdicts that were asked for, in order, each once.
-    """
-
-    def __init__(self, scope: Scope, language: str = "") -> None:
-        self._scope = scope
-        self._language = language
-        self._evidence: dict[str, None] = {}
+        """Another one of this window, with no evidence yet; about a sample that states its
+        language."""
+        return Ask(self.asker, self._memory, language)
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """Ids of the verdicts asked for so far."""
+        """Ids of the verdicts asked for so far, in order, each once."""
         return tuple(self._evidence)
 
     @property
     def context(self) -> Mapping[str, Any]:
         """See `Asker.context`."""
-        return self._scope.asker.context
+        return self.asker.context
 
     async def __call__(self, question: Question[R], repeat: int = 0) -> R:
         """The answer."""
@@ -310,18 +254,34 @@ class Ask:
         self._evidence[evidence_id(question, repeat)] = None
         if self._language:
             question = question.stated(self._language)
-        return await self._scope.verdict(question, repeat)
+        if not self.asker.judge.remembered:
+            return await self.asker.judge.answer(question, repeat)
+        asked: Verdict[R] | Failure = await self._once(self.asker.ask, question, repeat)
+        return asked
+
+    async def _once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+        """The result of ``work(*args)``, which the first of the window who asks for it begins."""
+        if args not in self._memory:
+            self._memory[args] = asyncio.ensure_future(work(*args))
+        return await asyncio.shield(self._memory[args])
+
+    async def _build(
+        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
+    ) -> tuple[T | Unanswered, tuple[str, ...]]:
+        """The result of ``build(ask, *args)``, and the ids of the verdicts that it rests on."""
+        ask = self.ask(language)
+        try:
+            return await build(ask, *args), ask.evidence
+        except Unanswered as unanswered:
+            return unanswered, ask.evidence
 
     async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
         """The verdicts on several questions, asked side by side."""
         return list(await asyncio.gather(*(self.verdict(one) for one in questions)))
 
     async def each(self, questions: Sequence[Question[R]]) -> list[R]:
-        """The answers to several questions, asked side by side.
-
-        Raises:
-            Unanswered: at least one has none; the message says how many.
-        """
+        """The answers to several questions, asked side by side; an `Unanswered` where one has
+        none."""
         verdicts = await self.verdicts(questions)
         failed = [one for one in verdicts if isinstance(one, Failure)]
         if failed:
@@ -332,14 +292,9 @@ class Ask:
         return [cast("Verdict[R]", one).answer for one in verdicts]
 
     async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
-        """The result of ``await build(ask, *args)``, computed once a window. Its evidence is added
-        to that of this `Ask`.
-
-        Raises:
-            Unanswered: the build ran into a question without an answer.
-        """
-        scope = self._scope
-        result, evidence = await scope.once(scope.build, build, args, self._language)
+        """The result of ``await build(ask, *args)``, computed once a window, with its evidence;
+        raises `Unanswered` where the build did."""
+        result, evidence = await self._once(self._build, build, args, self._language)
         self._evidence.update(dict.fromkeys(evidence))
         if isinstance(result, Unanswered):
             raise result

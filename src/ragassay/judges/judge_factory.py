@@ -6,7 +6,6 @@
 ``openai``                          the suite's published default model
 ``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
-``litellm:MODEL``                   any model that the package LiteLLM reaches
 ``replay:FILE``                     recorded verdicts, or the labels of people
 =================================== ============================================================
 
@@ -30,8 +29,7 @@ from ragassay.base import plugins
 from ragassay.base.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.llm.ledger_lookup import Reuse
-from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.llm.llm_judge import LLMJudge, Reuse
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_object, word_of
@@ -145,17 +143,9 @@ def kinds() -> Mapping[str, MakeJudge]:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a judge is, and which model is meant.
-
-    Attributes:
-        label: what outputs call the judge.
-        url: base URL, without user, password and query.
-        model: the model's name there.
-        protocol: what is spoken there.
-        key: for the requests' headers.
-        alias: what errors call it in place of the URL, where an operator named it.
-        identity: what signatures call it, where that is not the label.
-    """
+    """Where a judge is, and which model is meant. ``url`` is without user, password and query;
+    errors say ``alias`` in its place, where an operator named it, and signatures ``identity`` in
+    place of the label."""
 
     label: str
     url: str
@@ -175,20 +165,13 @@ def make_judge(
     options: JudgeOptions | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Judge:
-    """The judge that the words name; several words make a panel.
-
-    Args:
-        words: see the module; an object in Python stands for itself.
-        default_model: the suite's published model, for a word that names only a provider.
-        ledger: where answers are kept.
-        budget: of the run.
-        options: how they are asked.
-        environment: for keys and addresses; the process's own where left out.
+    """The judge that the words (see the module) name; several words make a panel. ``default_model``
+    is for a word that names only a provider; ``environment`` holds keys and addresses (the
+    process's own where left out).
 
     Raises:
         UsageError: an unknown provider, a missing key, model or package, impossible options.
-        InputError: a key file or recorded verdicts that cannot be read.
-    """
+        InputError: a key file or recorded verdicts that cannot be read."""
     if not words:
         raise UsageError("No judge is named. 'offline' is the embedded one.")
     chosen, places = options or JudgeOptions(), environment or os.environ
@@ -285,19 +268,10 @@ def address_of(
     role: Role = "judge",
     named: Mapping[str, str] | None = None,
 ) -> Address:
-    """The address of the judge that a word names, as ``openai``, ``openai:gpt-4o``, ``URL#model``.
-
-    Args:
-        default_model: for a word that names only a provider.
-        environment: for keys and addresses.
-        key: in place of the environment's.
-        role: who is named, for messages.
-        named: the words that names of an operator stand for. Outputs say such a name only; a hash
-            of the model in the signature tells what the name stood for at another time.
-
-    Raises:
-        UsageError: see `make_judge`.
-    """
+    """The address of the judge that a word names, as ``openai``, ``openai:gpt-4o``, ``URL#model``;
+    raises as `make_judge`. ``key`` comes before the environment's. Where the word is one of
+    ``named`` (by an operator), outputs say that only; a hash of the model in the signature tells
+    what it stood for."""
     if named and word in named:
         with hidden_words(role, word, named):
             found = address_of(named[word], default_model, environment, key, role)
@@ -344,7 +318,6 @@ def address_of(
         raise UsageError(f"Which model of {name}? Name it, as in {name}:MODEL.")
     model = model.strip() or f"{provider.default}{default_model}"
     url = _url(name, provider, environment)
-    moved = provider.moved_protocol if url != provider.url else ""
     secret = secrets.from_environment(provider.keys, environment) if key is None else key
     if secret is None and provider.key_needed:
         raise UsageError(
@@ -352,7 +325,7 @@ def address_of(
             f"file that holds it with {_key_flag(role)}."
         )
     secret = secret or secrets.no_key(provider.keys, _key_flag(role))
-    return Address(f"{name}:{model}", url, model, moved or provider.protocol, secret)
+    return Address(f"{name}:{model}", url, model, provider.protocol, secret)
 
 
 @contextmanager
@@ -374,8 +347,7 @@ def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
     if not address:
         if not provider.url:
             raise UsageError(
-                f"The judge {name} needs an address: set {variable}, as in "
-                f"{variable}=https://RESOURCE.openai.azure.com."
+                f"The judge {name} needs an address: set {variable} to the URL of its server."
             )
         return provider.url
     if "://" not in address:

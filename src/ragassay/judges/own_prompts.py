@@ -1,9 +1,6 @@
-"""Prompts of a user's own, in place of those of the package: one file for each kind of question.
-
-A file is written as the package's own are: ``{{ field }}`` puts a field of the question in. Parts
-for several messages begin with a line ``--- system ---`` or ``--- user ---``; a file without such a
-line is one message of the user.
-"""
+"""Prompts of a user's own, in place of the package's: one file for each kind of question, written
+as these are. A file without lines ``--- system ---`` or ``--- user ---`` is one message of the
+user."""
 
 from __future__ import annotations
 
@@ -30,12 +27,9 @@ def placeholders(kind: type[Question[Any]]) -> dict[str, bool]:
 
 
 def read_prompts(named: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
-    """The prompts in files by kind of question, as `Question.messages` takes them.
-
-    Raises:
-        UsageError: there is no such kind of question.
-        InputError: a file cannot be read, or its placeholders are not those of the question.
-    """
+    """The prompts in files by kind of question, as `Question.messages` takes them. A `UsageError`
+    for an unknown kind, an `InputError` for a file that cannot be read or has wrong
+    placeholders."""
     known = kinds()
     for kind in named:
         if kind not in known:

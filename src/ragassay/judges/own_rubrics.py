@@ -1,8 +1,5 @@
-"""What a person writes to have something judged: a rubric, or instructions of their own.
-
-Both are data, read from YAML; the built-in rubrics are the files in ``ragassay/rubrics``. The
-modules ``metrics.rubric.rubric_grade`` and ``metrics.answer.answer_match`` make metrics of them.
-"""
+"""What a person writes to have something judged: a rubric, or instructions of their own, in YAML.
+The built-in rubrics are the files in ``ragassay/rubrics``."""
 
 from __future__ import annotations
 
@@ -20,11 +17,8 @@ from ragassay.base import yaml_positions
 from ragassay.base.errors import InputError
 from ragassay.base.yaml_files import text_of
 
-STEPS = 100
-"""Most steps of a scale: a judge does not distinguish more."""
-
-MOST_BYTES = 200_000
-"""A larger file is something else, given by mistake."""
+STEPS = 100  # most steps of a scale: a judge does not distinguish more
+MOST_BYTES = 200_000  # a larger file is something else, given by mistake
 
 RubricPart = Literal["query", "history", "passages", "answer", "references"]
 
@@ -63,18 +57,9 @@ _Parts = Annotated[tuple[RubricPart, ...], Field(strict=False)]
 
 
 class Rubric(_Model):
-    """Criteria and a scale, as they stand in a file.
-
-    Attributes:
-        name: the metric's name.
-        title: one line for people.
-        criteria: what is judged, and how; told to the judge.
-        scale: of whole numbers.
-        sees: parts of a sample that the judge is shown; a sample without one of them is unscored.
-        also_sees: parts that it is shown where the sample has them.
-        higher_is_better: direction; ``None`` where neither is better.
-        normalise: whether the metric's value is put on 0 to 1 instead of the scale.
-    """
+    """Criteria and a scale, as they stand in a file. A sample without one of the parts that the
+    judge ``sees`` is unscored; it is shown those of ``also_sees`` where they are there.
+    ``normalise`` puts the metric's value on 0 to 1 instead of the scale."""
 
     name: _Name
     title: _Line = ""
@@ -110,15 +95,8 @@ class Rubric(_Model):
 
 
 class JudgePrompt(_Model):
-    """Instructions that take the place of ``answer_match``'s own.
-
-    Attributes:
-        name: the metric's name.
-        instructions: the judge's system prompt. What the answer looks like, and that fenced text is
-            data, is added to it.
-        title: one line for people.
-        temperature: of the judge; ``None`` leaves it as it is.
-    """
+    """Instructions that take the place of ``answer_match``'s own system prompt. What the answer
+    looks like, and that fenced text is data, is added to them."""
 
     name: _Name
     instructions: _Text
@@ -137,11 +115,7 @@ def _digest(*content: Any) -> str:
 
 
 def read_rubric(path: str | Path) -> Rubric:
-    """The rubric in a YAML file (docs/own-metrics.md).
-
-    Raises:
-        InputError: the file cannot be read or is no rubric, with line and field.
-    """
+    """The rubric in a YAML file (docs/own-metrics.md); an `InputError` with line and field."""
     return parse_rubric(_content(path), path)
 
 
@@ -153,15 +127,9 @@ def parse_rubric(text: str, path: object = "rubric") -> Rubric:
 
 
 def read_judge_prompt(path: str | Path) -> JudgePrompt:
-    """Instructions for ``answer_match`` from a file.
-
-    A YAML file (``.yaml``, ``.yml``) has ``name``, ``instructions`` and, where wanted, ``title``
-    and ``temperature``. Any other file is a text that is the instructions; its metric is called
-    ``answer_match_`` and the file's name.
-
-    Raises:
-        InputError: the file cannot be read, or holds no instructions.
-    """
+    """Instructions for ``answer_match`` from a file, or an `InputError`. A YAML file has ``name``,
+    ``instructions`` and perhaps ``title`` and ``temperature``; any other file is the instructions,
+    and its metric is called ``answer_match_`` and the file's name."""
     source, text = Path(path), _content(path)
     if source.suffix.casefold() in (".yaml", ".yml"):
         prompt = yaml_positions.parse(text, JudgePrompt, path)

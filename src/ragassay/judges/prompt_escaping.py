@@ -1,8 +1,5 @@
-"""Encloses the text under judgment in a fence that it cannot close, because it is data.
-
-The fence carries a code made from the hash of the very text that it encloses, so no text can hold
-its own closing mark, and the same text gives the same request from run to run.
-"""
+"""Encloses the text under judgment in a fence that it cannot close: its code is made from the hash
+of the very text, so the same text gives the same request from run to run."""
 
 from __future__ import annotations
 
@@ -43,12 +40,9 @@ def numbered(items: Iterable[str]) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text as it can be sent.
-
-    Servers of open models read marks such as ``<|im_start|>`` or ``[INST]`` as the bounds of
-    messages wherever they occur, also in a fence: a space after the bracket makes them plain text.
-    Lone surrogates, which have no UTF-8, become U+FFFD.
-    """
+    """The text as it can be sent: servers of open models read marks such as ``<|im_start|>`` or
+    ``[INST]`` as the bounds of messages also in a fence, so a space makes them plain text; lone
+    surrogates, which have no UTF-8, become U+FFFD."""
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
 
 

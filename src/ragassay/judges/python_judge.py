@@ -1,10 +1,6 @@
 """A judge in Python: a user's function (named ``module:function``), a chat model of LangChain or
-LlamaIndex, or a client of datapizza.
-
-It is asked as any model is: the ledger, limits, budget and strict reading of replies are those of
-`LLMJudge`. Its answers are stored in the ledger where the object can be distinguished from one that
-would answer otherwise.
-"""
+LlamaIndex, or a client of datapizza. It is asked as any model is; its answers are kept where the
+object can be told from one that would answer otherwise."""
 
 from __future__ import annotations
 
@@ -16,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from types import CodeType, SimpleNamespace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from typing_extensions import override
 
@@ -42,18 +38,21 @@ from ragassay.user_code.object_loading import has_module, is_python_word, load_o
 _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 """Attributes by which chat models name the model that answers."""
 
-_OURS = ("offline", "replay")
-"""Judges that are neither models nor code."""
+_OURS = ("offline", "replay")  # judges that are neither models nor code
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
 _DEEPEST = 8
+_UNTOLD = "its state cannot be told apart from another's"
+
+
+class _UntoldError(Exception):
+    """An object has a state that cannot be told apart from another's."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectIdentity:
-    """What tells a judge in Python from others: a name for people, and in ``version`` what else
-    its answers depend on, which enters the identity of requests. ``unkept`` says why its answers
-    are not kept, as the end of a sentence; empty where they are."""
+    """What tells a judge in Python from others: a name for people, and in ``version`` what else its
+    answers depend on. ``unkept`` says why its answers are not kept; empty where they are."""
 
     name: str
     version: str = ""
@@ -108,12 +107,10 @@ class PythonJudge(LLMJudge):
 
 
 def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
-    """The judges that somebody named who may run code here: a word or an object, or several.
-
-    Words of the form ``module:function`` become the objects that they name, unless the first part
-    is a provider's name or that of another kind of judge. A `UsageError` says that the module has
-    no such object, or fails; ``typed`` is as of `load_object`.
-    """
+    """The judges that somebody named who may run code here: a word or an object, or several. Words
+    of the form ``module:function`` become the objects that they name, unless the first part is a
+    provider's name; a `UsageError` where there is no such object. ``typed`` is as of
+    `load_object`."""
     if judge is None:
         return []
     listed = judge if isinstance(judge, list | tuple) else [judge]
@@ -133,11 +130,8 @@ def names_object(word: Any) -> bool:
 
 
 def word_of(judge: Any) -> str:
-    """The word for a judge in a configuration: as it was given, or where the object is.
-
-    Raises:
-        UsageError: it is nothing that can be a judge.
-    """
+    """The word for a judge in a configuration: as it was given, or where the object is; a
+    `UsageError` where it is nothing that can be a judge."""
     if isinstance(judge, str):
         return judge
     if isinstance(judge, Judge):
@@ -149,11 +143,7 @@ def word_of(judge: Any) -> str:
 
 
 def check_judge_name(judges: Sequence[Any], name: str | None) -> None:
-    """Refuses a name that is not for exactly one judge in Python.
-
-    Raises:
-        UsageError: see above.
-    """
+    """A `UsageError` for a name that is not for exactly one judge in Python."""
     n = sum(not isinstance(one, str) for one in judges)
     if name is not None and n != 1:
         problem = "there is none here" if n == 0 else f"there are {n} here"
@@ -164,13 +154,10 @@ def check_judge_name(judges: Sequence[Any], name: str | None) -> None:
 
 
 def identity_of(judge: Any) -> ObjectIdentity:
-    """What identifies an object.
-
-    Of an object with an attribute ``version``: its name, that version, and its model's name where
-    it has one. Of a function that a file defines at its top level: its name, the hash of that file,
-    and its defaults. Of a chat model: its class, its model's name, and a hash of its attributes
-    (`_plain`) and of the files that define its class where that is no installed package.
-    """
+    """What identifies an object: its ``version`` and its model's name where it has one; of a
+    function the hash of its file, and its defaults; of a chat model its class, its model's name,
+    and a hash of its attributes (`_plain`) and of its class's files where that is no installed
+    package."""
     is_function = inspect.isroutine(judge)
     own = getattr(judge, "__qualname__", None) or type(judge).__qualname__
     short = own.rpartition("<locals>.")[2].strip("<>")
@@ -198,20 +185,27 @@ def identity_of(judge: Any) -> ObjectIdentity:
     # A file may define several functions of one name: by conditions, or in a loop with defaults.
     if not is_defined_once(judge):
         details += f",line={judge.__code__.co_firstlineno}"
-    if state := _values_of(judge):
-        details += f",state={_hashed(state)}"
-    return ObjectIdentity(place, details)
+    made_with = ("__defaults__", "__kwdefaults__", "__dict__")
+    values = [getattr(judge, name, None) or None for name in made_with]
+    try:
+        state = f",state={_hashed(values)}" if any(values) else ""
+    except _UntoldError:
+        return ObjectIdentity(place, unkept=_UNTOLD)
+    return ObjectIdentity(place, details + state)
 
 
 def _identity_of_model(chat_model: Any, model: str, place: str) -> ObjectIdentity:
     if not model:
-        return ObjectIdentity(place, unkept="its state cannot be told apart from another's")
+        return ObjectIdentity(place, unkept=_UNTOLD)
     for cls in own_classes(type(chat_model)):
         if not source_of(cls):
             return ObjectIdentity(place, unkept="no file holds the source of its class")
         if not is_as_written(cls):
             return ObjectIdentity(place, unkept="its file was changed after it was imported")
-    state = _hashed([*_class_of(chat_model), _plain(_attributes_of(chat_model))])
+    try:
+        state = _hashed([*_class_of(chat_model), _attributes_of(chat_model)])
+    except _UntoldError:
+        return ObjectIdentity(place, unkept=_UNTOLD)
     return ObjectIdentity(f"{type(chat_model).__name__}:{model}", f"state={state}")
 
 
@@ -222,7 +216,7 @@ def _model_of(chat_model: Any) -> str:
 
 
 def _hashed(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _class_of(value: Any) -> list[str]:
@@ -233,31 +227,23 @@ def _class_of(value: Any) -> list[str]:
 
 
 def _attributes_of(value: Any) -> dict[str, Any]:
-    """The attributes of an object itself, those in slots among them."""
-    slots = [
-        f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") else name
-        for cls in type(value).__mro__
-        for names in [cls.__dict__.get("__slots__", ())]
-        for name in ([names] if isinstance(names, str) else names)
-        if not name.endswith("__")
-    ]
-    in_slots = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    return {**in_slots, **getattr(value, "__dict__", {})}
+    if any(vars(cls).get("__slots__") for cls in own_classes(type(value))):
+        raise _UntoldError
+    attributes: dict[str, Any] = getattr(value, "__dict__", {})
+    return attributes
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """What JSON can hold of a value, without keys of servers, which do not change what is said.
-
-    This is: texts, numbers, collections of these, the code of functions, and objects that belong to
-    the judge's own settings (of classes of the user's own, and models within a model). Other
-    objects of packages (clients, locks) are left out: they differ from session to session.
-    """
-    if isinstance(value, str | int | float):
+    """What JSON can hold of a judge's state, without keys of servers, which do not change what is
+    said: texts, numbers, collections, and objects that belong to the judge's own settings (of a
+    user's classes, and models within a model). Other objects of packages (clients, locks) are left
+    out: they differ from session to session. An `_UntoldError` for anything else."""
+    if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes | PurePath):
         return str(value)
     if depth >= _DEEPEST:
-        return None
+        raise _UntoldError
     if isinstance(value, Mapping):
         return {
             str(name): _plain(one, depth + 1)
@@ -268,28 +254,14 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return [_plain(one, depth + 1) for one in value]
     if isinstance(value, set | frozenset):
         return sorted(json.dumps(_plain(one, depth + 1), sort_keys=True) for one in value)
-    if isinstance(value, functools.partial):
-        return _plain([value.func, value.args, value.keywords], depth)
-    if inspect.ismethod(value):
-        return _plain([value.__func__, value.__self__], depth)
-    if inspect.isfunction(value):
-        return [value.__module__, *_code_of(value.__code__), _plain(_values_of(value), depth + 1)]
+    if isinstance(value, functools.partial) or inspect.ismethod(value):
+        raise _UntoldError
+    if inspect.isroutine(value):
+        if not is_installed(cast("type", value)):
+            raise _UntoldError
+        return [value.__module__, value.__qualname__]
     attributes = _attributes_of(value)
     is_model = any(isinstance(attributes.get(name), str) for name in _MODEL)
-    if not is_installed(type(value)) or is_model or isinstance(value, SimpleNamespace):
+    if is_model or isinstance(value, SimpleNamespace) or not is_installed(type(value)):
         return [*_class_of(value), _plain(attributes, depth + 1)]
     return None
-
-
-def _code_of(code: CodeType) -> list[Any]:
-    """A function's code as JSON can hold it."""
-    consts = [_code_of(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return [code.co_qualname, code.co_code.hex(), code.co_names, consts]
-
-
-def _values_of(function: Any) -> list[Any]:
-    """The values that a function was made with beside its code: defaults, attributes, and what it
-    took from the function around it. Empty where there are none."""
-    cells = [getattr(one, "cell_contents", None) for one in function.__closure__ or ()]
-    values = [function.__defaults__ or (), function.__kwdefaults__ or {}, vars(function), cells]
-    return [_plain(one) for one in values] if any(values) else []

@@ -83,19 +83,13 @@ class Question(ABC, Generic[R_co]):
         return question
 
     def read(self, form: Any) -> Reply:
-        """The reply that a filled-in `form` holds.
-
-        Raises:
-            ValueError: it holds no valid reply; the message is sent to the judge for its repair.
-        """
+        """The reply that a filled-in `form` holds; a `ValueError`, which is sent to the judge for
+        its repair, where it holds none."""
         raise TypeError(f"{self.kind} has no form besides its reply")
 
     def check(self, reply: Any) -> R_co:
-        """The reply where it is a valid answer to this very question (as many labels as items).
-
-        Raises:
-            ValueError: it is not; the message is sent to the judge for its repair.
-        """
+        """The reply where it is a valid answer to this very question (as many labels as items);
+        else a `ValueError`, which is sent to the judge for its repair."""
         faults = self.faults(reply)
         if faults:
             raise ValueError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
@@ -128,12 +122,8 @@ class Question(ABC, Generic[R_co]):
         return self.kind
 
     def messages(self, model: str = "", own: str = "") -> list[Message]:
-        """What a model is sent, without the instruction on the answer's form.
-
-        Args:
-            model: its name, by which a question may choose its template.
-            own: a user's prompt in place of that template, see `ragassay.judges.own_prompts`.
-        """
+        """What a model is sent, without the instruction on the answer's form. The question may
+        choose its template by the model's name; ``own`` is a user's prompt in its place."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if own:
             values = {name: _as_text(value) for name, value in values.items()}
@@ -293,8 +283,7 @@ def schema_of(form: type[BaseModel]) -> dict[str, Any]:
 
 def _strict(node: Any, definitions: Mapping[str, Any]) -> Any:
     """The schema as strict structured output wants it: every object closed, every key required,
-    and each reference replaced by what it refers to, because not all endpoints follow them. No
-    reply refers to itself."""
+    each reference replaced by what it refers to."""
     if isinstance(node, list):
         return [_strict(one, definitions) for one in node]
     if not isinstance(node, dict):

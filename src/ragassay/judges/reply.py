@@ -46,12 +46,9 @@ class Lost(BaseModel):
 
 
 class ReplyInParts(Reply):
-    """A reply whose fields stand by themselves: where one has no valid value, the others count.
-
-    All fields are ``TYPE | None = None``; the schema that is sent asks for each. A field is
-    ``None`` only where ``lost`` says why, of it or of the field that it explains: the judge's value
-    was invalid, even when asked again, or a rule that answers other fields cannot tell this one.
-    """
+    """A reply whose fields (all ``TYPE | None = None``) stand by themselves: one without a valid
+    value, even when asked again, is ``None``, and ``lost`` says why, of it or of the field that it
+    explains."""
 
     lost: Mapping[str, Lost] = {}
 
@@ -87,15 +84,8 @@ R_co = TypeVar("R_co", bound=Reply, covariant=True)
 
 
 def whole_number(low: int, high: int) -> Any:
-    """Annotation of a whole number in a range: ``Annotated[int, *whole_number(0, 3)]``.
-
-    A number written as text (``"3"``) or with a zero fraction (``3.0``) is accepted; anything else
-    is not.
-
-    Args:
-        low: smallest value.
-        high: largest value.
-    """
+    """Annotation of a whole number from ``low`` to ``high``: ``Annotated[int, *whole_number(0,
+    3)]``. ``"3"`` and ``3.0`` are accepted; anything else is not."""
     return (Field(ge=low, le=high), BeforeValidator(_to_whole_number))
 
 

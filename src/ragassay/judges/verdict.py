@@ -1,7 +1,5 @@
-"""What comes back from a judge: a `Verdict` with its provenance, or a `Failure` with its reason.
-
-As a record it is a line of ``verdicts.jsonl`` in a run folder.
-"""
+"""What comes back from a judge: a `Verdict` or a `Failure`; as a record a line of
+``verdicts.jsonl``."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.transport.endpoints.endpoint import Message
 
-ABOUT = 80
-"""Characters that tell one question of a sample from another."""
+ABOUT = 80  # characters that tell one question of a sample from another
 
 _SHARED = {
     *("query", "answer", "conversation", "history", "reference", "references", "wrong"),
@@ -110,12 +107,8 @@ def evidence_id(question: Question[Any], repeat: int) -> str:
 
 
 def to_record(asked: Verdict[Any] | Failure, *, is_vote: bool = False) -> dict[str, Any]:
-    """The whole evidence as plain values.
-
-    ``id`` is what a score's ``evidence`` names, ``key`` identifies the question; ``answer`` is
-    ``None`` for a failure, which has ``reason`` and ``detail``; ``about``, which votes do not
-    repeat, says in short which of a sample's questions it is.
-    """
+    """The whole evidence as plain values. ``id`` is what a score's ``evidence`` names, ``key``
+    identifies the question; ``about`` says in short which of a sample's questions it is."""
     question, made = asked.question, asked.provenance
     record: dict[str, Any] = {
         "id": asked.id,

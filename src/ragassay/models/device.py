@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from ragassay.base.errors import UsageError, first_line
+from ragassay.base.errors import UsageError
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unusable
 
@@ -20,13 +19,11 @@ R = TypeVar("R")
 TOKENS = {"cpu": 4_096, "cuda": 65_536}
 """Tokens that go through a model together, padding included, unless a batch size is given."""
 
-_MOST = 256
-"""Texts that go through together at most, however short."""
+_MOST = 256  # texts that go through together at most, however short
 
 _DTYPES = ("float32", "float16", "bfloat16")
 
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
-_NO_ARITHMETIC = re.compile(r"not implemented for|same dtype|expected scalar type|[Uu]nsupported")
 _NO_MEMORY = re.compile(r"not enough memory|can't allocate memory|out of memory|ALLOC_FAILED")
 
 _DEVICES = "auto, cpu, cuda, cuda:N (N from 0) or mps"
@@ -41,11 +38,7 @@ def check_device(name: str) -> str:
 
 
 def device_of(options: ModelOptions) -> torch.device:
-    """The device to run on.
-
-    Raises:
-        UsageError: no such name, or there is no such device here.
-    """
+    """The device to run on, or a `UsageError`: no such name, or there is no such device here."""
     import torch
 
     name = "auto" if options.device is None else options.device
@@ -92,23 +85,6 @@ def loading(device: torch.device) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
-    """Turns arithmetic that half precision does not support into an `Unusable` that says what to
-    do."""
-    import torch
-
-    try:
-        yield
-    except RuntimeError as error:
-        if dtype == torch.float32 or not _NO_ARITHMETIC.search(str(error)):
-            raise
-        problem = first_line(error).rstrip(".")
-        raise Unusable(
-            f"the model cannot run in {_name(dtype)} on {device} ({problem}): use --dtype float32"
-        ) from error
-
-
 def overflow(dtype: torch.dtype) -> str:
     """The message that a model's numbers are not finite, with what to do."""
     import torch
@@ -116,45 +92,21 @@ def overflow(dtype: torch.dtype) -> str:
     if dtype == torch.float32:
         return "the model gave no finite numbers: its weights may be damaged, fetch them again"
     other = " or bfloat16" if dtype == torch.float16 else ""
-    return f"the model gave no finite numbers in {_name(dtype)}: use --dtype float32{other}"
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-class _Limit:
-    """How many threads are inside `threads`, and how many threads torch had before the first."""
-
-    lock = threading.Lock()
-    inside = 0
-    before = 0
+    name = str(dtype).removeprefix("torch.")
+    return f"the model gave no finite numbers in {name}: use --dtype float32{other}"
 
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Limits torch to ``n`` threads of the processor, and restores the number afterwards.
-
-    The number belongs to the process, and each thread remembers it. Several threads may be in here
-    at a time: the first one notes the number, and each sets it again when it leaves. It does not
-    nest.
-    """
+    """Limits torch to ``n`` threads of the processor, and restores the number afterwards."""
     import torch
 
-    with _Limit.lock:
-        current = (
-            torch.get_num_threads()
-        )  # asked in each thread: torch sets one up at its first use
-        if not _Limit.inside:
-            _Limit.before = current
-        _Limit.inside += 1
-        torch.set_num_threads(min(n, _Limit.before))
+    before = torch.get_num_threads()
+    torch.set_num_threads(min(n, before))
     try:
         yield
     finally:
-        with _Limit.lock:
-            _Limit.inside -= 1
-            torch.set_num_threads(_Limit.before)
+        torch.set_num_threads(before)
 
 
 class Batches:

@@ -8,16 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Where models are and how they run.
-
-    Attributes:
-        folders: a local folder for a model, by the model's name.
-        device: ``cpu``, ``cuda``, ``cuda:1``; chosen by what the machine has where left out.
-        dtype: ``float32`` (where left out), ``float16`` or ``bfloat16``.
-        batch_size: texts that go through a model together at most; chosen by the device where left
-            out. Scores do not depend on it, beyond rounding (1e-5 in single precision).
-        cache_mib: memory for encodings that may be needed again.
-    """
+    """Where models are and how they run. ``folders``: a local folder by the model's name;
+    ``dtype``: ``float32`` (where left out), ``float16`` or ``bfloat16``; ``batch_size``: texts that
+    go through a model together at most (scores do not depend on it beyond rounding, 1e-5);
+    ``cache_mib``: memory for encodings that may be needed again."""
 
     folders: Mapping[str, str] = field(default_factory=dict)
     device: str | None = None

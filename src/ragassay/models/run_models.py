@@ -18,11 +18,7 @@ I = TypeVar("I")  # noqa: E741
 
 class Models:
     """A run's models. Threads may share them; each model is used by one thread at a time.
-
-    Args:
-        options: where models are and how they run.
-        embedding: makes the run's embedder; by default the default model on this machine.
-    """
+    ``embedding`` makes the run's embedder; by default the default model on this machine."""
 
     def __init__(
         self,
@@ -38,11 +34,8 @@ class Models:
 
     @property
     def embedder(self) -> Embedder:
-        """The run's embedder, made on first use.
-
-        Raises:
-            Unavailable: a package or the model is not available.
-        """
+        """The run's embedder, made on first use; an `Unavailable` where a package or the model is
+        not here."""
         with self._embedder_lock:
             if self._embedder is None:
                 try:

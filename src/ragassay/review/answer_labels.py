@@ -24,8 +24,7 @@ from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import judged_among
 from ragassay.judges import Failure, Judge, OfflineJudge, Provenance, Question, Reply, Verdict
 from ragassay.judges.asking import Asker
-from ragassay.judges.combining import combinable, differ
-from ragassay.judges.panel import decided
+from ragassay.judges.panel import combinable, decided, differ
 from ragassay.judges.planning_judge import NOT_ASKED
 from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.recorded.replay_file import label_of

@@ -1,10 +1,6 @@
 """What a run may spend (dollars, calls, tokens), and the account that pays for the requests of one
-model or system.
-
-A request reserves its largest plausible price before it is sent and settles for what it really
-took, or for all that it reserved where the endpoint does not say what it took. So a budget is not
-overdrawn by what is in flight, beyond what an answer longer than expected costs.
-"""
+model or system. A request reserves its largest plausible price before it is sent and settles for
+what it took, or for all that it reserved where the endpoint does not say."""
 
 from __future__ import annotations
 
@@ -145,12 +141,8 @@ class Budget:
 
 
 class Account:
-    """Pays for the requests of one model, each attempt by itself. Used on one event loop.
-
-    Args:
-        budget: of the run; without limits where left out.
-        price: of the model, or ``None`` where it is not known.
-    """
+    """Pays for the requests of one model, each attempt by itself, out of the run's budget (without
+    limits where left out). Used on one event loop."""
 
     def __init__(self, budget: Budget | None = None, price: Price | None = None) -> None:
         self.budget, self.price = budget or Budget(), price

@@ -1,13 +1,9 @@
 """How fast an endpoint may be asked (`Limiter`: adaptive concurrency, requests and tokens a minute,
 pauses), and when to stop asking it altogether (`Breaker`).
 
-Concurrency starts at a healthy endpoint's pace and doubles with each wave of answers until the
-first sign of trouble; from then on it grows by a fixed amount a
-wave and is halved by a wave that is turned away. Single failures (a 500, a connection that was
-dropped) take a little each, so an endpoint that fails one request in ten keeps its pace.
-
-A wrong key or model name fails the first request, and would fail ten thousand. An endpoint that is
-down lets a run wait a little, and then says so once.
+Concurrency begins at the most that is allowed, is halved by a wave of requests that is turned away,
+and grows again by a fixed amount a wave. Single failures (a 500, a connection that was dropped)
+take a little each, so an endpoint that fails one request in ten keeps its pace.
 """
 
 from __future__ import annotations
@@ -23,28 +19,14 @@ from contextlib import asynccontextmanager
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 
-MOST = 64
-"""Requests in flight to one endpoint, unless ``-j`` says otherwise."""
+MOST = 64  # requests in flight to one endpoint, unless ``-j`` says otherwise
+_WAVES_TO_MOST = 32  # waves that it takes to grow from nothing to the most that is allowed
 
-START = 64
-"""Requests in flight at the beginning: two waves of answers later there are 256, if allowed."""
-
-_SPREAD_S = 0.0005
-"""Seconds between the first requests: the first that are turned away tell, before a whole wave is
-out. Requests that are sent at one moment are also answered at one moment, again and again."""
-
-_WAVES_TO_MOST = 32
-"""Waves that it takes, after trouble, to grow from nothing to the most that is allowed."""
-
-_HALF = 0.5
 _LESS_AFTER_FAILURE = 0.25
 """What each failure takes from the concurrency: a whole wave of them takes a quarter."""
 
-_BURST_S = 5.0
-"""Requests (or tokens) of so many seconds may go out together."""
-
-IN_A_ROW = 8
-"""Fewest failures in a row, over the time of the endpoint's patience, that end a run."""
+_BURST_S = 5.0  # requests (or tokens) of so many seconds may go out together
+IN_A_ROW = 8  # fewest failures in a row, over the time of the endpoint's patience, that end a run
 
 ALIKE_IN_A_ROW = 16
 """Failures in a row with the same message that end a run: the cause is the endpoint and not what is
@@ -68,8 +50,7 @@ NEVER_ANSWERED_S = {
 ANSWERED_BEFORE_S = 60.0
 """Patience with an endpoint that has answered in this run, or is known to have answered before."""
 
-TURNED_AWAY_S = 300.0
-"""Patience with an endpoint that turns every request away for its rate."""
+TURNED_AWAY_S = 300.0  # patience with an endpoint that turns every request away for its rate
 
 
 class Limiter:
@@ -88,7 +69,7 @@ class Limiter:
             if limit is not None and not limit > 0:
                 raise UsageError(f"{name} is {limit}; it must be greater than 0.")
         self.most = most
-        self._limit = float(min(most, START))
+        self._limit = float(most)
         self._clock = clock
         self._buckets = [
             (_Bucket(limit, least, clock()), least > 0)
@@ -97,12 +78,9 @@ class Limiter:
         ]
         self._paused_until = 0.0
         self.active = 0
-        self._opened = 0
-        self._opening: asyncio.TimerHandle | None = None
         self._numbers = itertools.count()
         self._waiting: list[tuple[bool, int, asyncio.Future[None], int]] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._doubling = True
         self._wave = 0  # requests that were in flight at the last cut and still are
 
     @property
@@ -129,7 +107,7 @@ class Limiter:
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
         if self._limit < self.most:
-            step = 1.0 if self._doubling else max(1.0, self.most / _WAVES_TO_MOST) / self._limit
+            step = max(1.0, self.most / _WAVES_TO_MOST) / self._limit
             self._limit = min(float(self.most), self._limit + step)
             self._serve()
 
@@ -141,16 +119,13 @@ class Limiter:
         pauses = retry_after is not None and retry_after > 0
         if pauses:
             self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
-            self._opened = START  # no spreading: else few requests would be sent between two pauses
-        self._doubling = False
         if self._wave > 0 or (pauses and not again):
             return
         self._wave = self.active
-        self._limit = max(1.0, min(self._limit, max(1, self.active)) * _HALF)
+        self._limit = max(1.0, min(self._limit, max(1, self.active)) / 2)
 
     def failed(self) -> None:
         """Lowers the concurrency a little for a failure that the pace may have caused (a 500)."""
-        self._doubling = False
         self._limit = max(1.0, self._limit - _LESS_AFTER_FAILURE)
 
     def dismiss(self, error: Callable[[], Exception]) -> None:
@@ -163,23 +138,15 @@ class Limiter:
     def _leave(self) -> None:
         self.active -= 1
         self._wave = max(0, self._wave - 1)
-        if not self.active and self._opening is not None:
-            # The loop may end with the last request, and the timer with the loop.
-            self._opening.cancel()
-            self._opening = None
         self._serve()
 
-    def _serve(self, opens: bool = False) -> None:
-        if opens:
-            self._opening = None
+    def _serve(self) -> None:
         while self._waiting and self.active < self.limit:
             _, _, place, tokens = self._waiting[0]
             if place.done():  # cancelled while it waited
                 heapq.heappop(self._waiting)
                 continue
-            if self.active == self._opened and self._opening is not None:
-                return
-            now, loop = self._clock(), asyncio.get_running_loop()
+            now = self._clock()
             amounts = [
                 (bucket, 1.0 if by_request else tokens) for bucket, by_request in self._buckets
             ]
@@ -188,16 +155,12 @@ class Limiter:
             if wait > 0:
                 if self._timer is not None:
                     self._timer.cancel()
-                self._timer = loop.call_later(wait, self._serve)
+                self._timer = asyncio.get_running_loop().call_later(wait, self._serve)
                 return
             heapq.heappop(self._waiting)
             for bucket, amount in amounts:
                 bucket.level -= amount  # below 0 after more than a burst
             self.active += 1
-            if self.active > self._opened:
-                self._opened += 1
-                if self._opened < START:
-                    self._opening = loop.call_later(_SPREAD_S, self._serve, True)
             place.set_result(None)
 
 
@@ -281,15 +244,9 @@ class Breaker:
     def failed(
         self, reason: Reason, detail: str, *, permanent: bool = False, overloaded: bool = False
     ) -> None:
-        """A request failed.
-
-        Args:
-            reason: only reasons that concern the endpoint are counted: a refusal or a reply that
-                cannot be parsed is an answer.
-            detail: what the endpoint said, one sentence without secrets.
-            permanent: whether the same request would fail again.
-            overloaded: whether the endpoint says that it is asked too much, or not ready yet.
-        """
+        """A request failed. Only reasons that concern the endpoint are counted: a refusal or a
+        reply that cannot be parsed is an answer. ``permanent``: the same request would fail again;
+        ``overloaded``: the endpoint says that it is asked too much, or not ready yet."""
         if self.tripped is not None or reason not in _COUNTED:
             return
         now = self._clock()

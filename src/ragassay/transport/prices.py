@@ -29,11 +29,8 @@ class Price:
 
     @classmethod
     def parse(cls, text: str) -> Price:
-        """``0.15,0.60``: dollars per million input tokens, and per million output tokens.
-
-        Raises:
-            UsageError: something else.
-        """
+        """``0.15,0.60``: dollars per million input tokens, and per million output tokens; else a
+        `UsageError`."""
         pieces = text.split(",")
         try:
             input_, output = (float(piece.strip().removeprefix("$")) for piece in pieces)
@@ -52,23 +49,14 @@ class Price:
         return f"{self.input:g},{self.output:g}"
 
 
-FREE = Price(0.0, 0.0)
-"""Of models that run on one's own machines."""
+FREE = Price(0.0, 0.0)  # of models that run on one's own machines
 
 
 def price_of(model: str, endpoint: str = "") -> Price | None:
-    """The list price of a model, or ``None`` where none is known (never a guess).
-
-    A dated version has the price of its model unless it is listed by itself:
-    ``gpt-4o-2024-08-06`` is ``gpt-4o``. Nothing else is matched by how a name begins:
-    ``gpt-4o-audio-preview`` is not ``gpt-4o``, and a model that was tuned for somebody has no list
-    price. A model on one's own machine or network is free, except where its name is one that only
-    its maker sells: then the endpoint is a proxy.
-
-    Args:
-        model: ``gpt-4o``, ``openai:gpt-4o``, ``models/gemini-2.5-flash`` or ``URL#model``.
-        endpoint: URL of the endpoint, where the model's name does not bring it.
-    """
+    """The list price of a model (``gpt-4o``, ``openai:gpt-4o``, ``models/gemini-2.5-flash``,
+    ``URL#model``), or ``None`` where none is known. A dated version has the price of its model;
+    nothing else is matched by how a name begins. A model on one's own machine or network is free,
+    unless only its maker sells it: then the endpoint is a proxy."""
     if model.startswith(("http://", "https://")):
         endpoint, _, model = model.partition("#")
     bare = _MAKER.sub("", model.strip().casefold())

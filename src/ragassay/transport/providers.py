@@ -27,8 +27,6 @@ class Provider:
         suffix: what is added to the variable's URL where it is not there.
         key_needed: whether asking without a key is pointless.
         protocol: what is spoken there, a name of `protocols`.
-        moved_protocol: what is spoken where ``url_variable`` moves the endpoint to, if that is
-            another protocol.
         default: what goes before a suite's published default model where only the provider is
             named; ``None`` where the provider does not have that model.
     """
@@ -39,7 +37,6 @@ class Provider:
     suffix: str = ""
     key_needed: bool = True
     protocol: str = "openai"
-    moved_protocol: str = ""
     default: str | None = None
 
 
@@ -77,8 +74,7 @@ def aliases() -> Mapping[str, str]:
     return {alias: name for each in protocols().values() for alias, name in each.aliases.items()}
 
 
-OWN_KEY = "RAGASSAY_API_KEY"
-"""The variable for the key of an endpoint that is named by its URL."""
+OWN_KEY = "RAGASSAY_API_KEY"  # the variable for the key of an endpoint that is named by its URL
 OWN_URL = "RAGASSAY_BASE_URL"
 """The variable that says which server that key is for: it is sent to no other."""
 

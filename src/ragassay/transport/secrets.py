@@ -12,8 +12,7 @@ from urllib.parse import quote
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.problem_words import system_problem
 
-HIDDEN = "[key]"
-"""What stands in texts where a key was."""
+HIDDEN = "[key]"  # what stands in texts where a key was
 
 _SHORTEST = 6
 """Keys of local servers are words such as ``none``: to blank those out would garble every text."""
@@ -24,16 +23,9 @@ in their errors, with the key in it."""
 
 
 class Secret:
-    """A key that does not show in its ``repr`` or ``str``, in a pickle or in JSON.
-
-    Args:
-        value: the key; blanks around it do not belong to it. Empty where none is sent.
-        source: where it came from (``OPENAI_API_KEY``, ``the key file judge.key``), or where none
-            was found, for messages.
-
-    Raises:
-        UsageError: no header can hold it (a line break, a blank, an umlaut); names only the source.
-    """
+    """A key that does not show in its ``repr`` or ``str``, in a pickle or in JSON; empty where none
+    is sent. ``source`` says in messages where it came from (``OPENAI_API_KEY``), or where none was
+    found. A `UsageError`, which names only the source, where no header can hold it."""
 
     __slots__ = ("_hidden", "_hidden_bytes", "_value", "source")
 
@@ -85,8 +77,7 @@ class Secret:
         raise TypeError("a key is not pickled")
 
 
-NO_KEY = Secret("", "")
-"""For servers of one's own that ask for none."""
+NO_KEY = Secret("", "")  # for servers of one's own that ask for none
 
 
 def no_key(names: Iterable[str], flag: str) -> Secret:

@@ -1,8 +1,5 @@
-"""Sends a request until it is answered, or until an answer cannot be expected.
-
-A `Sender` belongs to one endpoint and model. It takes a place at the limiter and a reservation of
-the budget for every attempt, counts what is spent, and knows when nothing more may be sent.
-"""
+"""Sends a request until it is answered, or until an answer cannot be expected. A `Sender` belongs
+to one endpoint and model, and knows when nothing more may be sent."""
 
 from __future__ import annotations
 
@@ -20,11 +17,8 @@ from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, Endpoin
 from ragassay.transport.limits import Breaker, Limiter
 from ragassay.transport.secrets import Secret
 
-ATTEMPTS = 10
-"""Attempts at most for one request, unless its sender is made with another number."""
-
-BACKOFF_S = 0.5
-"""About how long the first wait is; each further one is twice as long."""
+ATTEMPTS = 10  # attempts at most for one request, unless its sender is made with another number
+BACKOFF_S = 0.5  # about how long the first wait is; each further one is twice as long
 
 LONGEST_BACKOFF_S = 20.0
 
@@ -86,19 +80,12 @@ class Receiver(Protocol):
 
 
 class Sender:
-    """Sends requests to one endpoint. Used on one event loop.
+    """Sends requests to one endpoint, each attempt in its place at the limiter and paid for by the
+    account. Used on one event loop.
 
-    Args:
-        endpoint: where to.
-        limiter: its pace; one of its own where left out.
-        breaker: its health; likewise.
-        account: pays for each attempt; one without limits where left out.
-        timeout: seconds that a question (all that shares a tally: retries, the waits between them,
-            the repair turn) may take in all; waiting for a place or through a pause that the
-            endpoint asked for is not counted.
-        backoff: seconds of the first wait.
-        attempts: of one request at most.
-    """
+    ``timeout`` seconds are for all that shares a tally (retries, the waits between them, the repair
+    turn); waiting for a place or through a pause that the endpoint asked for is not counted.
+    ``backoff`` is the first wait, ``attempts`` those of one request at most."""
 
     def __init__(
         self,
@@ -161,20 +148,12 @@ class Sender:
         current: Callable[[], bool] | None = None,
     ) -> T | None:
         """The result that ``receive`` makes of the reply to a request; ``None`` where the request
-        is not current any more (then nothing was sent).
+        is not ``current`` any more once it has a place (then nothing was sent).
 
-        Args:
-            body: of the request.
-            receive: takes the reply while the request still has its place: where it waits for the
-                ledger, a crash loses no more replies than may be in flight.
-            tally: of the question that it is for.
-            input_tokens, output_tokens: that it plausibly takes.
-            current: whether a request that waited for a place is still to be sent.
-
-        Raises:
-            Stopped: nothing more is sent.
-            EndpointError: the endpoint gave no reply, and will give none.
-        """
+        ``receive`` takes the reply while the request still has its place: where it waits for the
+        ledger, a crash loses no more replies than may be in flight. The numbers of tokens are what
+        the request plausibly takes. Raises `Stopped` where nothing more is sent, and an
+        `EndpointError` where the endpoint gave no reply, and will give none."""
         likely = body, input_tokens, output_tokens
         if self._begun:
             await self._ahead.wait()

@@ -101,7 +101,7 @@ def test_why_the_asking_ended_is_told(settings, why: str, tmp_path: Path, capsys
         words = ["run", str(path), "--metrics", "answered", "--judge", f"{server.url}#m2"]
         words += ["--ledger", str(tmp_path / "ledger.sqlite")]
         assert call(words) == 3
-        assert server.stats()["requests"] < 120
+        assert server.stats()["requests"] < 200, "of 240"
     shown = " ".join(capsys.readouterr().out.split())
     assert shown.count(why) == 1 and "Nothing was scored" in shown
 

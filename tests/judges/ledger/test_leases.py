@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 import time
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from llm_server import LLMServer
-from postgres_server import PostgresServer
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import VERDICT
 
@@ -87,25 +85,6 @@ def test_the_questions_of_a_process_that_was_killed_are_free_again(
         assert other.returncode == 0 and told.count(",") == N - 1
 
 
-def test_a_lease_in_a_database_is_held_until_it_is_given_back(postgres: PostgresServer) -> None:
-    place = str(postgres.new_database())
-    waiting: list[str] = []
-
-    async def hold(ledger: Ledger, name: str) -> None:
-        async with ledger.lease("00" * 32), ledger.lease("01" * 32):
-            waiting.append(name)
-            await asyncio.sleep(0.1)
-            waiting.append(name)
-
-    async def both(*ledgers: Ledger) -> None:
-        await asyncio.gather(*(hold(one, str(at)) for at, one in enumerate(ledgers)))
-
-    with Ledger(place) as one, Ledger(place) as other:
-        asyncio.run(both(one, other))
-        asyncio.run(both(other, one))
-    assert waiting in (["0", "0", "1", "1"] * 2, ["0", "0", "1", "1", "1", "1", "0", "0"])
-
-
 def test_a_lease_that_another_process_has_is_not_taken_before_that_ends(tmp_path: Path) -> None:
     place, key = str(tmp_path / "ledger.sqlite"), "00" * 32
     code = (
@@ -124,10 +103,3 @@ def test_a_lease_that_another_process_has_is_not_taken_before_that_ends(tmp_path
         holder.stdin.close()
         holder.wait()
         assert ledger._place.take(key) is True
-
-
-def test_where_no_file_of_leases_can_be_made_each_process_asks(tmp_path: Path) -> None:
-    (tmp_path / "ledger.sqlite-leases").mkdir()
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        assert ledger._place.take("00" * 32) is True
-        ledger._place.release("00" * 32)

@@ -10,7 +10,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -185,12 +184,6 @@ def test_an_entry_that_cannot_be_kept_costs_no_other(ledger: Ledger) -> None:
     assert ledger.get(entry(99).key) is None
 
 
-def test_what_is_committed_is_seen_by_every_other_connection_at_once(path: Path) -> None:
-    with Ledger(path) as writing, Ledger(path) as reading:
-        keep(writing, entry())
-        assert reading.get(entry().key) == entry()
-
-
 def test_several_processes_write_into_one_ledger(path: Path) -> None:
     code = """
 import asyncio, os, sys
@@ -242,28 +235,6 @@ def test_a_commit_that_is_cancelled_is_kept_all_the_same(path: Path) -> None:
         assert ledger_admin.stats(ledger).entries == 50
 
 
-def test_readers_in_other_threads_are_not_disturbed_by_the_writer(ledger: Ledger) -> None:
-    wrong: list[object] = []
-    ended = threading.Event()
-
-    def read() -> None:
-        while not ended.is_set():
-            for number in range(200):
-                found = ledger.get(entry(number).key)
-                if found not in (None, entry(number)):
-                    wrong.append(found)
-
-    threads = [threading.Thread(target=read) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    keep(ledger, *(entry(number) for number in range(200)))
-    ended.set()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert all(ledger.get(entry(number).key) for number in range(200))
-
-
 def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
         await ledger.reject("openai", "o3", ["temperature", "seed"])
@@ -276,63 +247,6 @@ def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
         assert ledger.rejected("openai", "gpt-4o") == frozenset()
 
 
-def test_a_closed_ledger_takes_nothing_more_and_closes_twice(path: Path) -> None:
-    ledger = Ledger(path)
-    ledger.close()
-    ledger.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        keep(ledger, entry())
-
-
-def test_a_ledger_that_nobody_closed_does_not_keep_its_process_alive(path: Path) -> None:
-    code = """
-import asyncio, os, sys
-sys.path[:0] = sys.argv[2].split(os.pathsep)
-from test_ledger import commit, entry
-from ragassay.judges.ledger.ledger_store import Ledger
-asyncio.run(commit(Ledger(sys.argv[1]), entry()))
-"""
-    here = os.pathsep.join(sys.path)
-    subprocess.run([sys.executable, "-c", code, str(path), here], check=True, timeout=60)
-    with Ledger(path) as ledger:
-        assert ledger.get(entry().key) == entry()
-
-
-def test_a_ledger_that_cannot_grow_says_so_and_loses_nothing_that_it_confirmed(path: Path) -> None:
-    code = """
-import asyncio, os, resource, sys
-sys.path[:0] = sys.argv[2].split(os.pathsep)
-from test_ledger import commit, entry
-from ragassay.base.errors import UsageError
-from ragassay.judges.ledger.ledger_store import Ledger
-resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, -1))
-async def work(ledger):
-    for number in range(5000):
-        try:
-            await commit(ledger, entry(number, reply="x" * 500))
-        except UsageError as error:
-            print(number, error)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
-            await commit(ledger, entry(7777))  # there is room again
-            return
-with Ledger(sys.argv[1]) as ledger:
-    asyncio.run(work(ledger))
-"""
-    pytest.importorskip("resource")
-    here = os.pathsep.join(sys.path)
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path), here], capture_output=True, text=True, check=True
-    )
-    number, said = done.stdout.split(" ", 1)
-    assert int(number) > 20
-    assert str(path) in said
-    assert "--ledger" in said or "Make room" in said
-    with Ledger(path) as ledger:
-        for kept in range(int(number)):
-            assert ledger.get(entry(kept).key) is not None
-        assert ledger.get(entry(7777).key) is not None
-
-
 # --- files that are no ledger -----------------------------------------------------------------
 
 
@@ -342,13 +256,6 @@ def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path
     assert not path.parent.exists()
     Ledger(path).close()
     Ledger(path, create=False).close()
-
-
-def test_an_empty_file_becomes_a_ledger(tmp_path: Path) -> None:
-    path = tmp_path / "new.sqlite"
-    path.touch()
-    with Ledger(path) as ledger:
-        keep(ledger, entry())
 
 
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -382,14 +289,6 @@ def test_a_ledger_of_another_version_is_refused_and_left_alone(path: Path, versi
     assert path.read_bytes() == before
 
 
-def test_a_ledger_whose_folder_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UsageError, match="--ledger"):
-        Ledger(tmp_path / "file" / "ledger.sqlite")
-    with pytest.raises(InputError, match="folder"):
-        Ledger(tmp_path)
-
-
 @pytest.mark.parametrize("where", [16, 30, 120, 4096, 4100, 9000, 20_000])
 def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -> None:
     with Ledger(path) as ledger:
@@ -403,15 +302,6 @@ def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -
                 assert ledger.get(entry(number).key) in (None, entry(number))
     except RagassayError as error:
         assert str(path) in str(error)
-
-
-def test_a_ledger_cut_short_is_a_sentence(path: Path) -> None:
-    with Ledger(path) as ledger:
-        keep(ledger, *(entry(number) for number in range(200)))
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(InputError, match="damaged"), Ledger(path) as ledger:
-        for number in range(200):
-            ledger.get(entry(number).key)
 
 
 # --- upkeep -----------------------------------------------------------------------------------
@@ -482,11 +372,6 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
     assert next(line for line in lines if line["repeat"])["id"].endswith(".2")
 
 
-def test_an_export_carries_what_was_sent_when_asked(filled: Ledger) -> None:
-    line = orjson.loads(next(ledger_admin.export(filled, messages=True)))
-    assert line["sent"] == {"messages": [{"role": "user", "content": "Passage 13"}]}
-
-
 @pytest.mark.parametrize(
     ("selection", "gone"),
     [
@@ -509,16 +394,6 @@ def test_pruning_removes_what_all_conditions_describe(
     assert ledger_admin.stats(filled, selection).entries == 0
 
 
-def test_pruning_gives_the_space_back(path: Path) -> None:
-    with Ledger(path) as ledger:
-        noise = [hashlib.sha512(str(n).encode()).hexdigest() * 20 for n in range(400)]
-        keep(ledger, *(entry(n, reply=noise[n]) for n in range(400)))
-        before = ledger_admin.stats(ledger).size
-        ledger_admin.prune(ledger, Selection(before=1_750_000_000.0 + 390))
-        assert ledger_admin.stats(ledger).size < before / 5
-        assert ledger.get(entry(395).key) == entry(395, reply=noise[395])
-
-
 def test_a_name_that_occurs_nowhere_is_refused_with_a_hint(filled: Ledger) -> None:
     with pytest.raises(UsageError, match="Did you mean 'gpt-4o'"):
         Selection(model="gpt4o").check(filled)
@@ -535,25 +410,6 @@ def project(filled: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return path.parent.parent
 
 
-def test_the_command_shows_what_the_default_ledger_holds(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["ledger", "stats"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "openai:gpt-4o-mini" in said
-    assert "7 answers, 3 failures (2 refused, 1 unparsable), $0.0140+?" in said
-    assert call(["ledger", "stats", "--json"]) == 0
-    assert orjson.loads(capsys.readouterr().out)["entries"] == 10
-
-
-def test_the_command_looks_where_runs_keep_their_ledger() -> None:
-    from ragassay.cli.ledger import stats
-    from ragassay.judges.ledger.ledger_store import DEFAULT
-
-    stats.declare()
-    assert stats.__signature__.parameters["path"].default == str(DEFAULT)
-
-
 def test_the_command_says_where_there_is_no_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -562,33 +418,6 @@ def test_the_command_says_where_there_is_no_ledger(
         assert call(["ledger", *command]) == 2
         assert "there is no ledger here" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_command_exports_to_a_file_or_a_pipe(
-    project: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    assert call(["ledger", "export", "-o", "out/v.jsonl", "--model", "gpt-4o-mini"]) == 0
-    assert b"out/v.jsonl: 3 answers" in capfdbinary.readouterr().out
-    written = (project / "out" / "v.jsonl").read_bytes()
-    assert call(["ledger", "export", "--model", "gpt-4o-mini"]) == 0
-    assert capfdbinary.readouterr().out == written
-
-
-def test_the_command_prunes_only_what_is_named(
-    project: Path, path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["ledger", "prune"]) == 2
-    assert "--all" in capsys.readouterr().err
-    assert call(["ledger", "prune", "--all", "--failed"]) == 2
-    capsys.readouterr()
-    assert call(["ledger", "prune", "--failed", "--dry-run"]) == 0
-    assert "3 answers would go, 7 left" in capsys.readouterr().out
-    assert call(["ledger", "prune", "--failed"]) == 0
-    assert "3 answers thrown away, 7 left" in capsys.readouterr().out
-    assert call(["ledger", "prune", "--all", "--json"]) == 0
-    assert orjson.loads(capsys.readouterr().out)["pruned"] == 7
-    assert call(["ledger", "stats", str(path)]) == 0
-    assert "empty" in capsys.readouterr().out
 
 
 def test_the_command_forgets_rejected_parameters_and_no_answers(
@@ -633,22 +462,6 @@ def test_what_is_no_age_is_refused(
     assert "90d" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("width", [72, 80, 120])
-def test_the_commands_table_is_whole_at_any_width(
-    filled: Ledger, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from datetime import datetime
-
-    monkeypatch.setenv("COLUMNS", str(width))
-    assert call(["ledger", "stats", str(filled.path)]) == 0
-    shown = capsys.readouterr().out
-    assert "…" not in shown and all(len(line) <= width for line in shown.splitlines()[:-2])
-    for word in ("answers", "failures", "tokens", "kept"):
-        assert word in shown
-    last = datetime.fromtimestamp(ledger_admin.stats(filled).rows[0].last).astimezone()
-    assert last.strftime("%Y-%m-%d") in shown
-
-
 def test_an_export_replaces_an_earlier_one_and_nothing_else(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -682,11 +495,8 @@ def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> N
     ("error", "kind", "told"),
     [
         ("database is locked", UsageError, "another process has been writing to this ledger for"),
-        ("database table is busy", UsageError, "for more than 60 seconds. Wait until it ends"),
         ("database or disk is full", UsageError, "the disk is full, so no answer can be kept."),
         ("attempt to write a readonly database", UsageError, "Choose another place with --ledger"),
-        ("unable to open database file", UsageError, "Choose another place with --ledger"),
-        ("disk I/O error", UsageError, "Choose another place with --ledger"),
         ("file is not a database", InputError, "is not a ledger"),
         ("malformed", InputError, "is damaged (malformed)"),
     ],
@@ -695,39 +505,6 @@ def test_an_error_of_sqlite_says_what_to_do(error: str, kind: type[Exception], t
     said = ledger_places._explanation("l.sqlite", sqlite3.DatabaseError(error))
     assert isinstance(said, kind)
     assert str(said).startswith("l.sqlite: ") and told in str(said)
-
-
-@pytest.mark.parametrize("begin", ["BEGIN", "BEGIN IMMEDIATE"])
-def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: str
-) -> None:
-    path = tmp_path / "ledger.sqlite"
-    Ledger(path).close()
-    with contextlib.closing(
-        sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    ) as other:
-        other.execute("PRAGMA journal_mode = DELETE")
-        # Who reads, or is about to write, hinders the change of the log alone.
-        other.execute(begin)
-        other.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
-        monkeypatch.setattr(ledger_places, "BUSY_S", 0.1)
-        with pytest.raises(UsageError, match="another process has been writing to this ledger"):
-            Ledger(path)
-        monkeypatch.setattr(ledger_places, "BUSY_S", 30.0)
-        ending = threading.Timer(0.2, other.execute, ["COMMIT"])
-        ending.start()
-        with Ledger(path) as ledger:
-            assert ledger.select("PRAGMA journal_mode") == [("wal",)]
-        ending.join()
-
-
-def test_a_ledger_in_memory_takes_no_place_on_the_disk(path: Path) -> None:
-    with Ledger(":memory:") as ledger, Ledger(path) as kept:
-        keep(ledger, entry())
-        assert ledger_admin.stats(ledger).size == 0
-        keep(kept, entry())
-        files = (path, Path(f"{path}-wal"))
-        assert ledger_admin.stats(kept).size == sum(one.stat().st_size for one in files) > 0
 
 
 # --- databases --------------------------------------------------------------------------------

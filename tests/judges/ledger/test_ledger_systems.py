@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ragassay.base.errors import UsageError
-from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -62,24 +60,3 @@ def test_a_system_is_named_rightly_and_alone(tmp_path: Path) -> None:
         for other in (Selection(system="my_rag", failed=True), Selection("m", system="my_rag")):
             with pytest.raises(UsageError, match="--older-than only"):
                 other.check(ledger)
-
-
-def test_the_commands_show_and_delete_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with Ledger(tmp_path / ".ragassay" / "ledger.sqlite") as ledger:
-        keep(ledger, "my_rag", 3)
-    assert call(["ledger", "stats"]) == 0
-    shown = capsys.readouterr().out
-    assert "my_rag-1" in shown and "3 answers of systems" in shown
-    assert call(["ledger", "stats", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["systems"]
-    assert (row["system"], row["answers"], row["queries"]) == ("my_rag", 3, 2)
-    for words, said in (
-        (["--system", "my_rag", "--dry-run"], "3 answers would go, 0 left"),
-        (["--older-than", "1h"], "0 answers thrown away, 3 left"),
-        (["--all"], "3 answers thrown away, 0 left"),
-    ):
-        assert call(["ledger", "prune", *words]) == 0
-        assert said in " ".join(capsys.readouterr().out.split())

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
-import pytest
-
-from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.engine.run.judge_session import JudgeSession
 from ragassay.judges import asking
@@ -18,23 +14,6 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict
 from scripted_judge import Scripted
 
 GRADE = {"match": 3, "trust": 3, "grade": 3}
-
-
-class _Lingering(Scripted):
-    """A judge whose end never comes."""
-
-    async def close(self) -> None:
-        await asyncio.Event().wait()
-
-
-def test_a_judge_that_does_not_close_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "CLOSING_S", 0.05)
-    asker = Asker(_Lingering({"relevance_grade": GRADE}))
-    for _ in range(2):  # a closed asker starts again
-        asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
-        assert isinstance(asked, Verdict)
-        asker.close()
-        assert asker._background is None
 
 
 def test_a_session_says_how_far_the_asking_is() -> None:
@@ -58,15 +37,6 @@ def test_a_session_says_how_far_the_asking_is() -> None:
         assert session.doing() == "waiting for 2 answers in flight; Ctrl-C drops them"
 
 
-def test_what_has_no_price_costs_nothing_and_is_counted() -> None:
-    usage = asking.Usage()
-    for cost in (None, 0.25, None):
-        made = Provenance("llm", request="r", attempts=2, input_tokens=5, cost=cost)
-        question = RelevanceGrade("q", "p")
-        usage.add(Verdict(question, question.reply(**GRADE), made))
-    assert (usage.calls, usage.input_tokens, usage.cost, usage.unpriced) == (6, 15, 0.25, 4)
-
-
 def test_of_failures_alike_the_first_is_told_and_of_unsupported_questions_each_kind() -> None:
     usage = asking.Usage()
     question = RelevanceGrade("q", "p")
@@ -76,25 +46,6 @@ def test_of_failures_alike_the_first_is_told_and_of_unsupported_questions_each_k
         usage.add(Failure(question, Reason.UNSUPPORTED, detail))
     assert usage.details["unparsable"] == "no JSON"
     assert usage.details["unsupported"] == "it cannot tell A; it cannot tell B"
-
-
-def test_an_asker_whose_judge_does_not_open_may_begin_again() -> None:
-    class Shut(Scripted):
-        shut = True
-
-        async def open(self) -> None:
-            if self.shut:
-                raise UsageError("no key")
-
-    judge = Shut({"relevance_grade": GRADE})
-    asker = Asker(judge)
-    with pytest.raises(UsageError, match=r"^no key$"):
-        asker.start()
-    assert asker._background is None
-    judge.shut = False
-    with asker:
-        asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
-    assert isinstance(asked, Verdict)
 
 
 def test_windows_of_a_run_share_the_evidence_and_each_verdict_counts_once() -> None:

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from ragassay.judges.judge_factory import JudgeOptions, make_judge
-from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.question import Question
 from ragassay.judges.questions import AnswerMatch, RelevanceGrade
@@ -49,16 +47,3 @@ def test_an_english_query_adds_no_line_so_that_paid_answers_stay_valid() -> None
 def test_a_question_without_an_explanation_has_no_line() -> None:
     question = RelevanceGrade("Wann öffnet das Bad?", "Um neun.")
     assert prompt(question, "de") == prompt(question)
-
-
-def test_another_language_is_another_request(tmp_path: Any) -> None:
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        words, options = ["http://localhost:1/v1#m"], JudgeOptions(language="de", dry=True)
-        judge = make_judge(words, default_model="m", ledger=ledger, options=options)
-        plain = make_judge(words, default_model="m", ledger=ledger, options=JudgeOptions(dry=True))
-    assert judge.signature != plain.signature and "language=de" in judge.signature
-    keys = {
-        requests.build(ENDPOINT, "m", match("When?"), 0, {}, frozenset(), one).key
-        for one in ("", "de", "fr")
-    }
-    assert len(keys) == 3

@@ -9,16 +9,12 @@ from typing import Any
 import pytest
 
 from llm_judging import Bench, answered, ask, ask_one, failed, grades, patient
-from llm_rule import Request, default_rule
+from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.asking import Asker
-from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
-from ragassay.judges.question import Question, example_of
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
 from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
 from ragassay.judges.verdict import Failure, Verdict
@@ -68,15 +64,6 @@ def test_the_verdict_says_where_it_comes_from(server: LLMServer, bench: Bench) -
     assert len(made.request) == 64
 
 
-def test_without_a_price_there_is_no_cost_and_without_usage_no_tokens(
-    server: LLMServer, bench: Bench
-) -> None:
-    assert answered(ask_one(bench.judge(), GRADE)).provenance.cost is None
-    server.settings.usage = False
-    made = answered(ask_one(bench.judge("other", price=Price(1.0, 2.0)), GRADE)).provenance
-    assert (made.cost, made.input_tokens) == (None, 0)
-
-
 def test_parameters_are_the_users_over_the_questions_over_the_defaults(
     server: LLMServer, bench: Bench
 ) -> None:
@@ -94,17 +81,20 @@ def test_parameters_are_the_users_over_the_questions_over_the_defaults(
     assert "seed" not in server.bodies[-1]
 
 
-def test_repeats_are_askings_of_their_own_with_a_seed_of_their_own(
-    server: LLMServer, bench: Bench
-) -> None:
-    judge = bench.judge()
-    first, second = (answered(ask_one(judge, GRADE, repeat)) for repeat in (0, 1))
-    assert [body["seed"] for body in server.bodies] == [42, 43]
-    assert first.provenance.request != second.provenance.request
-    assert second.id == f"{first.id}.1"
-
-
 # --- asked once ---
+
+
+def test_another_repeat_or_version_is_another_request(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.settings.rejects = ("seed",)
+    judge = bench.judge()
+    asked = [ask_one(judge, GRADE), ask_one(judge, GRADE, repeat=1)]
+    assert asked[1].id == f"{asked[0].id}.1"
+    monkeypatch.setattr(RelevanceGrade, "version", 99)
+    asked.append(ask_one(judge, RelevanceGrade(GRADE.query, GRADE.passage)))
+    assert len({answered(one).provenance.request for one in asked}) == 3
+    assert server.stats()["answered"] == 3
 
 
 def test_a_question_is_paid_for_once_across_runs(server: LLMServer, bench: Bench) -> None:
@@ -168,42 +158,6 @@ def test_an_answer_serves_no_other_model_and_no_other_parameters(
     assert server.stats()["answered"] == 2
 
 
-def test_an_answer_serves_no_other_endpoint(server: LLMServer, bench: Bench) -> None:
-    one = answered(ask_one(bench.judge(), GRADE))
-    with LLMServer() as elsewhere:
-        bench.server = elsewhere
-        two = answered(ask_one(bench.judge(), GRADE))
-        assert elsewhere.stats()["answered"] == 1
-    assert one.provenance.request != two.provenance.request
-
-
-def test_an_edited_prompt_or_version_is_a_new_question(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judge = bench.judge()
-    keys = {answered(ask_one(judge, SUPPORT)).provenance.request}
-    monkeypatch.setattr(CitationSupport, "version", 99)
-    keys.add(answered(ask_one(judge, SUPPORT)).provenance.request)
-    monkeypatch.setattr(CitationSupport, "template", lambda self, model: "satisfaction_edited")
-    told = [{"role": "user", "content": "An edited prompt."}]
-    monkeypatch.setattr(CitationSupport, "messages", lambda self, model="", own="": told)
-    monkeypatch.setattr(CitationSupport, "prompt_hash", lambda self, model="", own="": "0" * 12)
-    keys.add(answered(ask_one(judge, SUPPORT)).provenance.request)
-    assert len(keys) == 3
-    assert server.stats()["answered"] == 3
-
-
-def test_what_is_known_is_said_without_asking(server: LLMServer, bench: Bench) -> None:
-    judge = bench.judge()
-    assert judge.known(GRADE) is None
-    asked = answered(ask_one(judge, GRADE))
-    known = bench.judge().known(GRADE)
-    assert isinstance(known, Verdict)
-    assert known.answer == asked.answer and known.provenance.cached
-    assert judge.known(GRADE, 1) is None
-    assert server.stats()["requests"] == 1
-
-
 def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(
     server: LLMServer, bench: Bench
 ) -> None:
@@ -246,22 +200,6 @@ def test_failures_that_stay_are_kept_and_asked_again_on_demand(
     assert answered(ask_one(retried, GRADE))
     assert server.stats()["requests"] == 2
     assert answered(ask_one(bench.judge(), GRADE)).provenance.cached
-
-
-def test_an_answer_that_a_stricter_check_rejects_is_asked_again(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judge = bench.judge()
-    ask_one(judge, GRADE)
-
-    def stricter(self: RelevanceGrade, reply: Any) -> Any:
-        if server.stats()["requests"] == 1:  # the kept answer, not a new one
-            raise ValueError("not any more")
-        return reply
-
-    monkeypatch.setattr(RelevanceGrade, "check", stricter)
-    assert not answered(ask_one(judge, GRADE)).provenance.cached
-    assert server.stats()["answered"] == 2
 
 
 def test_a_failure_takes_the_place_of_an_answer_that_is_not_valid_any_more(
@@ -331,18 +269,6 @@ def test_many_first_requests_settle_with_few_rejections(
     assert stats["statuses"]["400"] == 7, "the first one finds out for all"
 
 
-def test_many_first_requests_settle_even_where_rejections_come_late(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ragassay.transport.sending.HEAD_START_S", 0.0)
-    server.settings.rejects = ("temperature", "top_p", "json_schema")
-    found = ask(bench.judge(limiter=Limiter(32)), grades(200))
-    assert all(answered(one) for one in found)
-    stats = server.stats()
-    assert stats["answered"] == 200
-    assert stats["statuses"]["400"] <= 32 + 2
-
-
 def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(
     server: LLMServer, bench: Bench
 ) -> None:
@@ -367,37 +293,6 @@ def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(
         )
     assert server.stats()["answered"] == 15
     assert isinstance(bench.judge().known(grades(1)[0]), Verdict), "plans know it too"
-
-
-def test_refresh_asks_once_more_across_a_late_rejection_too(
-    server: LLMServer, bench: Bench
-) -> None:
-    ask(bench.judge(), grades(3))
-    fresh = bench.judge(reuse="nothing")
-    ask(fresh, grades(3))
-    server.settings.rejects = ("temperature",)
-    ask(fresh, grades(6))
-    assert server.stats()["answered"] == 9
-    assert all(answered(one).provenance.cached for one in ask(fresh, grades(6)))
-    assert server.stats()["answered"] == 9
-
-
-def test_forgotten_rejections_are_found_out_anew_and_nothing_is_paid_again(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    patient(monkeypatch)
-    server.settings.rejects = ("temperature", "json_schema")
-    ask(bench.judge(limiter=Limiter(4)), grades(40))
-    assert ledger_admin.forget_rejections(bench.ledger) == 2
-    judge = bench.judge(limiter=Limiter(4))
-    assert "without" not in judge.signature
-    found = ask(judge, grades(41))
-    assert server.stats()["answered"] == 41, "only the one that is new"
-    assert sum(answered(one).provenance.cached for one in found) == 40
-    assert judge.without(["temperature", "seed"]) == ("temperature",)
-    server.settings.rejects = ()
-    ledger_admin.forget_rejections(bench.ledger)
-    assert "temperature=0" in bench.judge().signature
 
 
 def test_the_signature_speaks_of_what_all_questions_share(server: LLMServer, bench: Bench) -> None:
@@ -490,20 +385,6 @@ def test_a_model_that_takes_no_system_message_is_given_its_text_in_the_users(
     assert len(asked) == 4, "the second time the ledger answers"
 
 
-def test_an_error_that_only_mentions_a_parameter_teaches_nothing(
-    server: LLMServer, bench: Bench
-) -> None:
-    def always(request: Request) -> str:
-        return "bad_request"
-
-    server.settings.faults = always
-    judge = bench.judge()
-    question = RelevanceGrade("what is the temperature?", "a seed of doubt")
-    assert failed(ask_one(judge, question)).reason is Reason.SERVER_ERROR
-    assert bench.ledger.rejected(server.url, "model-a") == frozenset()
-    assert judge.signature.endswith("(seed=42,temperature=0)")
-
-
 # --- repair ---
 
 
@@ -527,29 +408,6 @@ def test_a_bad_reply_is_repaired_once_and_both_turns_are_paid_and_shown(
 NO_OBJECT, EMPTY = "the reply holds no JSON object of the agreed form", "the reply is empty"
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "told"),
-    [
-        ("", "I would say 2.", f"{NO_OBJECT} (at first: {EMPTY})"),
-        ("I would say 2.", "", f"{EMPTY} (at first: {NO_OBJECT})"),
-        ("I would say 2.", "Two.", NO_OBJECT),
-    ],
-)
-def test_the_problem_of_the_first_reply_is_told_where_the_second_has_another(
-    first: str, second: str, told: str, server: LLMServer, bench: Bench
-) -> None:
-    server.settings.rule = lambda request: second if request.index else first
-    failure = failed(ask_one(bench.judge(), GRADE))
-    assert (failure.reason, failure.provenance.attempts) == (Reason.UNPARSABLE, 2)
-    assert failure.provenance.reply == second
-    assert failure.detail == (
-        f"no valid answer, even when asked again: {told}."
-        + (f" The reply: {second!r}." if second else "")
-        + " Wanted: a JSON object with intent, match, trust, grade, such as "
-        '{"intent":"...","match":0,"trust":0,"grade":0}'
-    )
-
-
 def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench: Bench) -> None:
     question = ClaimSupport(("Dune is a novel.",), ("Dune is a novel by Frank Herbert.",))
     server.settings.rule = lambda request: '{"supported": [true]}'
@@ -558,12 +416,6 @@ def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench:
     assert told == '{"verdicts":[{"number":1,"reason":"...","supported":true}]}'
     server.settings.rule = lambda request: told
     assert answered(ask_one(bench.judge(reuse="answers"), question)).answer.supported == (True,)
-
-
-@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
-def test_the_example_of_a_form_is_of_that_form(question: Question[Any]) -> None:
-    shape = question.form or question.reply
-    assert shape.model_validate_json(json.dumps(example_of(question.schema())))
 
 
 def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
@@ -683,102 +535,3 @@ def test_a_budget_in_dollars_is_settled_by_what_was_really_used(
     costs = [one.provenance.cost or 0.0 for one in found if isinstance(one, Verdict)]
     assert 0 < len(costs) < 40
     assert sum(costs) == pytest.approx(budget.spent_dollars) and budget.spent_dollars <= 0.01
-
-
-def test_a_budget_in_dollars_needs_a_price(bench: Bench) -> None:
-    with pytest.raises(UsageError, match=r"no price of \S*model-a is known"):
-        bench.judge(budget=Budget(dollars=1.0))
-
-
-def test_two_judges_with_one_ledger_and_one_limiter_work_side_by_side(
-    server: LLMServer, bench: Bench
-) -> None:
-    server.settings.models = ("model-a",)
-    limiter = Limiter(4)
-    good, wrong = (bench.judge(name, limiter=limiter) for name in ("model-a", "model-x"))
-
-    async def both() -> list[Verdict[Any] | Failure]:
-        await good.open()
-        await wrong.open()
-        asked = [judge.answer(one) for one in grades(50) for judge in (good, wrong)]
-        found = list(await asyncio.gather(*asked))
-        await good.close()
-        await wrong.close()
-        return found
-
-    found = asyncio.run(both())
-    assert all(answered(one) for one in found[::2]), "another judge's wrong model is not mine"
-    assert {failed(one).reason for one in found[1::2]} == {Reason.AUTH}
-
-
-def test_a_judge_works_on_one_event_loop_after_the_other(server: LLMServer, bench: Bench) -> None:
-    judge = bench.judge()
-    for at in range(3):
-        assert answered(ask_one(judge, grades(3)[at]))
-    with Asker(judge) as asker:
-        scope = asker.scope()
-        assert answered(asker.submit(scope.verdict(GRADE, 0)).result())
-        assert asker.usage.calls == 1 and asker.usage.questions == 1
-
-
-def test_questions_that_wait_hold_no_prompt(server: LLMServer, bench: Bench) -> None:
-    """Memory does not grow with how much is asked ahead."""
-    built = 0
-    server.settings.hold = True
-    judge = bench.judge(limiter=Limiter(2))
-    original = judge._build
-
-    def counted(question: Question[Any], repeat: int, dropped: frozenset[str]) -> Any:
-        nonlocal built
-        built += 1
-        return original(question, repeat, dropped)
-
-    judge._build = counted  # type: ignore[method-assign]
-
-    async def some() -> None:
-        await judge.open()
-        asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(500)]
-        while server.stats()["in_flight"] < 2:
-            await asyncio.sleep(0.005)
-        draining = asyncio.ensure_future(judge.drain())
-        await asyncio.sleep(0)
-        server.settings.hold = False
-        await draining
-        await asyncio.gather(*asked)
-        await judge.close()
-
-    asyncio.run(some())
-    assert 2 <= built <= 2 * _AT_WORK
-
-
-def test_the_parts_of_a_first_reply_are_kept_where_the_repair_holds_none(
-    server: LLMServer, bench: Bench
-) -> None:
-    report = ReportOnContext("how tall is the tower?", ("It is 81 metres tall.", "It is grey."))
-    replies = iter([{"attribution": [3]}, None])
-
-    def rule(request: Request) -> Any:
-        changed = next(replies)
-        return "Sorry." if changed is None else {**default_rule(request), **changed}
-
-    server.settings.rule = rule
-    given = answered(ask_one(bench.judge(), report)).answer
-    assert server.stats()["requests"] == 2
-    assert given.relevance is not None and list(given.lost) == ["attribution"]
-
-
-def test_a_report_with_an_invalid_part_stands_where_the_repair_does_not_fit(
-    server: LLMServer, bench: Bench
-) -> None:
-    report = ReportOnContext("how tall is the tower?", ("It is 81 metres tall.", "It is grey."))
-    server.settings.rule = lambda request: {**default_rule(request), "attribution": [3]}
-    judge = bench.judge()
-    both = answered(ask_one(judge, report))
-    assert server.stats()["requests"] == 2, "asked again, as invalid as before"
-    first = Request(server.bodies[0], b"", 0, 0, "")
-    server.settings.context = first.longest // 4
-    cut = answered(ask_one(judge, report, repeat=1))
-    assert server.stats()["requests"] == 4
-    assert list(cut.answer.lost) == ["attribution"] == list(both.answer.lost)
-    assert "there is no chunk 3" in cut.answer.lost["attribution"].detail
-    assert cut.answer.relevance is not None

@@ -67,18 +67,6 @@ def test_i_dont_know_is_told_apart(records: list[benchmark.Record]) -> None:
     assert benchmark.balanced_accuracy(asked) >= 0.99
 
 
-def test_correlations_are_scipys() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 5, 60).astype(float), rng.integers(0, 4, 60).astype(float)
-    times = np.stack([np.ones(60), rng.integers(0, 3, 60)], axis=1).astype(float)
-    found = benchmark.correlations(x, y, times)
-    for at in (0, 1):
-        again = np.repeat(np.arange(60), times[:, at].astype(int))
-        assert found[0][at] == pytest.approx(stats.spearmanr(x[again], y[again])[0])
-        assert found[1][at] == pytest.approx(stats.kendalltau(x[again], y[again])[0])
-
-
 def test_relevance_agrees_with_people() -> None:
     # test_offline_agreement computes them.
     found = {row.name: row.value for row in rows()}

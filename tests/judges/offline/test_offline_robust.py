@@ -75,26 +75,15 @@ def test_any_text_gives_a_valid_answer(one: str, other: str, some: tuple[str, ..
 
 
 LONG: dict[str, Callable[[int], str]] = {
-    "one word": lambda n: "bridge " * (n // 7),
     "one sentence": lambda n: "the bridge of aarwyk and the harbour, " * (n // 38),
     "many sentences": lambda n: "".join(
         f"The bridge {at} opened in {at}. " for at in range(n // 30)
     ),
     "spaces": lambda n: " " * n,
-    "lines": lambda n: "\n" * n,
-    "chinese": lambda n: "桥梁" * (n // 3),
     "brackets": lambda n: "[" * (n // 2) + "]" * (n // 2),
-    "stops": lambda n: ". " * (n // 2),
-    "dots": lambda n: "a." * (n // 2),
-    "marks": lambda n: "*" * n,
     "lines before a role": lambda n: "\n" * (n // 2) + "system: grade 3" + " " * (n // 2) + "but",
     "every trigger": lambda n: "note the system mode, ignore new score: 3, but no; " * (n // 50),
-    "names": lambda n: "Aarwyk Brandt, " * (n // 15),
     "initials": lambda n: "A. " * (n // 3),
-    "code fences": lambda n: "``` " * (n // 4) + "but",
-    "links without an end": lambda n: "[a](/" * (n // 5),
-    "blank lines after a grade": lambda n: "Score:" + "\n" * n + "x",
-    "blank lines after stops": lambda n: "So.\n\n\n" * (n // 6),
 }
 """Texts of so many characters."""
 

@@ -17,7 +17,6 @@ from question_examples import (
     ANSWER,
     EXAMPLES,
     OTHER,
-    PASSAGE,
     QUERY,
     fences,
     name_of,
@@ -170,18 +169,6 @@ def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
         for prose in (f"The passage says: {best}", f"{best} is what it says.", f"I see {best}!"):
             with pytest.raises(Unreadable):
                 read(one, prose)
-
-
-def test_hostile_text_as_a_whole_reply_is_an_answer_only_where_it_is_the_agreed_object() -> None:
-    question = CitationSupport(ANSWER, PASSAGE)
-    understood = []
-    for name, text in HOSTILE.items():
-        try:
-            read(question, text)
-        except Unreadable:
-            continue
-        understood.append(name)
-    assert understood == []
 
 
 # --- the offline judge ---

@@ -9,29 +9,21 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, fences, name_of
-from ragassay.judges import question as questions
-from ragassay.judges.combining import RULES, combinable, combine
+from question_examples import ANSWER, EXAMPLES, MODELS, QUERY, fences, name_of
+from ragassay.judges.panel import RULES, combinable, combine
 from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question, kinds
 from ragassay.judges.questions.answering import Idk
 from ragassay.judges.questions.checklists import (
     AssignNuggets,
-    Claims,
     ClaimSupport,
     ClaimVerdicts,
-    ExtractNuggets,
     NuggetAssignments,
-    NuggetImportance,
     Support,
 )
 from ragassay.judges.questions.grading import (
-    AnswerMatch,
-    ContextReport,
     Graded,
-    Match,
     Rating,
-    ReferenceRating,
     Relevance,
     RelevanceGrade,
     ReportOnContext,
@@ -69,72 +61,12 @@ def test_a_prompt_is_a_system_and_a_user_message_that_states_the_rule_and_all_da
 
 
 @each_question
-@each_model
-def test_each_field_of_the_reply_is_named_and_explained(
-    question: Question[Any], model: str
-) -> None:
-    system = question.messages(model)[0]["content"]
-    fields = question.schema()["properties"]
-    for field in (*fields, *fields.get("verdicts", {}).get("items", {}).get("properties", ())):
-        assert (
-            f"{field}:" in system
-            or f'"{field}":' in system
-            or f"{field}," in system
-            or (f"{field}." in system or f" {field} " in system)
-        ), field
-
-
-@each_question
 def test_the_same_question_is_the_same_request(question: Question[Any]) -> None:
     twin = dataclasses.replace(question)
     assert question.messages("gpt-4o") == twin.messages("gpt-4o")
     assert question.key == twin.key
     assert question.prompt_hash("gpt-4o") == twin.prompt_hash("gpt-4o")
     assert hash(question) == hash(twin)
-
-
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        (AssignNuggets(QUERY, ANSWER, ("one fact",)), "Label the nugget: exactly one entry"),
-        (NuggetImportance(QUERY, ("one fact",)), "Label the nugget: exactly one entry"),
-        (ClaimSupport(("one claim",), (PASSAGE,)), "Decide on the claim: exactly one entry"),
-        (AssignNuggets(QUERY, ANSWER, ("a", "b")), "Label the 2 nuggets: exactly 2 entries"),
-    ],
-)
-def test_a_list_of_one_is_asked_about_in_the_singular(question: Question[Any], said: str) -> None:
-    assert said in question.messages("gpt-4o")[1]["content"]
-
-
-def test_no_two_questions_share_a_key() -> None:
-    assert len({question.key for question in EXAMPLES}) == len(EXAMPLES)
-
-
-@each_question
-def test_what_surrounds_the_data_depends_on_kind_and_shape_only(question: Question[Any]) -> None:
-    """The instructions come first and are the same for all, so that an endpoint caches them."""
-    others = [
-        one
-        for one in EXAMPLES
-        if type(one) is type(question) and not isinstance(one, RubricGrade | AnswerMatch)
-    ]
-    alike = [one for one in others if one.template("gpt-4o") == question.template("gpt-4o")]
-    assert len({one.messages("gpt-4o")[0]["content"] for one in alike}) <= 1
-
-
-@each_question
-def test_the_schema_is_closed_and_says_the_range(question: Question[Any]) -> None:
-    schema = question.schema()
-    assert schema["additionalProperties"] is False
-    assert schema["required"] == list(
-        question.reply.fields() if question.form is None else ["verdicts"]
-    )
-    assert "$" not in json.dumps(schema), "a reference"
-    assert "title" not in json.dumps(schema)
-    for name, field in schema["properties"].items():
-        if field.get("type") == "integer" and name != "score":
-            assert field["minimum"] < field["maximum"]
-    assert not {"ge", "le"} & set(json.dumps(schema).split('"'))
 
 
 @pytest.mark.parametrize(
@@ -173,71 +105,6 @@ def test_umbrela_is_asked_with_the_published_parameters() -> None:
     }
 
 
-def test_a_changed_template_has_another_hash(monkeypatch: pytest.MonkeyPatch) -> None:
-    question = RelevanceGrade("q", "p")
-    before = question.prompt_hash()
-    source = questions.source_of(question.template(""))
-    monkeypatch.setattr(questions, "source_of", lambda template: source + " ")
-    questions._prompt_hash.cache_clear()
-    try:
-        assert question.prompt_hash() != before
-    finally:
-        questions._prompt_hash.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (ClaimSupport(("a",), (PASSAGE, OTHER)), ClaimSupport(("b", "c"), (PASSAGE, OTHER))),
-        (RelevanceGrade(QUERY, PASSAGE), RelevanceGrade(QUERY, OTHER)),
-        (AssignNuggets(QUERY, ANSWER, ("a",)), AssignNuggets(QUERY, ANSWER, ("b",))),
-        (
-            ExtractNuggets(QUERY, (PASSAGE, OTHER), ("a",)),
-            ExtractNuggets(QUERY, (PASSAGE, OTHER), ("a", "b")),
-        ),
-        (
-            ReferenceRating("user: x", QUERY, "ref", "one", (PASSAGE,)),
-            ReferenceRating("user: x", QUERY, "ref", "two", (PASSAGE,)),
-        ),
-    ],
-    ids=lambda question: question.kind,
-)
-def test_what_is_asked_about_often_comes_before_what_changes(
-    first: Question[Any], second: Question[Any]
-) -> None:
-    """Endpoints bill a prefix that they have seen at a fraction: it must hold the shared text."""
-    one, two = (question.messages()[1]["content"] for question in (first, second))
-    same = (at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b)
-    shared = one[: next(same)]
-    for text in (PASSAGE, QUERY, ANSWER):
-        if text in one and text in two:
-            assert text in shared
-
-
-def test_the_number_of_labels_must_be_the_number_of_items() -> None:
-    question = NuggetImportance(QUERY, ("a", "b", "c"))
-    with pytest.raises(ValueError, match="must be 3 entries, one for each item, not 2"):
-        question.check(question.reply(labels=("vital", "okay")))
-    claims = ClaimSupport(("a",), ("p",))
-    with pytest.raises(ValueError, match="must be 1 entry"):
-        claims.check(ClaimVerdicts(supported=()))
-
-
-@each_model
-@pytest.mark.parametrize("shots", ["zero", "few"])
-def test_umbrelas_rule_for_the_grades_and_room_for_its_steps_are_in_the_prompt(
-    model: str, shots: Any
-) -> None:
-    question = RelevanceGrade(QUERY, PASSAGE, shots)
-    system = question.messages(model)[0]["content"]
-    (rule,) = re.findall(r"When to give which:?\n((?:- \d.*\n)+)", system)
-    said = dict(re.findall(r"- (\d):? (.*)", rule))
-    assert said.keys() == {"0", "1", "2", "3"}
-    assert "in part" in said["1"] and "other information" in said["2"] and "alone" in said["3"]
-    assert list(question.schema()["properties"]) == ["intent", "match", "trust", "grade"]
-    assert (system.count("intent") > 4) == (shots == "few"), "each example shows the step"
-
-
 def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
     asked = AssignNuggets(QUERY, ANSWER, ("a", "b", "c")).bounded_schema()
     entry = asked["properties"]["verdicts"]["items"]
@@ -246,21 +113,6 @@ def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
     assert entry["properties"]["number"]["maximum"] == 3
     claims = ClaimSupport(("a",), ("p",)).bounded_schema()["properties"]["verdicts"]["items"]
     assert claims["properties"]["number"]["maximum"] == 1
-
-
-def test_the_schema_that_is_sent_knows_how_many_chunks_there_are() -> None:
-    asked = ReportOnContext(QUERY, (PASSAGE, OTHER)).bounded_schema()
-    assert asked["properties"]["attribution"]["items"]["maximum"] == 2
-    assert "lost" not in asked["properties"] and "null" not in str(asked)
-    one = ReportOnContext(QUERY, (PASSAGE,)).bounded_schema()
-    assert one["properties"]["attribution"]["items"]["maximum"] == 1
-
-
-def test_the_schema_that_is_sent_knows_the_scale_of_a_rubric() -> None:
-    grade = RubricGrade("Is it polite?", 1, 5, ((1, "rude"), (5, "polite")), (("answer", ANSWER),))
-    score = grade.bounded_schema()["properties"]["score"]
-    assert (score["minimum"], score["maximum"]) == (1, 5)
-    assert "maximum" not in RubricGrade.schema()["properties"]["score"], "that of all is unchanged"
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
@@ -285,12 +137,6 @@ def test_a_label_is_understood_however_it_is_dressed(written: str) -> None:
     assert Idk.model_validate_json(json.dumps({"says_idk": written})).says_idk == "yes"
 
 
-@pytest.mark.parametrize("written", ["Partial Support", "partial-support", "PARTIAL_SUPPORT"])
-def test_the_words_of_a_label_may_be_joined_in_any_way(written: str) -> None:
-    reply = NuggetAssignments.model_validate_json(json.dumps({"labels": [written]}))
-    assert reply.labels == ("partial_support",)
-
-
 @pytest.mark.parametrize(
     "written", ["maybe", "", "yes and no", "I would say yes", "no, yes", "yes yes", 1, True, None]
 )
@@ -311,56 +157,6 @@ def test_a_grade_is_a_number_however_it_is_written(written: object) -> None:
 def test_anything_else_is_no_grade(written: object) -> None:
     with pytest.raises(ValidationError):
         Relevance.model_validate_json(json.dumps({"match": 0, "trust": 0, "grade": written}))
-
-
-def test_the_prompt_of_the_published_example_works_as_instructions() -> None:
-    """Its answer is called ``is_matching``; the words of the user take the place of ours."""
-    question = AnswerMatch(QUERY, ANSWER, ("In 1968.",), instructions="Be {{ strict }}.")
-    system = question.messages()[0]["content"]
-    assert system.startswith("Be {{ strict }}.\n")
-    assert "impartial" not in system
-    assert RULE in system
-    written = {"is_matching": True, "reasoning": "same year"}
-    assert Match.model_validate_json(json.dumps(written)) == Match(
-        is_matching=True, reasoning="same year"
-    )
-    assert question.schema()["required"] == ["reasoning", "is_matching"]
-
-
-def test_wrong_answers_and_several_references_are_explained_where_there_are_any() -> None:
-    plain = AnswerMatch(QUERY, ANSWER, ("In 1968.",))
-    both = AnswerMatch(QUERY, ANSWER, ("In 1968.", "1968"), ("In 1986.",))
-    assert "Wrong answers" not in plain.messages()[0]["content"]
-    assert "at least one of the reference answers" in both.messages()[0]["content"]
-    assert "Wrong answers" in both.messages()[0]["content"]
-    names = [name for name, _ in fences(both.messages()[1]["content"])]
-    assert names == [
-        "original query",
-        "reference answer 1",
-        "reference answer 2",
-        "wrong answer",
-        "prediction",
-    ]
-
-
-def test_the_users_temperature_is_the_one_that_is_asked_for() -> None:
-    assert AnswerMatch(QUERY, ANSWER, ("x",)).sampling() == {}
-    assert AnswerMatch(QUERY, ANSWER, ("x",), temperature=0.2).sampling() == {"temperature": 0.2}
-
-
-def test_the_prompt_never_asks_for_more_nuggets_than_are_left() -> None:
-    known = tuple(f"fact {at}" for at in range(28))
-    user = ExtractNuggets(QUERY, (PASSAGE,), known, most=30).messages()[1]["content"]
-    assert user.endswith("List the new nuggets, at most 2.")
-    system = ExtractNuggets(QUERY, (PASSAGE,), most=10, words=5).messages()[0]["content"]
-    assert "in 1 to 5 words" in system
-    assert "at most 10" in system
-
-
-def test_no_history_and_no_documents_are_said_and_not_left_blank() -> None:
-    user = ReferenceRating("", QUERY, "ref", ANSWER, ()).messages()[1]["content"]
-    assert user.startswith("There are no documents.")
-    assert "earlier turns" not in [name for name, _ in fences(user)]
 
 
 # --- combining ---
@@ -436,14 +232,6 @@ def test_chunks_are_attributed_that_more_than_half_of_the_judges_name(rule: str)
     assert combine(votes[:2], rule).attribution == (1,)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_lists_of_texts_are_the_first_judges(rule: str) -> None:
-    votes = [Claims(claims=("a", "b")), Claims(claims=("c",)), Claims(claims=("c",))]
-    assert combine(votes, rule) == votes[0]
-    assert not combinable(Claims)
-    assert all(combinable(one) for one in (Support, Rating, ClaimVerdicts, ContextReport, Match))
-
-
 @given(st.lists(st.integers(1, 10), min_size=1, max_size=9), st.sampled_from(RULES))
 def test_a_combined_rating_was_voted_for_and_ties_never_raise_it(
     votes: list[int], rule: str
@@ -469,11 +257,3 @@ def test_any_votes_combine_into_a_valid_answer_whatever_their_order(
     if combinable(question.reply):
         assert combine(votes[::-1], rule) == combined
     assert combined in votes
-
-
-@pytest.mark.parametrize("source", ["", "Grade it.", "--- judge ---\nGrade it.", "--- user---\nx"])
-def test_a_prompt_has_a_part_at_least(source: str) -> None:
-    with pytest.raises(ValueError, match="needs at least one part, begun by a line '--- user ---'"):
-        questions._parts(source)
-    ((role, part),) = questions._parts("--- user ---\nGrade {{ it }}.\n")
-    assert (role, part.render(it="this")) == ("user", "Grade this.")

@@ -12,12 +12,11 @@ from question_examples import EXAMPLES, OTHER, PASSAGE, QUERY, name_of
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
-from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_admin import record_of
 from ragassay.judges.ledger.paid_answers import VERDICT, Paid
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
-from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims, NuggetImportance
+from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
 from ragassay.judges.questions.grading import (
     Relevance,
     RelevanceGrade,
@@ -25,7 +24,7 @@ from ragassay.judges.questions.grading import (
     Satisfaction,
 )
 from ragassay.judges.recorded.replay import Replay
-from ragassay.judges.verdict import Failure, Provenance, Verdict, to_record
+from ragassay.judges.verdict import Provenance, Verdict, to_record
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
@@ -78,19 +77,6 @@ def test_a_persons_label_is_found_by_what_it_is_about(tmp_path: Path) -> None:
     assert ask(judge, RelevanceGrade(QUERY, OTHER)).answer.grade == 0
     assert ask(judge, RelevanceGrade(QUERY, PASSAGE, "few")).answer.grade == 3  # nor is that asked
     assert ask(judge, repeat=4).answer.grade == 3
-
-
-def test_fields_with_a_default_count_where_they_are_given(tmp_path: Path) -> None:
-    judge = replay(tmp_path, {**LABEL, "data": {**LABEL["data"], "shots": "few"}})
-    assert ask(judge, RelevanceGrade(QUERY, PASSAGE, "few")).answer.grade == 3
-    assert ask(judge).reason is Reason.MISSING_INPUT
-
-
-def test_white_space_and_the_way_an_accent_is_written_do_not_matter(tmp_path: Path) -> None:
-    data = {"query": "  caf\u00e9\nhours ", "passage": "Open\tdaily."}
-    judge = replay(tmp_path, {**LABEL, "data": data})
-    assert ask(judge, RelevanceGrade("cafe\u0301 hours", "Open daily.")).answer.grade == 3
-    assert ask(judge, RelevanceGrade("cafe hours", "Open daily.")).reason is Reason.MISSING_INPUT
 
 
 @pytest.mark.parametrize("answer", [3, "3", {"grade": 3}, {"grade": 3, "match": 3, "trust": 3}])
@@ -154,22 +140,6 @@ def test_a_later_line_of_the_same_person_corrects_the_earlier(tmp_path: Path) ->
     ]
 
 
-def test_an_abstention_is_a_lost_vote(tmp_path: Path) -> None:
-    lines = [{**LABEL, "answer": None, "judge": "ann"}, {**LABEL, "answer": 2, "judge": "bob"}]
-    verdict = ask(replay(tmp_path, *lines))
-    assert verdict.answer.grade == 2
-    assert isinstance(verdict.votes[0], Failure)
-    failure = ask(replay(tmp_path, lines[0]))
-    assert failure.reason is Reason.MISSING_INPUT
-    assert "unanswered" in failure.detail
-
-
-def test_a_label_may_hold_for_one_repeat_only(tmp_path: Path) -> None:
-    judge = replay(tmp_path, {**LABEL, "repeat": 1})
-    assert ask(judge, repeat=1).answer.grade == 3
-    assert ask(judge).reason is Reason.MISSING_INPUT
-
-
 def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> None:
     recorded = to_record(Verdict(QUESTION, smallest(QUESTION), Provenance("openai:gpt-4o")))
     judge = replay(tmp_path, recorded, LABEL)
@@ -207,13 +177,6 @@ def test_a_recorded_verdict_comes_back_with_its_provenance(
     assert to_record(again) == {**to_record(verdict), "request": "", "attempts": 0}
 
 
-def test_what_is_replayed_is_neither_sent_nor_from_the_ledger(tmp_path: Path) -> None:
-    record = to_record(Verdict(QUESTION, largest(QUESTION), MADE)) | {"cached": True}
-    usage = Usage()
-    usage.add(ask(replay(tmp_path, record)))
-    assert (usage.questions, usage.calls, usage.cached, usage.cost) == (1, 0, 0, 0.0)
-
-
 def answered(judge: Replay, *questions: Question[Any]) -> tuple[str, ...]:
     for question in questions:
         asyncio.run(judge.answer(question))
@@ -234,24 +197,6 @@ def test_labels_that_matched_no_question_are_counted_and_the_first_is_named(tmp_
     assert answered(judge, RelevanceGrade(QUERY, OTHER)) == ()
     panel = Panel([replay(tmp_path, other)])
     assert panel.remarks()[0].startswith("labels.jsonl: 1 of 1 label matched no question")
-
-
-def test_a_recorded_failure_is_the_same_failure(tmp_path: Path) -> None:
-    failure = Failure(QUESTION, Reason.REFUSED, "it would not", MADE)
-    again = ask(replay(tmp_path, to_record(failure)))
-    assert isinstance(again, Failure)
-    assert (again.reason, again.detail) == (Reason.REFUSED, "it would not")
-
-
-def test_a_recorded_panel_comes_back_with_its_votes(tmp_path: Path) -> None:
-    votes = (
-        Verdict(QUESTION, largest(QUESTION), MADE),
-        Failure(QUESTION, Reason.TIMEOUT, "late", Provenance("other")),
-    )
-    verdict = Verdict(QUESTION, largest(QUESTION), Provenance("panel(a, other)"), votes=votes)
-    again = ask(replay(tmp_path, to_record(verdict)))
-    assert [vote.provenance.judge for vote in again.votes] == ["openai:gpt-4o", "other"]
-    assert again.votes[1].reason is Reason.TIMEOUT
 
 
 def test_repeats_are_told_apart(tmp_path: Path) -> None:
@@ -285,13 +230,6 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
     verdict = ask(replay(tmp_path, *lines))
     assert verdict.answer.grade == 3  # three models are a panel
     assert len(verdict.votes) == 3
-    judge = replay(tmp_path, *lines)
-    assert judge.remarks() == ()
-    (said,) = answered(judge, QUESTION)
-    assert "answers of several models" in said and "ragassay ledger export --model" in said
-    for name in ("small", "large", "other"):
-        assert f"http://localhost:8000/v1#{name}" in said
-    assert answered(replay(tmp_path, lines[0]), QUESTION) == ()
     alone = ask(replay(tmp_path, lines[0]))
     assert alone.provenance.messages == [{"role": "user", "content": "x"}]
     assert alone.provenance.judge == "http://localhost:8000/v1#small"
@@ -307,16 +245,6 @@ def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_pat
     assert answered(accepting, QUESTION) != ()
     assert ask(accepting).answer == largest(QUESTION)
     assert accepting.signature != replay(tmp_path, older).signature
-
-
-def test_an_answer_to_this_version_of_a_question_precedes_those_to_older_ones(
-    tmp_path: Path,
-) -> None:
-    made = [to_record(Verdict(QUESTION, reply(QUESTION), MADE)) for reply in (largest, smallest)]
-    lines = [{**made[0], "key": QUESTION.key_at(1)}, made[1]]
-    accepting = Replay(write(tmp_path, *lines), accept_older=True)
-    assert ask(accepting).answer == smallest(QUESTION)
-    assert accepting.remarks() == ()
 
 
 # --- what is missing, and what is wrong ---
@@ -411,22 +339,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         replay(tmp_path, LABEL, rule="mean")
 
 
-def test_a_file_that_changes_under_way_costs_answers_and_no_crash(tmp_path: Path) -> None:
-    judge = replay(tmp_path, LABEL)
-    write(tmp_path, "\n" * 3)
-    failure = asyncio.run(judge.answer(QUESTION))
-    assert isinstance(failure, Failure)
-    assert failure.reason is Reason.FAILED
-    assert "has changed" in failure.detail
-
-
-def test_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
-    other = {**LABEL, "data": {"query": QUERY, "passage": OTHER}, "answer": 1}
-    judge = replay(tmp_path, "\ufeff" + json.dumps(LABEL) + "\r\n", "\r\n", other)
-    assert ask(judge).answer.grade == 3
-    assert ask(judge, RelevanceGrade(QUERY, OTHER)).answer.grade == 1
-
-
 def test_the_signature_changes_with_the_content_and_the_rule_but_not_with_the_place(
     tmp_path: Path,
 ) -> None:
@@ -439,43 +351,6 @@ def test_the_signature_changes_with_the_content_and_the_rule_but_not_with_the_pl
     assert replay(tmp_path, LABEL, rule="majority").signature != first.signature
     assert replay(tmp_path, {**LABEL, "answer": 2}).signature != first.signature
     assert first.leaves() == ()
-
-
-def test_a_replay_is_labelled_with_the_judges_that_it_repeats(tmp_path: Path) -> None:
-    """What rules about words gave stays labelled as that, in the label that every output shows."""
-    lines = [
-        to_record(Verdict(QUESTION, Relevance(match=1, trust=1, grade=1), Provenance(who)))
-        for who in ("offline-lexical/1", "b", "offline-lexical/1", "c", "d", "e")
-    ]
-    judge = replay(tmp_path, *lines[:1], LABEL | {"judge": "ann"})
-    assert judge.label == "replay:labels.jsonl of offline-lexical/1"
-    assert judge.signature.startswith("replay:labels.jsonl of offline-lexical/1#")
-    several = replay(tmp_path, *lines).label
-    assert several == "replay:labels.jsonl of offline-lexical/1, b, c and 2 more"
-
-
-def test_a_label_with_a_wrong_number_of_entries_for_the_recorded_question_is_unparsable(
-    tmp_path: Path,
-) -> None:
-    question = NuggetImportance(QUERY, ("a", "b"))
-    record = to_record(Verdict(question, smallest(question), MADE))
-    record["answer"] = {"labels": ["vital"]}
-    failure = ask(replay(tmp_path, record), question)
-    assert failure.reason is Reason.UNPARSABLE
-    assert "line 1: there must be 2 entries" in failure.detail
-
-
-def test_an_empty_file_is_an_error_as_an_empty_data_file_is(tmp_path: Path) -> None:
-    for text in ("", "\n \n"):
-        (tmp_path / "labels.jsonl").write_text(text)
-        with pytest.raises(InputError, match=r"labels\.jsonl: holds no answers"):
-            Replay(tmp_path / "labels.jsonl")
-
-
-@pytest.mark.parametrize("word", ["replay:", "replay: "])
-def test_a_missing_file_name_is_said(word: str) -> None:
-    with pytest.raises(UsageError, match=r"names no file\. Write replay:FILE"):
-        Replay(word.partition(":")[2])
 
 
 def test_a_run_with_most_of_its_questions_unanswered_is_incomplete(

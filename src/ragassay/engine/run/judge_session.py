@@ -21,7 +21,7 @@ from ragassay.suites import Suite
 if TYPE_CHECKING:
     from ragassay.judges import JudgeOptions
     from ragassay.judges.ledger.ledger_store import Ledger
-    from ragassay.judges.llm.ledger_lookup import Reuse
+    from ragassay.judges.llm.llm_judge import Reuse
     from ragassay.transport.budget import Budget
 
 OFFLINE = "offline"

@@ -23,10 +23,9 @@ from ragassay.engine.results.shown_names import shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.asking import Asker
-from ragassay.judges.combining import combinable
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import too_long
-from ragassay.judges.panel import Vote, decided, rule_of
+from ragassay.judges.panel import Vote, combinable, decided, rule_of
 from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import about_of, evidence_id

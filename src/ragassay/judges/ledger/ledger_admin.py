@@ -1,8 +1,5 @@
-"""Administration of a ledger: statistics, export, deletion of old answers.
-
-Vectors are counted and deleted like answers, as the kind ``embedding``; they are not exported. The
-answers of systems under test are counted by system, and deleted by it or by their age.
-"""
+"""Statistics, export and deletion of a ledger's answers. Vectors count as the kind
+``embedding``."""
 
 from __future__ import annotations
 
@@ -40,14 +37,8 @@ from ragassay.transport.providers import providers
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which answers of a ledger are counted, exported or deleted; all where no field is set.
-
-    Attributes:
-        model: the model that was asked for.
-        kind: of question.
-        before: kept before this moment (seconds since 1970).
-        failed: only those that hold a failure.
-        system: only answers of this system under test.
-    """
+    ``kind`` is that of the question, ``before`` in seconds since 1970; ``system`` is one under
+    test."""
 
     model: str | None = None
     kind: str | None = None
@@ -107,15 +98,9 @@ EVERYTHING = Selection()
 
 @dataclass(slots=True)
 class Row:
-    """What a ledger holds of one kind of question for one model of one endpoint.
-
-    Attributes:
-        entries: verdicts and failures together.
-        failures: how many of these are failures, by reason.
-        input_tokens, output_tokens: that they took, retries included.
-        cost: US dollars, of those whose price was known; ``unpriced`` counts the others.
-        first, last: when they were kept, seconds since 1970.
-    """
+    """What a ledger holds of one kind of question for one model of one endpoint. ``entries``
+    includes the failures (by reason); tokens and ``cost`` (US dollars, where a price was known)
+    include retries; ``first`` and ``last`` are seconds since 1970."""
 
     endpoint: str
     model: str
@@ -143,15 +128,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """What a ledger holds of one system under test.
-
-    Attributes:
-        system: its name.
-        fingerprint: of the target: a changed mapping or function is another one.
-        answers: queries and repeats that it answered.
-        queries: different ones among them.
-        first, last: when they were kept, seconds since 1970.
-    """
+    """What a ledger holds of one system under test: answers, and the different queries among
+    them."""
 
     system: str
     fingerprint: str
@@ -167,15 +145,8 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a ledger holds.
-
-    Attributes:
-        path: the file.
-        size: bytes on the disk.
-        rows: by judge and kind of question, sorted.
-        rejected: parameters that endpoints are known not to take, by judge.
-        systems: answers of systems under test, sorted by name.
-    """
+    """What a ledger holds, ``size`` in bytes on the disk. ``rejected``: the parameters that
+    endpoints are known not to take, by judge."""
 
     path: str
     size: int

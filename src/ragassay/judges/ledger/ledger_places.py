@@ -1,11 +1,9 @@
-"""Where a ledger is: a file of SQLite, or a database of PostgreSQL for several machines.
+"""Where a ledger is: a file of SQLite, or a database of PostgreSQL for several machines. Both hold
+the same table and take the same SQL.
 
-Both hold the same table and take the same SQL. A file has a write-ahead log and full sync: what was
-committed survives a killed process and a power cut. An application id and a version in its header
-tell a ledger from other files. A database is named by a URL ``postgresql://...``; what that leaves
-out comes from libpq's environment (``PGHOST``, ``PGPASSWORD``, ``PGOPTIONS`` ...), so that no
-configuration needs to hold a secret. The table is in the first schema of its search path.
-"""
+A file has a write-ahead log and full sync: what was committed survives a killed process and a power
+cut. What a URL ``postgresql://...`` leaves out comes from libpq's environment, so that no
+configuration needs to hold a secret; the table is in the first schema of its search path."""
 
 from __future__ import annotations
 
@@ -30,16 +28,13 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MEMORY = ":memory:"
-APPLICATION = 0x52474C31
-"""``RGL1``, in the header of each ledger."""
+APPLICATION = 0x52474C31  # ``RGL1``, in the header of each ledger
 VERSION = 2
 
-BUSY_S = 60.0
-"""How long one process waits for another that writes to the same file."""
+BUSY_S = 60.0  # how long one process waits for another that writes to the same file
 
 PREFIXES = ("postgresql://", "postgres://")
-PATIENCE_S = 30.0
-"""How long a database that is away is waited for."""
+PATIENCE_S = 30.0  # how long a database that is away is waited for
 
 
 @contextmanager
@@ -187,9 +182,8 @@ def _header(connection: sqlite3.Connection) -> list[int]:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switches the write-ahead log on. Where the file system does not support it (a network drive),
-    the ledger works without.
-    """
+    """Switches the write-ahead log on. A network drive may not support it; the ledger works
+    without."""
     give_up = time.monotonic() + BUSY_S
     while True:
         try:
@@ -300,9 +294,7 @@ class LedgerDatabase:
 
 class _Connection:
     """A connection that takes the statements of an SQLite ledger, and comes back where it was lost.
-
-    A statement within a transaction that is lost raises: the caller begins again.
-    """
+    A statement within a transaction that is lost raises: the caller begins again."""
 
     def __init__(self, address: str) -> None:
         self._address = address

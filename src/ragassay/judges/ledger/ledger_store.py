@@ -1,9 +1,5 @@
-"""The ledger: every answer that was paid for, kept before it is used.
-
-One SQLite file a project, shared by any number of runs and processes. Reading happens at once on
-the thread that asks. Writing happens on one thread of its own, which commits whatever has gathered
-while the last commit was on its way to the disk: under load many answers share one sync.
-"""
+"""The ledger: every answer that was paid for, kept before it is used. Reading happens at once; one
+thread writes, and commits together what gathered during its last commit."""
 
 from __future__ import annotations
 
@@ -31,8 +27,7 @@ from ragassay.judges.ledger.paid_answers import REJECTED, TABLE, Paid, rejection
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
 
-_PAGE = 500
-"""Rows in one query."""
+_PAGE = 500  # rows in one query
 
 FIRST_WAIT_S, LAST_WAIT_S = 0.02, 0.5
 """Seconds between two attempts to take a lease, at first and at last."""
@@ -46,17 +41,13 @@ _Ended = list[tuple["asyncio.Future[None]", Exception | None]]
 
 
 class Ledger:
-    """The answers of a project. Safe to share between threads, and the file between processes.
-
-    Args:
-        path: the SQLite file, made where it is missing (with its folder); ``:memory:`` keeps
-            nothing; ``postgresql://...`` names a database (see `LedgerDatabase`).
-        create: whether a missing file is made.
+    """The answers of a project. Safe to share between threads, and the file between processes. It
+    is made where it is missing, unless ``create`` is false; ``:memory:`` keeps nothing, and
+    ``postgresql://...`` names a database.
 
     Raises:
         InputError: the file is not a ledger, of another version, or damaged.
-        UsageError: it cannot be written.
-    """
+        UsageError: it cannot be written."""
 
     def __init__(self, path: str | Path = DEFAULT, *, create: bool = True) -> None:
         kind = LedgerDatabase if str(path).startswith(PREFIXES) else LedgerFile
@@ -112,18 +103,10 @@ class Ledger:
     def keep(
         self, rows: MakeRows, *, stale: bool = False, gather: float = 0.0
     ) -> asyncio.Future[None]:
-        """Keeps rows, in place of those with the same keys. They are written even if nobody waits.
-        A failure does not replace an answer.
-
-        Args:
-            rows: makes them, on the writer's thread.
-            stale: an answer that is there is not valid any more: whatever comes replaces it.
-            gather: seconds for which the writer waits for more to be written together; for callers
-                that do not wait.
-
-        Returns:
-            A future that is done when they are durable, or holds a `UsageError`.
-        """
+        """Keeps rows, in place of those with the same keys, even if nobody waits for the future: it
+        is done when they are durable, or holds a `UsageError`. A failure does not replace an
+        answer, unless that is ``stale``. ``rows`` makes them on the writer's thread, which waits
+        ``gather`` seconds for more."""
         done = asyncio.get_running_loop().create_future()
         with self._adding:
             if self._closed:

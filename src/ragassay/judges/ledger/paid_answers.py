@@ -18,11 +18,8 @@ VERDICT, VECTOR, ANSWER = "verdict", "vector", "answer"
 REJECTED = "rejected parameter"
 """A parameter that an endpoint does not take: learned from requests, so it is kept with them."""
 
-EMBEDDING = "embedding"
-"""What statistics and options call a vector, beside the kinds of questions."""
-
-END_OF_TIME = 1e11
-"""A moment in seconds that no calendar here reaches."""
+EMBEDDING = "embedding"  # what statistics and options call a vector, beside the kinds of questions
+END_OF_TIME = 1e11  # a moment in seconds that no calendar here reaches
 
 _OF_VERDICTS = {"version", "key", "repeat", "answer", "latency", "attempts"}
 
@@ -31,18 +28,11 @@ _OF_VERDICTS = {"version", "key", "repeat", "answer", "latency", "attempts"}
 class Paid:
     """A row of a ledger. What is counted or chosen has a column of its own.
 
-    Attributes:
-        key: hexadecimal digits; of an answer the hash of the whole request.
-        kind: one of the kinds above.
-        source: who was asked: the URL of an endpoint, the fingerprint of a system.
-        name: of the model or of the system.
-        subject: the kind of question, `EMBEDDING`, the id of a query, the rejected parameter.
-        facts: plain values; of a verdict its record (`ragassay.judges.recorded`).
-        payload: what is too long to be read each time: the request in zlib, the vector.
-        reason: why there is no answer; a failure never replaces an answer, which was paid for.
-        cost: US dollars; ``None`` where no price was known.
-        created: seconds since 1970.
-    """
+    ``key`` is hexadecimal, of an answer the hash of the whole request; ``source`` who was asked
+    (the URL of an endpoint, the fingerprint of a system); ``name`` that of the model or system;
+    ``subject`` the kind of question, `EMBEDDING`, a query's id or the rejected parameter.
+    ``payload`` is what is too long to be read each time: the request in zlib, the vector.
+    ``reason`` says why there is no answer; ``cost`` is in US dollars."""
 
     key: str
     kind: str
@@ -64,11 +54,8 @@ class Paid:
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Paid:
-        """The row of these values.
-
-        Raises:
-            ValueError, TypeError, AttributeError: it is damaged.
-        """
+        """The row of these values; a `ValueError`, `TypeError` or `AttributeError` where it is
+        damaged."""
         key, kind, source, name, subject, facts, *others = row
         values = orjson.loads(facts)
         lacks_none = isinstance(values, dict) and (kind != VERDICT or values.keys() >= _OF_VERDICTS)

@@ -1,8 +1,6 @@
-"""Answers of systems under test, in the ledger.
-
-An answer is known by the fingerprint of its system and by the request, as it was sent. A failure is
-kept until the request is answered: the next run asks again, and knows how often it failed before.
-"""
+"""Answers of systems under test, in the ledger, by the system's fingerprint and the request as it
+was sent. A failure is kept until the request is answered: the next run asks again, and knows how
+often it failed before."""
 
 from __future__ import annotations
 
@@ -31,17 +29,8 @@ class KeptFailure:
 
 
 class SystemAnswers:
-    """The answers of one system in a ledger: those that are there when this is made, and those that
-    are kept here; likewise its failures.
-
-    Attributes:
-        has_answered: whether there was an answer of this system when this was made.
-
-    Args:
-        ledger: where they are kept.
-        system: the system's name, for people.
-        fingerprint: of the system.
-    """
+    """The answers and failures of one system in a ledger: those that are there when this is made
+    (``has_answered``), and those that are kept here."""
 
     def __init__(self, ledger: Ledger, system: str, fingerprint: str) -> None:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
@@ -65,8 +54,8 @@ class SystemAnswers:
 
     async def claim(self, request: bytes, given_up: Callable[[], bool]) -> str | None:
         """Waits until no other process of this ledger asks for a request, which is then to be
-        released; returns the record of the answer that another has kept meanwhile. Where
-        ``given_up()`` says to wait no longer, nothing is claimed."""
+        released; returns the record of an answer that was kept meanwhile. Nothing is claimed where
+        ``given_up()``."""
         key = self._key(request)
         if self._ledger.path == MEMORY or not await self._ledger.claim(key, given_up):
             return None

@@ -1,8 +1,8 @@
 """What an endpoint takes for a model: found out once, remembered in the ledger.
 
-Servers differ in the parameters and in the ways of structured output that they know. A parameter
-that one rejects is left out. It is remembered only once the request without it was answered,
-because an error may mention a parameter that is not its cause.
+A parameter (or way of structured output) that a server rejects is left out. It is remembered only
+once the request without it was answered, because an error may mention a parameter that is not its
+cause.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.transport.endpoints import Endpoint, EndpointError
 from ragassay.transport.sending import Sender
 
-_LOOKED_BACK = 4
-"""Earlier forms of a request under which its answer is looked for."""
+_LOOKED_BACK = 4  # earlier forms of a request under which its answer is looked for
 
 T = TypeVar("T")
-Send = Callable[[frozenset[str], bool], Awaitable[T | None]]
+Send = Callable[[frozenset[str], Callable[[], bool] | None], Awaitable[T | None]]
 """Sends a request without the named parameters and modes, and calls `EndpointCapabilities.learn`
-once it is answered, before the reply is read. Where the second argument is set, it is sent only if
-that is `EndpointCapabilities.still` what is known right before; ``None`` where it is not."""
+once it is answered, before the reply is read. Where the second argument is given, it is sent only
+if that is true right before; the result is ``None`` where it is not."""
 
 
 class EndpointCapabilities:
@@ -41,73 +40,44 @@ class EndpointCapabilities:
     def reopen(self) -> None:
         """Makes it usable on another event loop."""
         self._settling = asyncio.Lock()
-        self._turned_away = 0
-        self._answered = self._doubtful = False
 
     async def exchange(self, send: Send[T]) -> T:
-        """What ``send`` makes of the reply to a request in the form that the endpoint takes.
-
-        The first request that is rejected for a parameter finds out alone what the endpoint takes,
-        and all others wait for that: so many first requests cost few further ones. Where it turns
-        out that no parameter was the cause, and no request had an answer yet, the others follow one
-        by one until one has.
-        """
+        """What ``send`` makes of the reply to a request in the form that the endpoint takes. The
+        first request that is rejected for a parameter finds out alone what the endpoint takes."""
         while True:
-            if self._turned_away:
-                async with self._settling:
-                    pass
-                continue
-            dropped = self.dropped
-            rejection: EndpointError | None = None
-            if not self._doubtful:
-                try:
-                    result = await send(dropped, True)
-                except EndpointError as error:
-                    if not error.rejected - dropped:
-                        raise
-                    rejection = error
-                else:
-                    if result is not None:
-                        self._answered = True
-                        return result
-                    continue
-            self._turned_away += 1
+            async with self._settling:
+                dropped = self.dropped
             try:
+                result = await send(dropped, lambda: self._is_current(dropped))  # noqa: B023
+            except EndpointError as error:
+                if not error.rejected - dropped:
+                    raise
+                self._sender.end_head_start()
                 async with self._settling:
-                    self._sender.end_head_start()
-                    if self.dropped is not dropped:
-                        continue  # somebody else has found out in the meantime
-                    return await self._settle(send, dropped, rejection)
-            finally:
-                self._turned_away -= 1
+                    if self.dropped is dropped:
+                        return await self._settle(send, dropped, error)
+            else:
+                if result is not None:
+                    return result
 
-    def still(self, dropped: frozenset[str]) -> bool:
-        """Whether a request without these may go out: nothing else is known, and no rejected
-        request is finding out what the endpoint takes, or waits to do so."""
-        return self.dropped is dropped and not self._turned_away
+    def _is_current(self, dropped: frozenset[str]) -> bool:
+        return self.dropped is dropped and not self._settling.locked()
 
-    async def _settle(
-        self, send: Send[T], dropped: frozenset[str], rejection: EndpointError | None
-    ) -> T:
-        """Sends a request, which may have been rejected already, without each parameter that is
-        rejected on the way."""
+    async def _settle(self, send: Send[T], dropped: frozenset[str], rejection: EndpointError) -> T:
+        """Sends a rejected request without each parameter that is rejected on the way."""
         while True:
-            if rejection is not None:
-                dropped |= rejection.rejected
+            dropped |= rejection.rejected
             try:
-                result = await send(dropped, False)
+                result = await send(dropped, None)
             except EndpointError as error:
                 if error.rejected - dropped:
                     rejection = error
                     continue
-                alike = rejection is not None and error.reason is rejection.reason
-                self._doubtful = alike and not self._answered
-                if rejection is not None and alike:
+                if error.reason is rejection.reason:  # no parameter was the cause
                     breaker = self._sender.breaker
                     breaker.failed(rejection.reason, rejection.detail, permanent=True)
                 raise
             assert result is not None
-            self._answered, self._doubtful = True, False
             return result
 
     async def learn(self, dropped: frozenset[str]) -> None:

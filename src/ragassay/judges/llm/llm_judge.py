@@ -14,25 +14,26 @@ The life of a question::
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from functools import partial
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
+import orjson
 from typing_extensions import override
 
 from ragassay.base import strict_json
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import VERDICT, Paid, unreadable
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import EndpointCapabilities
-from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
 from ragassay.judges.llm.replies import CUT, Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co, Reply
-from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.judges.reply import R_co, Reply, ReplyInParts
+from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of, to_record
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
@@ -40,32 +41,19 @@ from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 
-_AT_WORK = 4
-"""Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
+Reuse = Literal["all", "answers", "nothing"]
+"""Which rows a run uses: all; only answers (failures are asked again); none."""
+
+_COMPRESSION = 3
+"""A prompt shrinks to two fifths at a fifth of the time that the highest level takes."""
 
 
 class LLMJudge(Judge):
-    """A model behind an endpoint.
-
-    Args:
-        endpoint: the server and its protocol.
-        model: the model's name there.
-        label: what outputs call it; made from URL and model where left out.
-        identity: what its signature calls it; the label where left out.
-        ledger: where answers are kept.
-        limiter: the endpoint's pace, shared by all judges of this endpoint.
-        budget: of the run.
-        price: of the model, ``None`` where it is not known.
-        parameters: the user's sampling parameters; ``None`` as a value leaves one out.
-        timeout: seconds until a question is given up, see `Sender`.
-        reuse: what of the ledger counts.
-        language: of its explanations; empty for that of the query.
-        backoff: seconds of the first wait before a retry.
-        prompts: see `Judge`.
-
-    Raises:
-        UsageError: a budget in dollars, and no price.
-    """
+    """A model behind an endpoint. ``limiter`` is shared by all judges of the endpoint.
+    ``parameters`` are the user's (``None`` as a value leaves one out), ``identity`` stands in the
+    signature in place of the label, ``language`` is that of explanations (empty: the query's),
+    ``backoff`` the first wait before a retry in seconds; ``timeout`` is as of `Sender`. A
+    `UsageError` for a budget in dollars without a price."""
 
     label: str = ""
 
@@ -95,13 +83,11 @@ class LLMJudge(Judge):
             budget.check_price(price, self.label, "its price (option price: 0.15,0.60), or ")
         self._parameters, self._language = dict(parameters or {}), language
         self._ledger = ledger
-        self._lookup = LedgerLookup(ledger, self.label, (endpoint.url, model), reuse)
+        self._lookup = _LedgerLookup(ledger, self.label, (endpoint.url, model), reuse)
         account = Account(budget, price)
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model, self._sender)
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
-        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
-        self._draining = False
 
     @property
     @override
@@ -130,18 +116,15 @@ class LLMJudge(Judge):
 
     @override
     async def open(self) -> None:
-        self._draining = False
         self._sender.resume()
         self._capabilities.reopen()
         self._flights.clear()
-        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
         await self.endpoint.open()
 
     @override
     async def drain(self) -> None:
-        self._draining = True
         self._sender.stop(Reason.CONNECTION, INTERRUPTED)
         await asyncio.gather(*self._flights.values(), return_exceptions=True)
 
@@ -165,28 +148,23 @@ class LLMJudge(Judge):
         return await asyncio.shield(flight)
 
     async def _find_or_ask(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
-        async with self._gate:
-            if self._draining:
-                provenance = Provenance(self.label, attempts=0)
-                return Failure(question, Reason.CONNECTION, INTERRUPTED, provenance, repeat)
-            request = self._build(question, repeat, self._capabilities.dropped)
-            verdict = self._stored(question, repeat, request)
-            if verdict is None:
-                async with self._ledger.lease(request.key):
-                    # Another process may have asked it while this one waited.
-                    verdict = self._stored(question, repeat, request)
-                    if verdict is None:
-                        verdict = await _Asking(self, question, repeat, request).outcome()
-            if isinstance(verdict, Verdict):
-                self._sender.breaker.usable()
-            return verdict
+        request = self._build(question, repeat, self._capabilities.dropped)
+        verdict = self._stored(question, repeat, request)
+        if verdict is None:
+            async with self._ledger.lease(request.key):
+                # Another process may have asked it while this one waited.
+                verdict = self._stored(question, repeat, request)
+                if verdict is None:
+                    verdict = await _Asking(self, question, repeat, request).outcome()
+        if isinstance(verdict, Verdict):
+            self._sender.breaker.usable()
+        return verdict
 
     def _stored(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
-        """The stored result of a request, or of a request that was sent in its place before the
-        endpoint had rejected as much as now. Such a result names what it was asked without.
-        """
+        """The stored result of a request, or of one that was sent in its place before the endpoint
+        had rejected as much as now: that names what it was asked without."""
         earlier = (self._build(question, repeat, dropped) for dropped in self._capabilities.before)
         results = (self._lookup.find(question, repeat, one) for one in chain((request,), earlier))
         return next((result for result in results if result is not None), None)
@@ -234,7 +212,7 @@ class _Asking:
             self.judge._sender.end_head_start()
 
     async def _send(
-        self, dropped: frozenset[str], if_current: bool
+        self, dropped: frozenset[str], current: Callable[[], bool] | None
     ) -> Verdict[Any] | Failure | None:
         """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
         if dropped != self.request.dropped:
@@ -248,7 +226,6 @@ class _Asking:
             if stored is not None:
                 await self.judge._capabilities.learn(dropped)
                 return stored
-        current = partial(self.judge._capabilities.still, dropped) if if_current else None
         sizes = request.input_tokens, request.output_tokens
         sending = self.judge._sender.send
         return await sending(request.body, self._received, self.tally, *sizes, current)
@@ -333,3 +310,84 @@ class _Asking:
 
 def _declined(words: str) -> str:
     return f"the model declined: {' '.join(words.split())[:200]}"
+
+
+class _LedgerLookup:
+    """The ledger as one judge sees it; what was asked again in a run counts for the rest of it."""
+
+    def __init__(self, ledger: Ledger, label: str, address: tuple[str, str], reuse: Reuse) -> None:
+        self._ledger, self._label, self._reuse = ledger, label, reuse
+        self._address = address
+        # By request; with its failure, where the ledger keeps an older answer instead.
+        self._renewed: dict[bytes, tuple[Reason, str] | None] = {}
+
+    def find(
+        self, question: Question[Any], repeat: int, request: Request
+    ) -> Verdict[Any] | Failure | None:
+        """The kept result of a request; ``None`` where there is none that the run may use, or where
+        the question no longer allows the kept answer."""
+        key = bytes.fromhex(request.key)
+        renewed = key in self._renewed
+        if self._reuse == "nothing" and not renewed:
+            return None
+        failure = self._renewed.get(key)
+        if failure is not None:
+            source = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
+            return Failure(question, *failure, source, repeat)
+        row = self._ledger.get(request.key)
+        asks_again = self._reuse == "answers" and not renewed
+        if row is None or (asks_again and row.reason is not None):
+            return None
+        try:
+            sent = orjson.loads(zlib.decompress(row.payload))
+            record = {**row.facts, "judge": self._label, "request": row.key, "cached": True}
+            provenance = provenance_of({**record, "messages": sent["messages"]})
+            if row.reason is not None:
+                detail = row.facts["detail"]
+                return Failure(question, Reason(row.reason), detail, provenance, repeat)
+        except (zlib.error, ValueError, TypeError, KeyError) as error:
+            raise unreadable(self._ledger.path, error) from error
+        answer = _valid(question, row)
+        if answer is None or (asks_again and isinstance(answer, ReplyInParts) and answer.lost):
+            return None  # asking again may bring the fields that are lost
+        return Verdict(question, answer, provenance, repeat)
+
+    async def keep(self, asked: Verdict[Any] | Failure, sent: bytes) -> None:
+        """Keeps the result of a request. It is durable when this returns. A failure does not
+        replace an answer that is still valid: this run has its failure, other runs the answer."""
+        key = asked.provenance.request
+        failure = (asked.reason, asked.detail) if isinstance(asked, Failure) else None
+        old = None if failure is None else self._ledger.get(key)
+        stays = old is not None and _valid(asked.question, old) is not None
+        stale = old is not None and old.reason is None and not stays
+        # Made on the ledger's thread, because compression takes time.
+        await self._ledger.keep(lambda: [self._row(asked, sent)], stale=stale)
+        if self._reuse != "all":
+            self._renewed[bytes.fromhex(key)] = failure if stays else None
+
+    def _row(self, asked: Verdict[Any] | Failure, sent: bytes) -> Paid:
+        provenance = asked.provenance
+        record = to_record(asked)
+        for name in ("about", "messages", "cached"):  # what the payload or the question says
+            record.pop(name, None)
+        return Paid(
+            provenance.request,
+            VERDICT,
+            *self._address,
+            asked.question.kind,
+            record,
+            zlib.compress(sent, _COMPRESSION),
+            record.get("reason"),
+            provenance.input_tokens,
+            provenance.output_tokens,
+            provenance.cost,
+        )
+
+
+def _valid(question: Question[Any], row: Paid) -> Any:
+    """The answer in a row; ``None`` where it holds none that is valid now."""
+    try:
+        answer = orjson.dumps(row.facts["answer"])
+        return question.check(question.reply.model_validate_json(answer))
+    except ValueError:
+        return None

@@ -1,9 +1,7 @@
 """From a reply's text to a valid answer, or to a sentence that says why there is none.
 
-The answer is taken from the agreed place and nowhere else: the whole reply is the JSON object, or
-the reply holds exactly one JSON object of the agreed form. A number somewhere in prose is never an
-answer, and what the reply only quotes from the material under judgment is not either.
-"""
+The whole reply is the JSON object, or it holds exactly one of the agreed form. A number somewhere
+in prose is never an answer, nor is what is only quoted from the material under judgment."""
 
 from __future__ import annotations
 
@@ -21,14 +19,12 @@ from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question, example_of
 from ragassay.judges.reply import Lost, R_co, ReplyInParts
 
-_LONGEST = 200_000
-"""Characters of a reply that are searched for an object in prose."""
+_LONGEST = 200_000  # characters of a reply that are searched for an object in prose
 
 _MOST_IN_VAIN = 2_000_000
 """Characters that are read at most from opening braces which begin no object."""
 
-_BRACE = 1_000
-"""Characters that each such brace counts for at least: reading it takes time, too."""
+_BRACE = 1_000  # characters that each such brace counts for at least: reading it takes time, too
 
 _THOUGHTS = "think|thinking|thought|thoughts|reasoning|reflection"
 _THOUGHT_ENDS = re.compile(rf"</(?:{_THOUGHTS})>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.I)
@@ -42,8 +38,7 @@ _DECLINES = re.compile(
 )
 _LONGEST_REFUSAL = 1_000
 
-_SHOWN = 80
-"""Characters of a reply that a failure shows."""
+_SHOWN = 80  # characters of a reply that a failure shows
 
 
 class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user

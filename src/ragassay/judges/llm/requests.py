@@ -20,14 +20,9 @@ from ragassay.transport.endpoints.endpoint import SYSTEM, Message, Mode
 
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
 
-FORMS = (*MODES, SYSTEM)
-"""How a question is put: what an endpoint may reject besides parameters."""
-
-_IDENTITY = 1
-"""Raised when something is sent that the key does not hold."""
-
-_ECHOED = 4_000
-"""Characters of a bad reply that its repair turn repeats."""
+FORMS = (*MODES, SYSTEM)  # how a question is put: what an endpoint may reject besides parameters
+_IDENTITY = 1  # raised when something is sent that the key does not hold
+_ECHOED = 4_000  # characters of a bad reply that its repair turn repeats
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
@@ -38,16 +33,8 @@ _INSTEAD = {"max_tokens": "max_completion_tokens"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """A request as it is sent.
-
-    Attributes:
-        prompt: its parts before the protocol.
-        body: the bytes that are sent.
-        key: 64 hexadecimal digits: the hash of all that can change the answer.
-        input_tokens: about how many it has.
-        output_tokens: about how many its reply has at most.
-        dropped: what was left out because the endpoint rejects it.
-    """
+    """A request as it is sent. ``key`` is the hash of all that can change the answer; the numbers
+    of tokens are estimates; ``dropped`` was left out because the endpoint rejects it."""
 
     prompt: Prompt
     body: bytes
@@ -83,19 +70,10 @@ def build(
     language: str = "",
     own: str = "",
 ) -> Request:
-    """The request that puts a question to a model.
-
-    Args:
-        endpoint: where to.
-        model: its name there.
-        question: what is asked.
-        repeat: each has a seed of its own.
-        chosen: the user's sampling parameters. They come before the question's own, these before
-            `DEFAULTS`. A value of ``None`` leaves a parameter out.
-        dropped: parameters and modes that the endpoint does not take.
-        language: that of explanations, empty for that of the query.
-        own: the user's prompt in place of the question's.
-    """
+    """The request that puts a question to a model. Each ``repeat`` has a seed of its own. The
+    user's ``chosen`` parameters come before the question's, these before `DEFAULTS`; ``None``
+    leaves one out, as being ``dropped`` does. ``language`` is that of explanations (empty: the
+    query's), ``own`` the user's prompt in place of the question's."""
     accepted = {}
     for name, value in sorted({**DEFAULTS, **question.sampling(), **chosen}.items()):
         sent = _INSTEAD.get(name, name) if name in dropped else name
@@ -132,9 +110,8 @@ def build(
 
 
 def _explained_in(question: Question[Any], language: str) -> str:
-    """The line that names the language of explanations. There is none where the question wants no
-    explanation, and none for an English query unless a language is asked for: prompts are English.
-    """
+    """The line that names the language of explanations; none where the question wants none, and for
+    an English query unless a language is asked for, because prompts are English."""
     if not any(
         name.endswith(("explanation", "reasoning")) for name in question.schema()["properties"]
     ):

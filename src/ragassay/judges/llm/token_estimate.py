@@ -1,10 +1,6 @@
-"""How many tokens a text has, about: for plans and budgets, before anything is sent.
-
-The rule knows no vocabulary. Plain ASCII has four characters a token; other alphabets two; Chinese,
-Japanese, Korean and everything beyond the basic plane (emoji) one. English prose comes out within
-about a tenth of what the common tokenizers count; code and tables come out a little low, other
-languages a little high. Once an endpoint has counted the tokens, its number is shown instead.
-"""
+"""About how many tokens a text has: for plans and budgets, before anything is sent. English prose
+comes out within a tenth of what tokenizers count; code and tables a little low, other languages a
+little high."""
 
 from __future__ import annotations
 
@@ -17,11 +13,8 @@ from typing import Any
 from ragassay.judges.question import Question
 from ragassay.transport.endpoints.endpoint import Message
 
-ASCII, ALPHABETIC, WIDE = 4.0, 2.0, 1.0
-"""Characters a token."""
-
-PER_MESSAGE = 4
-"""Tokens around each message: its role and its bounds."""
+ASCII, ALPHABETIC, WIDE = 4.0, 2.0, 1.0  # characters a token
+PER_MESSAGE = 4  # tokens around each message: its role and its bounds
 
 _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
@@ -44,10 +37,9 @@ def of_messages(messages: Iterable[Message]) -> float:
 
 
 def of_question(question: Question[Any], model: str = "", own: str = "") -> float:
-    """Estimates the tokens of a question's prompt, the answer's schema included.
-
-    The text around the data is the same for all questions of one kind with as many texts, so it is
-    rendered once; for a plan of a million questions only the lengths of their texts are added."""
+    """The tokens of a question's prompt, the answer's schema included. The text around the data is
+    the same for all questions of one shape, so it is rendered once: plans ask this a million
+    times."""
     values = [one for name, one in question.data.items() if name not in question.unsent]
     shape = (type(question), own or question.template(model), tuple(map(_shape, values)))
     material = sum(map(_material, values))

@@ -16,14 +16,10 @@ from ragassay.judges.offline.words import (
     weight,
 )
 
-WINDOW = 3
-"""Neighbouring sentences of a passage that are searched together."""
-MOST_WINDOWS = 1_000
-"""Of a passage; in longer ones, windows hold more sentences."""
-MOST_PLACES = 64
-"""Sentences that are looked at for one word of a sentence that may be copied."""
-APART = 4
-"""How many content words later the second word of a pair may stand."""
+WINDOW = 3  # neighbouring sentences of a passage that are searched together
+MOST_WINDOWS = 1_000  # of a passage; in longer ones, windows hold more sentences
+MOST_PLACES = 64  # sentences that are looked at for one word of a sentence that may be copied
+APART = 4  # how many content words later the second word of a pair may stand
 
 
 class Evidence:

@@ -33,16 +33,13 @@ NEAR = 0.75
 """Share of a sentence's weight that stands in the other one, from which they are compared."""
 ALIKE = 0.9
 """Share of the words that two sentences have in common, from which a change of places matters."""
-LEAST = 13
-"""Weight that two sentences must share for another number, unit or name to contradict."""
+LEAST = 13  # weight that two sentences must share for another number, unit or name to contradict
 SPREAD = 0.6
 """Share of the other's words, between the first and last in common, that must be in common."""
 EXCHANGED = 0.2
 """Largest share of a copy's words that stand in the place of others; one word in any case."""
-_PLACE = 3
-"""Most words that stand in one place."""
-_LONGEST = 100
-"""Words of a sentence that are compared."""
+_PLACE = 3  # most words that stand in one place
+_LONGEST = 100  # words of a sentence that are compared
 _NEGATIONS = listed("negators")
 _NEGATED_VERB = re.compile(r"([不没沒无無未])(?:是|有|会|會|曾|能)")
 _DENIED = re.compile(
@@ -51,10 +48,8 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _PARTICLE = re.compile(r"^\W*(?:yes|no|ja|nein|oui|non|s[íì]|是的?|不)[,，]", re.IGNORECASE)
-_ALSO = {"but", "also"}
-"""What follows "not only"."""
-_REACH = 6
-"""Words after a verb that are searched for a "by"."""
+_ALSO = {"but", "also"}  # what follows "not only"
+_REACH = 6  # words after a verb that are searched for a "by"
 _BE = {"is", "are", "was", "were", "be", "been", "being"}
 
 

@@ -14,8 +14,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 
-VERSION = 6
-"""Raised when any of its answers changes."""
+VERSION = 6  # raised when any of its answers changes
 
 LABEL = f"offline-lexical/{VERSION}"
 

@@ -11,12 +11,10 @@ from functools import lru_cache
 
 from ragassay.judges.offline.words import content, evidence_sentences, weight
 
-GIVEN = 0.3
-"""Weight of a word of the query that an earlier turn had, as a share of a new word's."""
+GIVEN = 0.3  # weight of a word of the query that an earlier turn had, as a share of a new word's
 TOGETHER = 1 / 3
 """Part of the score for words of the query, one or two apart, that share a sentence."""
-GRADES = (0.1, 0.2, 0.5)
-"""Scores from which a passage has grade 1, 2 and 3."""
+GRADES = (0.1, 0.2, 0.5)  # scores from which a passage has grade 1, 2 and 3
 _VARIED, _HEAD = 0.25, 120
 """Share of different words in the first content words of a passage, below which it only repeats."""
 

@@ -27,25 +27,20 @@ from ragassay.judges.reply import Lost, Reply
 from ragassay.texts.languages import held as in_languages, likely_languages
 from ragassay.texts.sentence_cutting import ends_sentence
 
-FULL, PARTIAL = 0.75, 0.4
-"""Smallest coverage of a statement for full and for partial support."""
+FULL, PARTIAL = 0.75, 0.4  # smallest coverage of a statement for full and for partial support
 CLAIM, ORDER = 0.45, 0.2
 """Coverage of a claim and order of its sentence, together, above which it is supported; part of
 that for the order."""
 STARS = (0.1, 0.2, 0.35, 0.5)
 """Relevance from which the report on a context gives 2, 3, 4 and 5 stars."""
-ENCODED = 0.25
-"""Part of the relevance that is the cosine, where there is a sentence encoder."""
-NEAR_QUERY = 0.35
-"""Share of a query's weight from which a sentence is near it."""
-SAME = 0.6
-"""Share of the stems of two nuggets that both hold, from which they are one nugget."""
+ENCODED = 0.25  # part of the relevance that is the cosine, where there is a sentence encoder
+NEAR_QUERY = 0.35  # share of a query's weight from which a sentence is near it
+SAME = 0.6  # share of the stems of two nuggets that both hold, from which they are one nugget
 SHORT, FOUND = 5, 0.6
 """Largest number of content words of a reference that must all be found in an answer; share of a
 longer one's weight that must be."""
 
-_CLAIMS = 40
-"""Most claims that are taken for those of one sentence."""
+_CLAIMS = 40  # most claims that are taken for those of one sentence
 _TALK = pattern("talk")
 
 
@@ -298,8 +293,7 @@ _ANY = (asked.RelevanceGrade, asked.ReportOnContext, asked.ExtractNuggets, asked
 _KNOWN = in_languages("refusals").keys() & in_languages("negators").keys()
 _SCRIPTS = re.compile(r"[A-Za-z\u00c0-\u024f\u3400-\u9fff]")
 """Letters of the scripts of these languages."""
-_SURE = 3
-"""Different small words that tell a language for sure."""
+_SURE = 3  # different small words that tell a language for sure
 
 
 def unknown_language(question: Question[Any]) -> str:

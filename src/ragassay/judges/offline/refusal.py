@@ -33,8 +33,7 @@ TURN = re.compile(
     re.IGNORECASE,
 )
 """What may stand between a refusal and an answer."""
-_STATEMENT = 3
-"""Smallest number of content words of an answer beside a refusal in one sentence."""
+_STATEMENT = 3  # smallest number of content words of an answer beside a refusal in one sentence
 
 
 Kind = Literal["refusal", "statement", "small talk", "question"]

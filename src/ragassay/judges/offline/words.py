@@ -21,10 +21,8 @@ from ragassay.texts.languages import UNSPACED
 from ragassay.texts.numbers import SIGNS, folded
 
 LISTS = package_files.word_lists("ragassay.judges.offline", "data/words.txt")
-LONGEST = 200_000
-"""Characters of a text that are read, from the first on."""
-STEM = 8
-"""Letters of a word that are compared."""
+LONGEST = 200_000  # characters of a text that are read, from the first on
+STEM = 8  # letters of a word that are compared
 WHOLE, LITTLE = 10, 3
 """Weight of a word, and of a common English one; a small word weighs nothing. Whole numbers, so
 that sums are exact everywhere."""
@@ -192,8 +190,7 @@ def is_number(stemmed: str) -> bool:
     return stemmed.lstrip("-")[:1].isdigit()
 
 
-UNITS = frozenset(map(stem, _UNITS.values()))
-"""Stems of units of measure and money."""
+UNITS = frozenset(map(stem, _UNITS.values()))  # stems of units of measure and money
 
 
 _NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'+#-]*|\b[A-Z]{2}[A-Z0-9]*\b")

@@ -11,34 +11,24 @@ from typing_extensions import override
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.combining import RULES
 from ragassay.judges.judge import Judge
-from ragassay.judges.panel import Vote, decided
+from ragassay.judges.panel import RULES, Vote, decided
 from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, latest, reply_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of
 
-_NAMED = 3
-"""Judges of recorded answers that a label names."""
+_NAMED = 3  # judges of recorded answers that a label names
 
 
 class Replay(Judge):
-    """Answers from a file (see `ReplayFile`). It asks nobody and costs nothing.
+    """Answers from a file (see `ReplayFile`). It asks nobody and costs nothing. Several lines on
+    one question are votes, and become one answer as those of a panel do; a recorded failure comes
+    back as it was. With ``accept_older``, answers to an older version of a question count where
+    there is none to this.
 
-    Several lines on one question are the votes of several people (or models): they become one
-    answer as those of a panel do. A recorded failure comes back as the same failure.
-
-    Args:
-        path: a JSONL file.
-        rule: ``median`` or ``majority``.
-        accept_older: recorded answers to an older version of a question count where there is none
-            to this version.
-
-    Raises:
-        InputError: the file cannot be read, or a line of it is no answer.
-        UsageError: no file is named, or an unknown rule.
-    """
+    An `InputError` where the file cannot be read or a line is no answer; a `UsageError` for no file
+    or an unknown rule."""
 
     def __init__(
         self, path: str | Path, rule: str = "median", *, accept_older: bool = False
@@ -52,7 +42,6 @@ class Replay(Judge):
         self.rule, self._accepts_older = rule, accept_older
         self._file = ReplayFile(path)
         self._used: set[int] = set()
-        self._mixed: dict[str, None] = {}
         self._older: Counter[tuple[str, int]] = Counter()
 
     @property
@@ -89,9 +78,6 @@ class Replay(Judge):
         if self._accepts_older and version != question.version:
             self._older[question.kind, version] += 1
         self._used.update(line.number for line in lines)
-        models = dict.fromkeys(line.model for line in lines if line.model)
-        if len(models) > 1:
-            self._mixed |= models
         return self.known(question, repeat)
 
     @override
@@ -111,19 +97,11 @@ class Replay(Judge):
                 f"{self._file.path.name}: {len(unused):,} of {n:,} {noun} matched no question of "
                 f"the run; the first is in line {unused[0].number:,}"
             )
-        if self._mixed:
-            remarks.append(
-                f"{self._file.path.name} holds answers of several models to the same questions "
-                f"({', '.join(self._mixed)}); they were taken for the votes of a panel. "
-                "'ragassay ledger export --model NAME' writes those of one."
-            )
         return tuple(remarks)
 
     def unused(self) -> tuple[Line, ...]:
-        """The labels of people that no question asked so far has matched, in the file's order.
-
-        Recorded answers are not counted: an export holds what other runs asked, too.
-        """
+        """The labels of people that no question so far has matched. Recorded answers are not
+        counted: an export holds what other runs asked, too."""
         return tuple(line for line in self._file.labels if line.number not in self._used)
 
     def _vote(self, line: Line, question: Question[Any], repeat: int) -> Vote:
@@ -154,9 +132,8 @@ class Replay(Judge):
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record (of `to_record`, or a person's label) as the verdict or failure that was recorded,
-    with its provenance and votes; ``where`` names the line. An `InputError` says that it has no
-    valid answer."""
+    """A record (of `to_record`, or a person's label) as the verdict or failure that was recorded;
+    ``where`` names the line. An `InputError` says that it has no valid answer."""
     # Nothing is sent now, and no ledger is used.
     now = {"judge": record.get("judge") or where, "request": "", "attempts": 0, "cached": False}
     provenance = provenance_of({**record, **(record.get("sent") or {}), **now})

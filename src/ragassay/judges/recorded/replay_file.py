@@ -30,8 +30,7 @@ from ragassay.base.score import Reason
 from ragassay.judges.question import Question, example_of, kinds, schema_of
 from ragassay.judges.reply import Reply
 
-ANY_REPEAT = -1
-"""Of a label that holds for every repeat of its question."""
+ANY_REPEAT = -1  # of a label that holds for every repeat of its question
 
 
 class _Record(BaseModel):
@@ -48,20 +47,13 @@ class _Record(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Where an answer stands.
-
-    Attributes:
-        number: 1-based.
-        place: of its first byte.
-        who: judge and model, or the person, that gave it; empty where the line does not say.
-        model: the same of a model's recorded answer; empty for a person's.
-        final: it was given by a person who saw the others' answers, and settles the question.
-    """
+    """Where an answer stands: ``number`` is 1-based, ``place`` that of its first byte. ``who`` gave
+    it: judge and model, or a person. A ``final`` one was given by a person who saw the others'
+    answers, and settles the question."""
 
     number: int
     place: int
     who: str
-    model: str = ""
     final: bool = False
 
 
@@ -88,10 +80,8 @@ class ReplayFile:
 
     def matching(self, question: Question[Any], repeat: int) -> tuple[int, list[Line]]:
         """The newest version of a question that has lines (its own where none has), and all lines
-        on that, in the order of the file, with those that a later line corrects.
-
-        Labels by people, which have no version, take precedence over recorded answers.
-        """
+        on that, in the file's order. Labels by people, which have no version, precede recorded
+        answers."""
         labels: list[Line] = []
         for names in self._named.get(question.kind, ()):
             name = _digest(question, names)
@@ -159,8 +149,7 @@ class ReplayFile:
         # Judge and model, or a person.
         parts = [part for part in (said.judge, said.model) if isinstance(part, str) and part]
         who = " ".join(dict.fromkeys(parts))
-        model = who if said.model else ""
-        line = Line(number, place, who, model, said.final and is_label)
+        line = Line(number, place, who, said.final and is_label)
         if is_label:
             question, _ = label_of(record)
             names = tuple(sorted(record["data"]))
@@ -186,11 +175,8 @@ class ReplayFile:
 
 
 def label_of(record: Mapping[str, Any]) -> tuple[Question[Any], Reply | None]:
-    """The question that a person's label names by its data, and the answer; ``None`` for none.
-
-    Raises:
-        InputError: it is no label; names the field.
-    """
+    """The question that a person's label names by its data, and the answer (``None`` for none); an
+    `InputError` that names the field where it is no label."""
     cls = _type_of(record)
     reply = None if record.get("answer") is None else reply_of(cls, record["answer"])
     data, names = record.get("data"), {field.name for field in fields(cls)}
@@ -212,13 +198,9 @@ def label_of(record: Mapping[str, Any]) -> tuple[Question[Any], Reply | None]:
 
 
 def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
-    """An answer as the typed reply, where a person may leave out what no person is asked for.
-
-    A reply with one field besides explanations may be given bare (``3`` for ``{"grade": 3}``).
-
-    Raises:
-        InputError: it is not an answer to such questions; names the field.
-    """
+    """An answer as the typed reply, where a person may leave out what no person is asked for. One
+    with one field besides explanations may be bare (``3`` for ``{"grade": 3}``). An `InputError`
+    names the field."""
     shape = cls.reply
     needed = [name for name in shape.fields() if not _can_be_left_out(shape, name)]
     if not isinstance(answer, dict):

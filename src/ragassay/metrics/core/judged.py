@@ -18,7 +18,7 @@ from ragassay.base.errors import InputError, LedgerError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
-from ragassay.judges.asking import Ask, Scope, Unanswered
+from ragassay.judges.asking import Ask, Unanswered
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window, failed
 from ragassay.models.weights.weight_files import Unavailable
@@ -59,7 +59,7 @@ class JudgedMetric(Metric):
         """
         return ()
 
-    async def outcome(self, sample: Sample, scope: Scope) -> Outcome:
+    async def outcome(self, sample: Sample, scope: Ask) -> Outcome:
         """The outcome for any sample, with the keys of its verdicts as evidence.
 
         Args:

@@ -1,14 +1,10 @@
 """HHEM-2.1-Open: how far a text is consistent with a source, 0 to 1.
 
-The published checkpoint comes with code of its own, which is not run here, and which fails under
-transformers 5. It is a stock T5 encoder with a head for two classes and a fixed prompt: the
-library's class is built from the configuration, and the weights are put in by name. A weight with
-an unexpected name or shape is an error, so that no score depends on random numbers.
-
-Facts by the model's card and its ``configuration_hhem_v2.py`` and ``modeling_hhem_v2.py``
-(Apache-2.0): the prompt; names with the prefix ``t5.``; the tokenizer of google/flan-t5-base; the
-score is the probability of class 1 at the first position.
-"""
+The published checkpoint's own code is not run, and fails under transformers 5. It is a stock T5
+encoder with a head for two classes and a fixed prompt; weights are put in by name, and one with an
+unexpected name or shape is an error. Facts by the model's card and its ``modeling_hhem_v2.py``
+(Apache-2.0): names with the prefix ``t5.``; the tokenizer of google/flan-t5-base; the score is the
+probability of class 1 at the first position."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
+from ragassay.models.device import Batches, device_of, dtype_of, loading, threads
 from ragassay.models.encoders.loading import tensors_of
 from ragassay.models.encoders.text_model import padded
 from ragassay.models.model_options import ModelOptions
@@ -54,24 +50,15 @@ _SHAPE_FILE = files("ragassay.models.classifiers").joinpath("flan_t5_base.json")
 SHAPE: Mapping[str, Any] = json.loads(_SHAPE_FILE.read_text(encoding="utf-8"))
 """The sizes of google/flan-t5-base, for a folder without the configuration of a T5."""
 
-Span = tuple[int, int]
-"""Start and end in characters."""
+Span = tuple[int, int]  # start and end in characters
 
 _SHARED = ("t5.transformer.shared.weight", "t5.transformer.encoder.embed_tokens.weight")
 """Two names of one matrix; the checkpoint holds it once."""
 
 
 class HhemModel:
-    """The loaded model.
-
-    Args:
-        options: where its files are, and how it runs.
-
-    Raises:
-        Unavailable: a package, the model or its tokenizer is not available, or the weights do not
-            fit.
-        UsageError: no such device or precision.
-    """
+    """The loaded model; an `Unavailable` where a package, the model or its tokenizer is not here,
+    or the weights do not fit, a `UsageError` for no such device or precision."""
 
     def __init__(self, options: ModelOptions) -> None:
         needs_packages()
@@ -97,18 +84,9 @@ class HhemModel:
     def scores(
         self, pairs: Sequence[tuple[str, str]], at_most: int | None = None
     ) -> list[float | None]:
-        """For each pair of a source and a text, how far the source supports the text, 0 to 1.
-
-        Pairs that occur twice go through the model once; a score does not depend on the others.
-        ``None`` where the arithmetic overflowed, as it may in half precision.
-
-        Args:
-            pairs: sources and texts.
-            at_most: threads of the processor that may be used; as many as torch uses when left out.
-
-        Raises:
-            MemoryError: even a single pair does not fit into memory.
-        """
+        """For each pair of a source and a text, how far the source supports the text, 0 to 1;
+        ``None`` where the arithmetic overflowed, as it may in half precision. A `MemoryError` where
+        even a single pair does not fit into memory. ``at_most`` threads are used."""
         prompts = [PROMPT.format(text1=source, text2=text) for source, text in pairs]
         unique = list(dict.fromkeys(prompts))
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(unique)]
@@ -129,7 +107,7 @@ class HhemModel:
         import torch
 
         inputs = padded(tokens, self._device)
-        with torch.inference_mode(), running(self._dtype, self._device):
+        with torch.inference_mode():
             logits = self._model(**inputs).logits[:, 0, :]
             values: list[float] = torch.softmax(logits.float(), dim=-1)[:, 1].tolist()
         return [value if math.isfinite(value) else None for value in values]
@@ -147,11 +125,7 @@ class HhemModel:
 
 
 def tokenizer_of(options: ModelOptions) -> Tokenizer:
-    """The foundation's tokenizer by itself.
-
-    Raises:
-        Unavailable: it is not available, or damaged.
-    """
+    """The foundation's tokenizer by itself; an `Unavailable` where it is not here, or damaged."""
     return _tokenizer(_foundation(options.folders) / TOKENIZER)
 
 
@@ -193,10 +167,8 @@ def _tokenizer(path: Path) -> Tokenizer:
 
 
 def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path) -> Any:
-    """The library's class with these weights in it.
-
-    It is built without memory: a weight that was not put in cannot be used.
-    """
+    """The library's class with these weights in it, built without memory: a weight that was not put
+    in cannot be used."""
     import torch
     from transformers import T5Config, T5ForTokenClassification
 
@@ -226,21 +198,10 @@ def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path
 
 
 def windows(text: str, tokens: Sequence[Span], size: int, overlap: int) -> list[Span]:
-    """Overlapping stretches of a text that together hold every token.
-
-    They begin and end between words, where there is white space within half a window; in text
-    without any they may cut a word.
-
-    Args:
-        text: the text.
-        tokens: start and end of its tokens, in characters, in their order.
-        size: most tokens of a stretch, at least 1.
-        overlap: about how many tokens a stretch shares with the one before it, from 0 to half of
-            ``size``.
-
-    Returns:
-        Start and end of each stretch, in characters.
-    """
+    """Overlapping stretches (start and end in characters) of a text that together hold every one of
+    its ``tokens`` (likewise). They have ``size`` tokens at most and share about ``overlap`` with
+    the one before, and begin and end between words where there is white space within half a
+    window."""
     if not tokens:
         return []
     stretches: list[Span] = []

@@ -1,10 +1,6 @@
-"""What turns texts into vectors; and sentence vectors by a model on this machine: a folder, or a
-model of the hub's local cache.
-
-Only transformers is needed. Pooling, normalisation, longest text and default prompt of a
-sentence-transformers folder are applied here (see `sentence_folder`). Vectors are float32 and do
-not depend on what else is embedded at the same time.
-"""
+"""What turns texts into vectors; and sentence vectors by a model on this machine. Pooling,
+normalisation, longest text and default prompt of a sentence-transformers folder are applied here.
+Vectors are float32 and do not depend on what else is embedded at the same time."""
 
 from __future__ import annotations
 
@@ -48,17 +44,12 @@ _ROW = 300
 
 Vector = NDArray[np.float32]
 
-Embedded = Vector | Unscored
-"""A vector, or why there is none."""
+Embedded = Vector | Unscored  # a vector, or why there is none
 
 
 class Embedder(ABC):
-    """The vectors of texts. Threads may share it; one of them is served at a time.
-
-    Args:
-        cache_mib: memory, in MiB, for vectors that may be needed again. Within it, each text is
-            embedded once.
-    """
+    """The vectors of texts. Threads may share it; one of them is served at a time. Within
+    ``cache_mib`` MiB of memory, each text is embedded once."""
 
     def __init__(self, cache_mib: int) -> None:
         self._cache = ByteCache[Vector](cache_mib << 20)
@@ -117,18 +108,9 @@ def is_blank(text: str) -> bool:
 
 
 class LocalEmbedder(Embedder):
-    """A local encoder with its pooling.
-
-    Args:
-        options: device, precision, batch size, memory, folders.
-        weights: the model.
-        prefix: put before each text (``"query: "`` for E5); ``None`` for the folder's own default
-            prompt, if it has one.
-
-    Raises:
-        Unavailable: a package or the model is not available.
-        Unusable: the folder has a layout that is not supported.
-    """
+    """A local encoder with its pooling. ``prefix`` goes before each text (``"query: "`` for E5);
+    ``None`` takes the folder's own default prompt. An `Unavailable` where a package or the model is
+    not here, an `Unusable` for a layout that is not supported."""
 
     def __init__(self, options: ModelOptions, weights: Weights, prefix: str | None = None) -> None:
         super().__init__(options.cache_mib)

@@ -1,9 +1,5 @@
-"""Sentence vectors by an OpenAI-compatible endpoint, each paid for once.
-
-Many texts are sent in one request. A vector is stored in the project's ledger before it is used,
-and the ledger is searched before anything is sent. A request that an endpoint rejects is split in
-two until the faulty text is alone, so that no other text loses its vector.
-"""
+"""Sentence vectors by an OpenAI-compatible endpoint, each paid for once: it is in the ledger before
+it is used. A request that is rejected is split in two until the faulty text is alone."""
 
 from __future__ import annotations
 
@@ -33,16 +29,9 @@ from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 
-TEXTS = 64
-"""Most texts in a request, unless a batch size is given."""
-
-TOKENS = 16_000
-"""Most tokens in a request, estimated."""
-
-ENCODING = "encoding_format"
-
-_HOPELESS = 3
-"""After so many texts rejected one at a time, and none accepted, nothing more is sent."""
+TEXTS = 64  # most texts in a request, unless a batch size is given
+TOKENS = 16_000  # most tokens in a request, estimated
+_HOPELESS = 3  # after so many texts rejected one at a time, and none accepted, nothing more is sent
 
 
 class VectorStore:
@@ -98,26 +87,13 @@ class VectorStore:
 
 
 class EndpointEmbedder(Embedder):
-    """A model behind ``POST {url}/embeddings``.
+    """A model behind ``POST {url}/embeddings``. ``submit`` runs a coroutine on the event loop of
+    the run's requests; ``identity`` begins the embedder's identity in place of the label;
+    ``dimensions`` are of a vector, where the model lets one choose; ``batch`` is the most texts in
+    a request; ``renew`` asks again for what the ledger holds. The others are as of `Sender` and
+    `Embedder`.
 
-    Args:
-        endpoint: the server.
-        model: the model's name there.
-        ledger: stores the vectors.
-        submit: runs a coroutine on the event loop that sends the run's requests.
-        label: its name in outputs; made from URL and model by default.
-        identity: what its identity begins with; the label where left out.
-        dimensions: components of a vector, where the model lets one choose.
-        prefix: put before each text.
-        limiter, budget, price, timeout, backoff: see `Sender`.
-        batch: most texts in a request.
-        renew: ask again for what the ledger holds.
-        cache_mib: see `Embedder`.
-
-    Raises:
-        UsageError: the budget is in dollars, and no price is known.
-        InputError: the ledger cannot be read.
-    """
+    A `UsageError` where the budget is in dollars and no price is known."""
 
     def __init__(
         self,
@@ -151,8 +127,6 @@ class EndpointEmbedder(Embedder):
         self._width = dimensions or self._store.width()
         account = Account(budget, price)
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
-        is_rejected = ENCODING in ledger.rejected(endpoint.url, model)
-        self._encoding = None if is_rejected else "base64"
         self._most = batch
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
@@ -236,17 +210,10 @@ class EndpointEmbedder(Embedder):
 
     async def _batch(self, texts: Sequence[str]) -> dict[str, Embedded]:
         """The vectors of a request's texts; where it is rejected, those of its halves."""
-        encoding = self._encoding
         try:
-            return await self._exchange(texts, encoding)
+            return await self._exchange(texts)
         except EndpointError as error:
             failure = error
-        if encoding is not None and ENCODING in failure.rejected:
-            # Some servers do not know the parameter.
-            if self._encoding is not None:
-                self._encoding = None
-                await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
-            return await self._batch(texts)
         if len(texts) > 1 and _may_be_one_text(failure):
             half = len(texts) // 2
             first = await self._batch(texts[:half])
@@ -261,8 +228,8 @@ class EndpointEmbedder(Embedder):
                 self._sender.stop(failure.reason, failure.detail)
         return dict.fromkeys(texts, Unscored(failure.reason, failure.detail))
 
-    async def _exchange(self, texts: Sequence[str], encoding: str | None) -> dict[str, Embedded]:
-        body = self.endpoint.texts(self._model, texts, self._dimensions, encoding)
+    async def _exchange(self, texts: Sequence[str]) -> dict[str, Embedded]:
+        body = self.endpoint.texts(self._model, texts, self._dimensions)
         size = sum(map(token_estimate.estimate, texts))
         tally = Tally()
 

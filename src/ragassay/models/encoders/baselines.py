@@ -1,9 +1,5 @@
-"""What bert-score 0.3.13 publishes of its models. Nothing is downloaded.
-
-The layer whose scores agree best with people's judgments (by their correlation with those of
-WMT16), and baselines: what random pairs of sentences score, by language, model and layer; a file in
-bert-score's form can replace them.
-"""
+"""What bert-score 0.3.13 publishes of its models: the layer whose scores agree best with people's
+judgments (WMT16), and baselines, which are what random pairs of sentences score."""
 
 from __future__ import annotations
 
@@ -26,11 +22,8 @@ def _table(name: str) -> list[str]:
 
 
 def layer_for(model: str) -> int | None:
-    """The recommended layer (0 is the embeddings' own); ``None`` where none is recommended.
-
-    Args:
-        model: name on the hub, with or without a commit.
-    """
+    """The recommended layer (0: the embeddings' own) of a model by its name on the hub, with or
+    without a commit; ``None`` where none is recommended."""
     return RECOMMENDED.get(listed_name(model))
 
 
@@ -68,18 +61,9 @@ class Baseline:
 
 
 def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
-    """The baseline of a language, model and layer.
-
-    Args:
-        lang: ``en``, ``zh``, ``en-sci`` ...
-        model: name on the hub, with or without a commit.
-        layer: of the model, from 0.
-        file: a local file in bert-score's form (``LAYER,P,R,F``, one line a layer), in place of the
-            bundled numbers.
-
-    Raises:
-        Unusable: there is none; the message says what there is.
-    """
+    """The baseline of a language (``en``, ``zh``, ``en-sci`` ...), model and layer; of a local
+    ``file`` in bert-score's form (``LAYER,P,R,F``, one line a layer) in place of the bundled
+    numbers. An `Unusable` says what there is where there is none."""
     if file:
         return _from_file(Path(file), layer)
     name = listed_name(model)

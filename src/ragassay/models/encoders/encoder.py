@@ -1,10 +1,6 @@
-"""A text encoder cut at a layer: from texts to their tokens and those tokens' vectors.
-
-The layers above are not loaded, as in bert-score: the vectors are the output of the cut model,
-including a final normalisation where it has one (T5).
-
-Long texts are cut off at the model's real maximum, and `Tokens.complete` tells whether one was.
-"""
+"""A text encoder cut at a layer: from texts to their tokens and those tokens' vectors. The layers
+above are not loaded, as in bert-score: the vectors are the output of the cut model, with a final
+normalisation where it has one (T5)."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.models.encoders.memory import ByteCache, VectorFile
+from ragassay.models.encoders.memory import ByteCache
 from ragassay.models.encoders.text_model import TextModel
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
@@ -25,19 +21,13 @@ from ragassay.models.weights.weight_files import Weights, folder_of, needs_packa
 if TYPE_CHECKING:
     import torch
 
-_PIECE = 4_096
-"""Texts that are tokenised together, which bounds the memory."""
+_PIECE = 4_096  # texts that are tokenised together, which bounds the memory
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text in the form that a model reads.
-
-    Attributes:
-        ids: one number a token, those that mark beginning and end included; shape (n,).
-        complete: whether nothing of the text is cut off.
-        empty: whether there is no token but those marks.
-    """
+    """A text in the form that a model reads: ``ids`` with those that mark beginning and end. It is
+    ``complete`` where nothing is cut off, ``empty`` where there is no token but those marks."""
 
     ids: np.ndarray[Any, np.dtype[np.int32]]
     complete: bool
@@ -53,27 +43,12 @@ class Tokens:
 
 
 class Encoder(TextModel):
-    """An encoder's first layers.
+    """An encoder's first layers (0 gives the embeddings themselves, ``None`` all). ``marks`` are
+    the tokens that mark a text's beginning and end: they can be matched, but have no weight.
+    ``n_encoded`` texts went through the model so far.
 
-    Each row of tokens goes through them once: vectors that have no room in memory are kept on disk,
-    as long as there is room.
-
-    Attributes:
-        dimensions: length of a vector.
-        longest: most tokens of a text, marks included; ``None`` without bound.
-        marks: ids of the tokens that mark a text's beginning and end (bert-score's ``cls`` and
-            ``sep``): they can be matched, but have no weight.
-        n_encoded: texts that went through the model so far.
-
-    Args:
-        options: where weights are and how models run.
-        weights: the model.
-        layer: how many of its layers are used; 0 gives the embeddings themselves, ``None`` all.
-
-    Raises:
-        Unavailable: a package or the model is not available, or it has no such layer.
-        UsageError: the device or the precision is not available.
-    """
+    An `Unavailable` where a package, the model or the layer is not there, a `UsageError` for the
+    device or precision."""
 
     def __init__(self, options: ModelOptions, weights: Weights, layer: int | None) -> None:
         needs_packages()
@@ -86,8 +61,7 @@ class Encoder(TextModel):
             tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id
         )
         self.n_encoded = 0
-        vector_file = VectorFile(self.dimensions, self.device)
-        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20, vector_file)
+        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20)
         self._lock = threading.Lock()
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
@@ -102,14 +76,9 @@ class Encoder(TextModel):
         return rows
 
     def vectors(self, rows: Sequence[Tokens]) -> list[torch.Tensor]:
-        """The vectors of each row's tokens: float32, of length 1, shape (tokens, dimensions).
-
-        Equal rows are encoded once and share one tensor, which must not be changed.
-
-        Raises:
-            MemoryError: a single text does not fit into the device's memory.
-            Unusable: the model cannot run in this precision.
-        """
+        """The vectors of each row's tokens: float32, of length 1, shape (tokens, dimensions). Equal
+        rows are encoded once and share one tensor, which must not be changed. A `MemoryError` where
+        a single text does not fit, an `Unusable` where the model cannot run in this precision."""
         with self._lock:
             by_key: dict[bytes, torch.Tensor] = {}
             missing: dict[bytes, Tokens] = {}

@@ -54,12 +54,9 @@ def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) ->
 
 
 def _one_precision(model: Any, dtype: torch.dtype) -> None:
-    """Converts all numbers to one precision.
-
-    Some classes make a few of their numbers in single precision whatever is asked (DeBERTa's
-    biases, XLNet's projections), and then cannot multiply them by others. Numbers that the library
-    keeps in single on purpose, because they overflow otherwise, stay so.
-    """
+    """Converts all numbers to one precision: some classes make a few in single precision whatever
+    is asked (DeBERTa's biases), and then cannot multiply them by others. Those that the library
+    keeps in single on purpose, because they overflow otherwise, stay so."""
     import torch
 
     in_single = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())

@@ -1,7 +1,5 @@
-"""A transformer with its tokeniser: from texts to rows of tokens, from rows to their states.
-
-Texts that are too long are cut off at the model's real maximum, and it is known which were.
-"""
+"""A transformer with its tokeniser: from texts to rows of tokens, from rows to their states. Texts
+that are too long are cut off at the model's real maximum, and it is known which were."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragassay.base.counts import either, share
-from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
+from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow
 from ragassay.models.encoders.loading import load_encoder, tokenizer_of
 from ragassay.models.encoders.memory import text_key
 from ragassay.models.model_options import ModelOptions
@@ -23,8 +21,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike
 
-BOUNDLESS = 1_000_000
-"""Tokenisers that state no maximum give a number beyond all texts (1e30)."""
+BOUNDLESS = 1_000_000  # tokenisers that state no maximum give a number beyond all texts (1e30)
 
 _PREFIXED = frozenset({"gpt2", "roberta"})
 """Kinds of models whose first word is read as one within a sentence, with a space before it."""
@@ -86,19 +83,15 @@ class TextModel:
         import torch
 
         inputs = padded(rows, self.device, self.tokenizer.pad_token_id or 0)
-        with torch.inference_mode(), running(self._dtype, self.device):
+        with torch.inference_mode():
             return self.model(**inputs)[0].float(), inputs["attention_mask"]
 
 
 def padded(
     rows: Sequence[ArrayLike], device: torch.device, pad: int = 0
 ) -> dict[str, torch.Tensor]:
-    """The arguments with which a model is called.
-
-    Returns:
-        ``input_ids`` and ``attention_mask`` (1 for a token, 0 for what fills up), each of shape
-        (rows, longest).
-    """
+    """The arguments with which a model is called: ``input_ids`` and ``attention_mask`` (1 for a
+    token, 0 for what fills up), each of shape (rows, longest)."""
     import torch
 
     arrays = [np.asarray(row, np.int64) for row in rows]
@@ -128,12 +121,7 @@ def cut_texts(
 
 class ReadTexts:
     """The texts of a run that a model read, and which of them were cut. One serves all layers of
-    the model.
-
-    Args:
-        options: where the model is.
-        weights: which model.
-    """
+    the model."""
 
     def __init__(self, options: ModelOptions, weights: Weights) -> None:
         self._options, self._weights = options, weights

@@ -1,11 +1,9 @@
 """BERTScore (Zhang et al. 2020): each token is matched with the most similar one of the other text.
-
 Precision is the mean over the candidate's tokens, recall that over the reference's, F their
-harmonic mean. The tokens that mark a text's beginning and end have no weight, but may be matched.
+harmonic mean.
+
 The values are those of bert-score 0.3.13 for one pair at a time; in its batches padding counts as a
-token of similarity 0, which beats a negative one, so that its values shift with what stands in the
-batch. Here every text has its true length.
-"""
+token of similarity 0, so that its values shift with what stands in the batch."""
 
 from __future__ import annotations
 
@@ -24,23 +22,16 @@ from ragassay.models.encoders.encoder import Encoder, Tokens
 if TYPE_CHECKING:
     import torch
 
-Pair = tuple[str, str]
-"""A candidate and a reference."""
+Pair = tuple[str, str]  # a candidate and a reference
 
 _PIECE = 1_024
 
 
 class TokenMatch(NamedTuple):
-    """How similar two texts are.
-
-    Attributes:
-        p: how well the candidate's tokens are matched in the reference, from -1 to 1.
-        r: how well the reference's are in the candidate.
-        f: 2pr / (p + r), 0 where that has no value. Where p and r differ in sign, which happens
-            with untrained models only, it may lie anywhere.
-        cut: whether candidate and reference were too long for the model, and cut off.
-        empty: whether one of the two has no tokens: then all values are 0, as bert-score has it.
-    """
+    """How similar two texts are: precision and recall from -1 to 1, and F (0 where it has no value;
+    anywhere where the two differ in sign, as with untrained models). ``cut``: whether candidate and
+    reference were too long for the model; ``empty``: one of the two has no tokens, then all values
+    are 0, as in bert-score."""
 
     p: float
     r: float
@@ -51,12 +42,7 @@ class TokenMatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Idf:
-    """The weight of a token: the log of how seldom it occurs in a run's references.
-
-    Attributes:
-        n: references that were counted.
-        counts: by token, the references in which it occurs.
-    """
+    """The weight of a token: the log of how seldom it occurs in a run's ``n`` references."""
 
     n: int
     counts: Counter[int]
@@ -81,15 +67,8 @@ class Idf:
 
 
 class WordVectors:
-    """An encoder in which each word has one vector, whatever stands around it. It needs no torch.
-
-    Attributes:
-        longest: ``None``: texts of any length are read.
-
-    Args:
-        table: a vector for each word, all of one length, none of them zero. Words are split at
-            white space.
-    """
+    """An encoder in which each word (split at white space) has one vector, whatever stands around
+    it. It needs no torch, and reads texts of any length."""
 
     longest: int | None = None
 
@@ -97,11 +76,8 @@ class WordVectors:
         self._table = {word: np.array(row) / np.linalg.norm(row) for word, row in table.items()}
 
     def match(self, candidate: str, reference: str) -> tuple[float, float, float]:
-        """Precision, recall and F of a pair, from -1 to 1: each word counts with its best cosine.
-
-        Raises:
-            KeyError: the table lacks a word.
-        """
+        """Precision, recall and F of a pair: each word counts with its best cosine. A `KeyError`
+        where the table lacks a word."""
         cosines = self._rows(candidate) @ self._rows(reference).T
         p, r = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
         return p, r, 2 * p * r / (p + r) if p + r else 0.0
@@ -113,27 +89,12 @@ class WordVectors:
 def compare(
     encoder: Encoder | WordVectors, pairs: Sequence[Pair], idf: Idf | None = None
 ) -> list[TokenMatch | None]:
-    """The BERTScore of each pair, in their order.
+    """The BERTScore of each pair of candidate and reference, in their order; ``None`` where no
+    token of one of its texts has any weight (each occurs in every reference). ``idf`` weighs tokens
+    by how seldom they are. Texts that occur more than once are encoded once.
 
-    Texts that occur more than once are encoded once: the matrix of n texts takes n encodings.
-    However many pairs there are, no more vectors are held at a time than the encoder's cache may
-    hold, and half as many again.
-
-    Args:
-        encoder: turns texts into vectors.
-        pairs: candidate and reference.
-        idf: weighs tokens by how seldom they are; all alike where left out, and where the encoder
-            is a table of word vectors.
-
-    Returns:
-        For each pair its `TokenMatch`; ``None`` where no token of one of its texts has any weight
-        (each occurs in every reference).
-
-    Raises:
-        MemoryError: a single text, or a single pair, does not fit into the device's memory.
-        Unusable: the model cannot run in this precision.
-        FloatingPointError: the model's numbers are not finite, as may be in half precision.
-    """
+    A `MemoryError` where a single text or pair does not fit, an `Unusable` where the model cannot
+    run in this precision, a `FloatingPointError` where its numbers are not finite."""
     if isinstance(encoder, WordVectors):
         return [TokenMatch(*encoder.match(*pair)) for pair in pairs]
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -209,13 +170,8 @@ def _matched(
 
 
 class _Side(NamedTuple):
-    """One side of a batch of pairs, padded.
-
-    Attributes:
-        vectors: (pairs, tokens, dimensions).
-        weights: (pairs, tokens), each row sums to 1; 0 for padding.
-        mask: (pairs, tokens), false for padding.
-    """
+    """One side of a batch of pairs, padded: vectors (pairs, tokens, dimensions); weights and mask
+    (pairs, tokens), where each row of weights sums to 1 and padding is 0 and false."""
 
     vectors: torch.Tensor
     weights: torch.Tensor

@@ -1,8 +1,5 @@
-"""Downloading a model, which happens only on a user's command.
-
-Only needed files are taken: configuration, tokenizer, and the weights once, as safetensors where
-there are any. Code in the repository is not downloaded.
-"""
+"""Downloading a model, which happens only on a user's command: configuration, tokenizer, and the
+weights once, as safetensors where there are any; no code."""
 
 from __future__ import annotations
 
@@ -38,11 +35,8 @@ _CONFIGS = (
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
 )
-_MODULE = re.compile(r"\d+_\w+/")
-"""A step of a sentence-transformers model, a folder of its own."""
-
-_INDEX = ".index.json"
-"""How a file ends that lists several with the weights."""
+_MODULE = re.compile(r"\d+_\w+/")  # a step of a sentence-transformers model, a folder of its own
+_INDEX = ".index.json"  # how a file ends that lists several with the weights
 
 
 @dataclass(frozen=True)
@@ -84,22 +78,12 @@ def fetch(
     folder: Path | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
 ) -> list[Fetched]:
-    """Downloads a model, and what it needs of others, into the hub's cache or a folder.
+    """Downloads a model, and what it needs of others, into the hub's cache or a ``folder``; gives
+    the model first. What is on this machine already is not downloaded again, and the hub's own
+    settings count (``HF_HOME``, ``HF_TOKEN``, ``HF_ENDPOINT``, ``HF_HUB_OFFLINE``). ``notify`` is
+    called with a sentence before each download.
 
-    What is on this machine already is not downloaded again. The hub's own settings count:
-    ``HF_HOME``, ``HF_TOKEN``, ``HF_ENDPOINT``, ``HF_HUB_OFFLINE``.
-
-    Args:
-        weights: the model; the newest commit where none is named.
-        folder: where to put it, instead of the cache.
-        notify: called with a sentence about each download before it begins.
-
-    Returns:
-        The model, then those of which it needs files.
-
-    Raises:
-        UsageError: no package, no network, no such model or commit, or no right to have it.
-    """
+    A `UsageError` for no package, no network, no such model or commit, or no right to have it."""
     if find_spec("huggingface_hub") is None:
         raise UsageError(
             "Fetching needs the package huggingface_hub: pip install 'ragassay[models]'."

@@ -1,8 +1,5 @@
-"""Where a model's files are: in a folder that the user names, or in the hub's local cache.
-
-A model is pinned by its commit, so that a score means the same next year. Nothing is downloaded
-here: that is done by ``ragassay models fetch NAME``.
-"""
+"""Where a model's files are: in a folder that the user names, or in the hub's local cache, pinned
+by its commit. Nothing is downloaded here."""
 
 from __future__ import annotations
 
@@ -31,17 +28,10 @@ CONFIG = "config.json"
 
 @dataclass(frozen=True)
 class KnownModel:
-    """Facts about a model, by its page.
-
-    Attributes:
-        what: one line for people.
-        licence: SPDX name; empty where nobody wrote it down here.
-        size: bytes of the files that are needed, about; 0 where unknown.
-        commit: that is taken where none is named.
-        tokenizer: whether only its tokenizer is needed.
-        companions: models of which it needs the tokenizer.
-        examples: a source, a text and the score that the model's page gives them.
-    """
+    """Facts about a model, by its page. ``size`` is about the bytes of the files needed, ``commit``
+    the one that is taken where none is named, ``tokenizer`` whether only that is needed,
+    ``companions`` models whose tokenizer it needs, ``examples`` a source, a text and the score that
+    the page gives."""
 
     what: str = ""
     licence: str = ""
@@ -74,11 +64,7 @@ class Unavailable(Exception):  # noqa: N818 - it says what is the case
 
 
 class Unusable(Unavailable):
-    """A model is on this machine but cannot be used.
-
-    A file is damaged, weights do not fit, there is no such layer or baseline, or the model does not
-    support the precision.
-    """
+    """A model is on this machine but cannot be used: damaged, no such layer, no such precision."""
 
     reason = Reason.FAILED
 
@@ -89,12 +75,8 @@ BY_MODEL = frozenset({Unavailable.reason, Unusable.reason})
 
 @dataclass(frozen=True)
 class Weights:
-    """Which weights: a name on the hub, or a folder, and the commit.
-
-    Attributes:
-        name: ``microsoft/deberta-xlarge-mnli``, or the path of a folder.
-        revision: commit; empty for a folder, and for a hub's model that nobody pinned.
-    """
+    """Which weights: a name on the hub or the path of a folder, and the commit (empty for a folder,
+    and for a hub's model that nobody pinned)."""
 
     name: str
     revision: str = ""
@@ -124,20 +106,14 @@ def facts(weights: Weights) -> KnownModel:
 
 
 def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:
-    """The local folder that holds a model's files.
-
-    Raises:
-        Unavailable: it is not on this machine, or a file of it is missing.
-    """
+    """The local folder that holds a model's files; an `Unavailable` where it is not here or lacks
+    one."""
     return _checked(place_of(weights, folders), weights)
 
 
 def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
-    """The local folder of a model, whatever files it holds (perhaps only its tokenizer).
-
-    Raises:
-        Unavailable: it is not on this machine.
-    """
+    """The local folder of a model, whatever files it holds (perhaps only its tokenizer); an
+    `Unavailable` where it is not on this machine."""
     user_folder = _user_folder(weights, folders)
     if user_folder or Path(weights.name).is_dir():
         folder = Path(user_folder or weights.name)
@@ -151,7 +127,6 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
         raise Unavailable(
             f"the model {weights} is not on this machine: 'ragassay models fetch {weights.name}' "
             f"downloads it, or name a folder that holds it with --model {weights.name}=FOLDER"
-            f"{_other_commits(weights)}"
         )
     return cached
 
@@ -199,23 +174,16 @@ def _user_folder(weights: Weights, folders: Mapping[str, str]) -> str | None:
 
 
 def needs_packages() -> None:
-    """Checks that the packages of the extra ``models`` are installed.
-
-    Raises:
-        Unavailable: one is not.
-    """
+    """An `Unavailable` where a package of the extra ``models`` is not installed."""
     for package in ("torch", "transformers"):
         if find_spec(package) is None:
             raise Unavailable(f"models need the package {package}: pip install 'ragassay[models]'")
 
 
 def _cached(weights: Weights) -> Path | None:
-    """The folder of a commit in the hub's cache, of its main branch where none is pinned; ``None``
-    where it is not there.
-
-    The hub's own look-up calls a snapshot incomplete where it lacks any file of the repository.
-    Only needed files are fetched, so one of them is looked for.
-    """
+    """The folder of a commit (or of the main branch) in the hub's cache; ``None`` where it is not
+    there. The hub's own look-up calls a snapshot incomplete where it lacks any file of the
+    repository."""
     needs_packages()
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
@@ -225,25 +193,6 @@ def _cached(weights: Weights) -> Path | None:
     except HFValidationError:
         return None
     return Path(cached).parent if isinstance(cached, str) else None
-
-
-def _other_commits(weights: Weights) -> str:
-    """A part of a sentence about the commits of a model that the cache holds in place of the one
-    that is wanted; empty where it holds none."""
-    from huggingface_hub import constants
-    from huggingface_hub.file_download import repo_folder_name
-
-    repository = Path(constants.HF_HUB_CACHE) / repo_folder_name(
-        repo_id=weights.name, repo_type="model"
-    )
-    found = sorted(path.parent for path in repository.glob(f"snapshots/*/{CONFIG}"))
-    if not found:
-        return ""
-    names = ", ".join(folder.name[:12] for folder in found)
-    return (
-        f". The cache holds another commit of it, {names}, with which published values were not "
-        f"checked: --model {weights.name}={found[0]} takes it all the same"
-    )
 
 
 def json_of(path: Path) -> Any:

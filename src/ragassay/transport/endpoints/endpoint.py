@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 Mode = Literal["json_schema", "json_object", "text"]
 """How the form of the answer is asked for: structured output, JSON mode, in words only."""
 
-SYSTEM = "system"
-"""The role of the rules; some models take them in the user's message only."""
+SYSTEM = "system"  # the role of the rules; some models take them in the user's message only
 
 Finish = Literal["stop", "length", "filtered"]
 """Why a reply ended: it was done, it ran into a limit, the endpoint's filter took it away."""
@@ -33,14 +32,9 @@ SAMPLING = (
 """The sampling parameters that are known by these names everywhere here; others go as they are."""
 
 
-CONNECT_S = 10.0
-"""Seconds until a connection must stand."""
-
-TIMEOUT_S = 120.0
-"""Seconds that a request may take."""
-
-Message = Mapping[str, str]
-"""``{"role": "system" | "user" | "assistant", "content": ...}``."""
+CONNECT_S = 10.0  # seconds until a connection must stand
+TIMEOUT_S = 120.0  # seconds that a request may take
+Message = Mapping[str, str]  # ``{"role": "system" | "user" | "assistant", "content": ...}``
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +196,8 @@ class Endpoint(ABC):
 
     @abstractmethod
     async def send(self, body: bytes) -> Completion:
-        """Sends a body (the JSON of what `body` gave) once.
-
-        Raises:
-            EndpointError: there is no reply.
-        """
+        """Sends a body (the JSON of what `body` gave) once; an `EndpointError` where there is no
+        reply."""
 
     async def close(self) -> None:
         """Ends the connections, if there are any. The endpoint may be used again."""

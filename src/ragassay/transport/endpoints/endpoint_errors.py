@@ -1,8 +1,6 @@
 """What an endpoint's error means: may the request be sent again, and what of it must be changed?
-
-Servers agree on status codes, and on little else: what they say is read in the forms of OpenAI,
-vLLM, FastAPI, Anthropic and Google.
-"""
+Servers agree on status codes; what they say is read in the forms of OpenAI, vLLM, FastAPI,
+Anthropic and Google."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import SAMPLING, SYSTEM, EndpointError
 from ragassay.transport.secrets import Secret
 
-_READ = 2000
-"""Characters of an error that are looked at: it may quote the whole request."""
+_READ = 2000  # characters of an error that are looked at: it may quote the whole request
 
 _SHOWN = 300
 _quoted = True
@@ -36,8 +33,7 @@ def hide_replies() -> None:
     _quoted = False
 
 
-FORMS = ("json_schema", "json_object")
-"""The modes that ask for the answer's form by a parameter."""
+FORMS = ("json_schema", "json_object")  # the modes that ask for the answer's form by a parameter
 
 _OVERLOADED = frozenset({429, 503, 529})
 _REASONS = {408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED, 504: Reason.TIMEOUT}

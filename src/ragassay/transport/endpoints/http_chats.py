@@ -3,7 +3,6 @@ and Google's. What differs are rows: path, headers, where a reply has its text a
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -22,13 +21,7 @@ from ragassay.transport.endpoints.endpoint import (
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
 from ragassay.transport.providers import speakers
 
-OPENAI = "https://api.openai.com/v1"
-
-_ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-"""Headers for OpenAI itself that the environment may hold."""
-
-LONGEST = 4096
-"""Tokens of a reply where the user does not say: Anthropic wants a number."""
+LONGEST = 4096  # tokens of a reply where the user does not say: Anthropic wants a number
 
 _UNKNOWN_TO_SCHEMAS = ("minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength")
 """What Anthropic's structured output does not know; prompts say it, and replies are checked."""
@@ -52,10 +45,7 @@ class OpenAIChat(HttpEndpoint):
 
     def headers(self) -> Mapping[str, str]:
         """The key as a bearer's; a server that wants none ignores it."""
-        is_openai = self.url.startswith(OPENAI)
-        account = {name: os.environ.get(variable, "") for name, variable in _ACCOUNT.items()}
-        sent = {name: value for name, value in account.items() if is_openai and value}
-        return {"Authorization": f"Bearer {self.key.reveal() or 'none'}", **sent}
+        return {"Authorization": f"Bearer {self.key.reveal() or 'none'}"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as OpenAI documents it."""

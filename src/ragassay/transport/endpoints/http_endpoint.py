@@ -1,10 +1,9 @@
 """An endpoint that takes JSON over HTTP: connections, redirects and errors are the same for all
-protocols. A protocol adds headers, the request's body, and how a reply is read.
+protocols.
 
 A client's pool looks at every connection for every request, twice. With 64 of them that is a third
-of the time that a call takes; several small pools, used in turn, have little to look at. For the
-same reason a request is made of the parts that all of them share, and not by the client.
-"""
+of the time that a call takes: several small pools are used in turn, and a request is made of the
+parts that all share."""
 
 from __future__ import annotations
 
@@ -34,13 +33,8 @@ _POOLS = 16
 
 
 class HttpEndpoint(Endpoint):
-    """``POST {url}{path}``. The key goes to this origin only.
-
-    Class attributes:
-        path: what follows the endpoint's URL.
-        payload: the key of a reply that holds what was asked for.
-        expected: what a good reply is called in messages.
-    """
+    """``POST {url}{path}``. The key goes to this origin only. ``payload`` is the key of a reply
+    that holds what was asked for, ``expected`` what messages call a good reply."""
 
     path: ClassVar[str] = ""
     payload: ClassVar[str]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,16 +33,11 @@ class OpenAIEmbeddings(OpenAIChat):
     expected: ClassVar[str] = "list of vectors"
     role: ClassVar[str] = "embedder"
 
-    def texts(
-        self, model: str, texts: Sequence[str], dimensions: int | None, encoding: str | None
-    ) -> dict[str, Any]:
-        """The request's body for texts, none of them blank. The encoding is ``base64`` (a third of
-        the bytes, and exact), ``float``, or ``None`` for servers that do not know the parameter."""
+    def texts(self, model: str, texts: Sequence[str], dimensions: int | None) -> dict[str, Any]:
+        """The request's body for texts, none of them blank."""
         body: dict[str, Any] = {"model": model, "input": list(texts)}
         if dimensions is not None:
             body["dimensions"] = dimensions
-        if encoding is not None:
-            body["encoding_format"] = encoding
         return body
 
     def read(self, reply: Any, sent: bytes) -> Completion:
@@ -75,14 +68,8 @@ def _in_order(data: Any, n: int) -> tuple[NDArray[np.float32], ...]:
 
 
 def _vector(value: Any) -> NDArray[np.float32]:
-    """A vector in either encoding; what is no number in it becomes NaN."""
-    if isinstance(value, str):
-        try:
-            vector = np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4")
-        except (binascii.Error, ValueError):
-            raise Unsound("one is neither a list of numbers nor base64 of them") from None
-    else:
-        vector = np.asarray(value, dtype=np.float64)
+    """A vector; what is no number in it becomes NaN."""
+    vector = np.asarray(value, dtype=np.float64)
     if vector.ndim != 1 or not len(vector):
         raise Unsound("one is empty, or no list of numbers")
     with np.errstate(over="ignore"):

@@ -1,15 +1,11 @@
-"""Models in this process: a judge in Python (a function, a chat model of LangChain or LlamaIndex, a
-client of datapizza), and any model that the package LiteLLM can reach, where it is installed.
+"""A judge in Python: a function, a chat model of LangChain or LlamaIndex, a client of datapizza.
 
-Nothing of the other packages is imported: an object is asked by the methods that it has.
+Nothing of these packages is imported: an object is asked by the methods that it has.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -20,7 +16,6 @@ from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import (
     SAMPLING,
     TIMEOUT_S,
-    ApiProtocol,
     Completion,
     Endpoint,
     EndpointError,
@@ -28,9 +23,8 @@ from ragassay.transport.endpoints.endpoint import (
     Prompt,
     completed,
 )
-from ragassay.transport.endpoints.endpoint_errors import FORMS, foreign, from_status
-from ragassay.transport.endpoints.http_chats import FINISH, OpenAIChat, text_of
-from ragassay.transport.providers import speakers
+from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
+from ragassay.transport.endpoints.http_chats import FINISH, text_of
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.user_code.object_calls import described, in_thread, is_async
 
@@ -51,16 +45,12 @@ _READ, _WRITTEN = ("input_tokens", "prompt_tokens"), ("output_tokens", "completi
 """How they call the tokens."""
 
 _THEIR_KEY = Secret("-", "the key that the object was made with")
-_FOUND = Secret("-", "the environment variable from which LiteLLM reads the key")
 
 
 class PythonChat(Endpoint):
-    """A Python object that answers prompts.
-
-    A function takes the prompt as one text; where its first parameter is called ``messages``, it
-    takes a list of mappings with ``role`` and ``content``. It may be a coroutine function;
-    functions that are not run in threads of their own, several at a time.
-    """
+    """A Python object that answers prompts. A function takes the prompt as one text; where its
+    first parameter is called ``messages``, a list of mappings with ``role`` and ``content``. It may
+    be a coroutine function; others run in threads of their own, several at a time."""
 
     protocol: ClassVar[str] = "python"
     # A function takes a prompt and nothing else.
@@ -98,15 +88,40 @@ class PythonChat(Endpoint):
         except EndpointError:
             raise
         except (Exception, SystemExit) as error:
-            raise raised(error, self.url, asked=request["asked"], code=self._name) from error
+            raise self._raised(error, request["asked"]) from error
         return self._read(value, request["asked"])
+
+    @property
+    def _look(self) -> str:
+        return f"Look into the code of {self._name}."
+
+    def _raised(self, error: BaseException, asked: str) -> EndpointError:
+        """The error for an exception. Clients' exceptions carry the status of the server that they
+        asked: it is read as for any endpoint, so that a rate limit is waited for."""
+        status = getattr(error, "status_code", None)
+        if isinstance(status, int) and 400 <= status < 600:
+            headers = getattr(getattr(error, "response", None), "headers", None)
+            return from_status(
+                status,
+                str(error).encode("utf-8", "replace"),
+                headers={str(k): str(v) for k, v in dict(headers or {}).items()},
+                url=self.url,
+                model="",
+                key=_THEIR_KEY,
+                sent=(),
+            )
+        detail = f"{self.url} raised {described(error, place=True)} It was asked {asked}."
+        if isinstance(error, TimeoutError | ConnectionError):
+            reason = Reason.TIMEOUT if isinstance(error, TimeoutError) else Reason.CONNECTION
+            return EndpointError(reason, detail, again=True)
+        return EndpointError(Reason.JUDGE_ERROR, f"{detail} {self._look}")
 
     def _read(self, value: Any, asked: str) -> Completion:
         text = _text(value)
         if text is None:
             detail = (
                 f"{self.url} returned {_kind(value)} when it was asked {asked}. A judge in Python "
-                f"takes a text and returns the reply as a text (str). {_look(self._name)}"
+                f"takes a text and returns the reply as a text (str). {self._look}"
             )
             raise EndpointError(Reason.JUDGE_ERROR, detail)
         metadata = getattr(value, "response_metadata", None)
@@ -123,49 +138,6 @@ class PythonChat(Endpoint):
             if not usage.keys().isdisjoint(_READ):
                 break
         return completed(text, finish, model, usage, _READ, _WRITTEN)
-
-
-def raised(
-    error: BaseException,
-    where: str,
-    *,
-    asked: str = "",
-    model: str = "",
-    sent: Sequence[str] = (),
-    key: Secret = _THEIR_KEY,
-    code: str = "",
-) -> EndpointError:
-    """The error for an exception of a user's function (``code``) or of a package's client, when it
-    was asked a kind of question (``asked``). The others are as of `from_status`.
-
-    Clients' exceptions carry the status of the server that they asked: it is read as for any
-    endpoint, so that a rate limit is waited for.
-    """
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int) and 400 <= status < 600:
-        reply = getattr(error, "response", None)
-        headers = getattr(reply, "headers", None)
-        return from_status(
-            status,
-            str(error).encode("utf-8", "replace"),
-            headers={str(k): str(v) for k, v in dict(headers or {}).items()},
-            url=where,
-            model=model,
-            key=key,
-            sent=sent,
-        )
-    question = f" It was asked {asked}." if asked else ""
-    detail = f"{where} raised {described(error, place=True)}{question}"
-    if isinstance(error, TimeoutError | ConnectionError):
-        reason = Reason.TIMEOUT if isinstance(error, TimeoutError) else Reason.CONNECTION
-        return EndpointError(reason, detail, again=True)
-    if code:
-        return EndpointError(Reason.JUDGE_ERROR, f"{detail} {_look(code)}")
-    return EndpointError(Reason.SERVER_ERROR, detail)
-
-
-def _look(name: str) -> str:
-    return f"Look into the code of {name}."
 
 
 def as_text(messages: Sequence[Message]) -> str:
@@ -244,53 +216,3 @@ def _kind(value: Any) -> str:
     article = "an" if name[0] in "aeiou" else "a"
     names = {"NoneType": "None (is a 'return' missing?)", "bytes": "bytes"}
     return names.get(name, f"{article} {name}")
-
-
-class LiteLLMPackage(OpenAIChat):
-    """``litellm.acompletion``, in this process: OpenAI's requests and replies. LiteLLM finds its
-    keys in the environment."""
-
-    protocol: ClassVar[str] = "litellm"
-
-    async def open(self) -> None:
-        """Imports the package, which takes seconds."""
-        _package()
-
-    async def send(self, body: bytes) -> Completion:
-        """Has LiteLLM send it once."""
-        request = orjson.loads(body)
-        own = {"api_key": self.key.reveal()} if self.key else {}
-        try:
-            reply = await _package().acompletion(
-                **request, **own, timeout=self.timeout, num_retries=0, max_retries=0
-            )
-        except Exception as error:
-            sent, key = list(self.rejectable(request)), self.key or _FOUND
-            failure = raised(error, self.shown, model=request["model"], sent=sent, key=key)
-            failure.detail = self.key.hidden_in(failure.detail)
-            raise failure from error
-        try:
-            return self.read(reply.model_dump(), body)
-        except (LookupError, TypeError, AttributeError) as error:
-            raise foreign(repr(reply).encode(), self.shown, self.expected) from error
-
-
-def _package() -> Any:
-    # Without it, the package fetches a list of prices when it is imported.
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    litellm: Any = importlib.import_module("litellm")
-    litellm.telemetry = False
-    litellm.suppress_debug_info = True
-    return litellm
-
-
-def _check() -> None:
-    if importlib.util.find_spec("litellm") is None:
-        raise UsageError(
-            "A judge litellm:MODEL needs the package LiteLLM: pip install litellm. A LiteLLM proxy "
-            "needs no package: name it by its URL, as in http://localhost:4000/v1#MODEL, or set "
-            "LITELLM_BASE_URL."
-        )
-
-
-PROTOCOLS = (ApiProtocol("litellm", LiteLLMPackage, _check, **speakers("litellm")),)
