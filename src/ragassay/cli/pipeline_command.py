@@ -20,10 +20,10 @@ _MEAN = "avg_"
 
 @command("build")
 def build(given: Given) -> None:
-    """Write the parameter file of a PIPELINE, or add to it what is missing.
+    """Write the parameter file of a PIPELINE, or print what the one that is there lacks.
 
     The file is parameters/NAME_parameter.yaml beside the pipeline: what its steps can be told, with
-    the defaults of their servers. What stands in the file stays as it is. Edit it, then run the
+    the defaults of their servers. A file that is there stays as it is. Edit it, then run the
     pipeline. 'ragassay run' takes -o, the folder for what steps give, and --from, the step to begin
     with, by number or name: what the steps before gave is then taken from the last run.
 
@@ -37,11 +37,11 @@ def build(given: Given) -> None:
 
     with show.status("asking the servers"):
         built = pipelines.build(given.pipeline)
-    if built.is_new:
-        done = "new"
+    if built.lacking:
+        show.lines(f"{built.path} lacks these parameters, which have their defaults:", "")
+        show.lines(built.lacking)
     else:
-        done = f"added: {', '.join(built.added)}" if built.added else "nothing to add"
-    show.lines(f"parameters: {built.path} ({done})")
+        show.lines(f"parameters: {built.path} ({'new' if built.is_new else 'complete'})")
     show.warn(built.notes)
 
 

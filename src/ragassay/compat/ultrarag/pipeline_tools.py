@@ -89,17 +89,15 @@ class Tool:
 
     Attributes:
         name: of the tool.
-        flow: where its arguments come from and what it gives. ``None`` for a tool that declares
-            none: its arguments are variables of the same name, or else parameters.
-        arguments: for each argument its default; `REQUIRED` where it has none.
-        outputs: keys of the result, where they are known before the call.
+        flow: where its arguments come from and what it gives.
+        arguments: for each argument its default, `REQUIRED` where it has none; of a tool that
+            declares no flow.
         is_prompt: whether it is a prompt, whose messages are its output.
     """
 
     name: str
-    flow: Flow | None = None
+    flow: Flow = Flow({}, ())
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    outputs: tuple[str, ...] | None = None
     is_prompt: bool = False
 
 
@@ -115,7 +113,7 @@ class Server(Protocol):
         """The result of a tool; a `ServerError` where the tool failed, or the server did."""
         ...
 
-    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What a tool gives; ``None`` where that is not known. One of the arguments (those whose
-        value is known before the pipeline runs) that it cannot take raises an `OptionError`."""
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """What a tool gives. One of the arguments (those whose value is known before the pipeline
+        runs) that it cannot take raises an `OptionError`."""
         ...
