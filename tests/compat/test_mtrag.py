@@ -191,7 +191,7 @@ def test_every_step_and_flag_on_the_page_works_as_printed(
         steps.append(words[words.index("--step") + 1])
         # The record brings what a judge says, so that none is asked.
         words = [word for word in words if word not in ("--provider", "openai")]
-        assert call(["run", *words]) == 0, command
+        assert call(["mtrag", *words]) == 0, command
     assert steps == ["all", *STEPS]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay import Answer, GoldenAnswerEvaluator, Passage, Sample
+from ragassay import Answer, Passage, Sample
 from ragassay.cli.command_line import call
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables.ore_values import COLUMNS
@@ -64,7 +64,7 @@ def test_a_named_metric_without_values_is_an_empty_panel_with_its_reason(
 
 def test_golden_answers_are_plotted_from_a_run_and_from_a_table(tmp_path: Path) -> None:
     data = [sample(f"q{at}", references=("Iron is heavy.",)) for at in range(3)]
-    GoldenAnswerEvaluator().evaluate(data, save=tmp_path / "run")
+    ragassay.evaluate(data, "golden", save=tmp_path / "run")
     table = tmp_path / "golden.csv"
     table.write_text(
         "query_id,query,run_1_semantic_similarity,run_1_factual_correctness_f1\n"

@@ -290,9 +290,9 @@ def test_the_tools_file_is_suite_judge_data_and_folder(endpoint: LLMServer, desk
         "first_runs": True,
     }
     told = "\n".join(file.notes)
-    for key in ("input_queries", "eval_results_file", "metrics_file", "connector"):
+    for key in ("eval_results_file", "metrics_file", "connector"):
         assert told.count(f": {key}: ") == 1
-    assert len(file.notes) == 4
+    assert len(file.notes) == 3
 
 
 def test_the_tools_file_runs_and_its_folder_can_be_run_again(
@@ -350,14 +350,6 @@ def test_each_model_type_is_a_judge(model: str, word: str, desk: Path) -> None:
     assert read(f"evaluator: {{type: TRECEvaluator, model: {{{model}}}}}").judge == [word]
 
 
-def test_a_model_without_a_name_is_told_which_is_asked(desk: Path) -> None:
-    text = "evaluator:\n  type: TRECEvaluator\n  model: {type: OpenAIModel}\n"
-    (note,) = read_config(written(text)).notes
-    assert "line 3" in note and "openai:gpt-4o is asked" in note
-    with pytest.raises(InputError, match="Which model of anthropic"):
-        read(text.replace("OpenAIModel", "AnthropicModel"))
-
-
 def test_options_that_need_each_other_are_looked_at_together(desk: Path) -> None:
     text = "metrics: [ChunkP@5, em]\noptions:\n  threshold: 0.6\n  by: cosine\n"
     assert read(text).options == {"threshold": 0.6, "by": "cosine"}
@@ -379,8 +371,7 @@ evaluator:
 """
     file = read_config(written(text))
     assert file.values["options"] == {"rel": 3, "max_chars": 4096}
-    with pytest.warns(RagassayWarning, match="detection_threshold: changes nothing"):
-        assert checked(file, {"data": DATA}).options == {"rel": 3, "max_chars": 4096}
+    assert checked(file, {"data": DATA}).options == {"rel": 3, "max_chars": 4096}
 
 
 def test_our_own_keys_may_stand_beside_an_evaluator(desk: Path) -> None:
@@ -449,7 +440,7 @@ def test_a_key_that_is_not_needed_need_not_be_set(desk: Path, capsys) -> None:
 
 PUBLISHED_MISTAKES = [
     (TOOL.replace("input_queries", "input_querys"), 1, "Did you mean 'input_queries'"),
-    (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "Did you mean 'TRECEvaluator'?"),
+    (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "'type: TRECEvaluator'"),
     (TOOL.replace('  type: "TRECE', '  kind: "TRECE'), 8, "'evaluator.kind': is not a key"),
     (TOOL.replace("  model:", "  modell:"), 9, "Did you mean 'model'?"),
     (TOOL.replace("OpenAIModel", "OpenAIModle"), 10, "Did you mean 'OpenAIModel'"),
@@ -566,21 +557,6 @@ evaluator:
     same = two.replace("-mini}", "}\n    options: {k_values: [7]}")
     with pytest.raises(InputError, match=r"line 4.*with other options than in line 2"):
         read(same)
-
-
-def test_the_model_of_an_evaluator_that_asks_nobody_is_told(desk: Path) -> None:
-    model = "{type: AnthropicModel, name: c}"
-    text = f"evaluator:\n  - name: trecrag\n  - name: consistency\n    model: {model}\n"
-    file = read_config(written(text))
-    assert "judge" not in file.values
-    assert any("line 4" in note and "needs no judge" in note for note in file.notes)
-
-
-@pytest.mark.parametrize("kind", ["TRECEvaluator", "ConsistencyEvaluator"])
-def test_an_embedding_model_that_nothing_asks_is_told(kind: str, desk: Path) -> None:
-    text = f"evaluator:\n  type: {kind}\n  embedding_model:\n    type: OpenAIEmbedding\n"
-    notes = read_config(written(text)).notes
-    assert any("line 3: evaluator.embedding_model: is not used" in note for note in notes)
 
 
 @pytest.mark.parametrize("asked", [True, False])

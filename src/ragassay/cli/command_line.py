@@ -13,12 +13,11 @@ from cyclopts import App, CycloptsError
 
 from ragassay import __version__, formats
 from ragassay.base import package_files, plugins, printable
-from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, UsageError, warn_user
+from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, UsageError
 from ragassay.base.problem_words import system_problem
 from ragassay.cli import global_options, golden, interrupt, ledger, models, show, token_command
 from ragassay.cli.command import COMMANDS, Given, command
 from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
-from ragassay.cli.published_forms import published_form
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
@@ -112,9 +111,6 @@ def _call(words: list[str], *, debug: bool) -> int:
         with interrupt.remembered(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
-            if (published := published_form(words)) is not None:
-                words, note = published
-                warn_user(note)
             if words[:1] != ["trec"]:  # reads standard input by itself, as trec_eval does
                 words = [  # a lone "-" that is no flag's value
                     opening.STANDARD_INPUT if word == "-" and not last.startswith("-") else word
