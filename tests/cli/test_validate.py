@@ -337,16 +337,6 @@ def test_columns_that_hold_no_field_are_listed(capsys: pytest.CaptureFixture[str
     assert "perhaps: --columns references=model_reference" in said
 
 
-def test_questions_alone_are_for_ask_and_golden_sets(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = {"id": "a", "question": "Who?", "references": ["I"], "type": "factual", "note": "x"}
-    assert call(["validate", str(write("a.jsonl", [asked]))]) == 3
-    said = " ".join(capsys.readouterr().err.split())
-    assert "These are questions without answers and passages. 'ragassay ask' asks" in said
-    assert "'ragassay golden import'" in said and "Golden sets have fields for type." in said
-    assert call(["validate", str(write("b.jsonl", [{**asked, "answer": "I."}]))]) == 0
-    assert "questions without answers" not in capsys.readouterr().err
-
-
 WITHOUT_IDS = [
     {
         "id": "a",

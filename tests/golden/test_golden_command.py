@@ -189,7 +189,7 @@ def test_parts_and_exports_are_written(desk: Path, capsys: pytest.CaptureFixture
     assert "54 removed" in capsys.readouterr().out
     assert call(["golden", "export", "golden", "-o", "q.jsonl"]) == 0
     assert len(ragassay.load("q.jsonl")) == 72
-    assert call(["golden", "export", "golden", "-o", "pairs.jsonl", "--pairs"]) == 0
+    assert call(["golden", "export", "golden", "-o", "pairs.jsonl", "--format", "pairs"]) == 0
     assert call(["golden", "export", "golden", "-o", "qrels.txt", "--format", "qrels"]) == 0
     assert Path("qrels.txt").read_text().startswith("library-items-at-once 0 library 1\n")
     first = json.loads(Path("pairs.jsonl").read_text().splitlines()[0])
@@ -201,36 +201,6 @@ def test_parts_and_exports_are_written(desk: Path, capsys: pytest.CaptureFixture
     assert call(["golden", "split", "golden", "--into", "x=0.5,y=0.5"]) == 0
     parts = [one for name in "xy" for one in GoldenSet.open(Path(f"golden-{name}")).items]
     assert len(parts) == 62 and {one.status for one in parts} == {"accepted"}
-
-
-def test_a_difference_tells_what_it_does_to_a_run(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["run", str(TOWN / "hybrid.jsonl"), "-m", "CharR@5,contains_answer", "-o", "runs/new"]
-    assert call([*words, "--golden", "golden"]) == 0
-    shutil.copytree("golden", "other")
-    other = GoldenSet.open(Path("other"))
-    [item] = [one for one in other.items if one.id == "library-items-at-once"]
-    item.references = ["nothing of the kind"]
-    other.save()
-    capsys.readouterr()
-    assert call(["golden", "diff", "golden", "other", "--run", "runs/new", "--json"]) == 0
-    body = json.loads(capsys.readouterr().out)
-    assert body["changes"] == [
-        {"id": "library-items-at-once", "kind": "changed", "fields": ["references"]}
-    ]
-    before, after = body["means"]["contains_answer"]
-    assert before - after == pytest.approx(1 / 72)
-    assert body["means"]["CharR@5"][0] == body["means"]["CharR@5"][1]
-    with_gold = sum(bool(one.gold) for one in other.items)
-    assert body["scored"]["CharR@5"] == [with_gold, with_gold]
-    other.items = other.items[:10]
-    other.save()
-    assert call(["golden", "diff", "golden", "other", "--run", "runs/new"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "CharR@5: " in said and f"({with_gold} samples) by golden, " in said
-    few = sum(bool(one.gold) for one in other.items)
-    assert few < with_gold and f"({few} samples) by other" in said
 
 
 @pytest.mark.parametrize(
@@ -475,7 +445,7 @@ def test_gold_with_a_place_and_no_text_has_the_text_of_the_document(
         ),
         ("-o x.docx --drafts", "x.docx: export writes jsonl to a file whose name ends in"),
         ("-o x.xlsx --drafts --format csv", "whose name ends in .csv. There are jsonl, csv, tsv, "),
-        ("-o x.csv --drafts --pairs", "x.csv: export writes pairs to a file"),
+        ("-o x.csv --drafts --format pairs", "x.csv: export writes pairs to a file"),
         ("-o x.txt --drafts --format qrels", "none of its items has a gold span: there is nothing"),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from ragassay.cli import interrupt
-from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
+from ragassay.cli.global_options import GLOBAL_OPTIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ class ProgressBar:
         self._says = not terminal and shown and doing is not None
         self._label, self._total, self._doing, self._noun = label, total, doing, "samples"
         self._bar: Progress | None = None
-        self._begun = self._logged = time.monotonic()
+        self._begun = time.monotonic()
         self._starting, self._ended = threading.Lock(), threading.Event()
 
     def __enter__(self) -> Self:
@@ -71,11 +71,7 @@ class ProgressBar:
             KeyboardInterrupt: the command was interrupted.
         """
         interrupt.check()
-        now = time.monotonic()
-        elapsed = now - self._begun
-        if now - self._logged > EVERY_S:
-            self._logged = now
-            LOG.info("%s: %s %s", self._label, f"{n:,}", self._noun)
+        elapsed = time.monotonic() - self._begun
         if self._live and elapsed > PATIENCE_S:
             self._show()
         if self._bar is not None:
@@ -104,7 +100,6 @@ class ProgressBar:
         if self._live and not self._ended.wait(PATIENCE_S if self._doing is None else 0):
             self._show()
         while self._says and self._doing is not None and not self._ended.wait(EVERY_S):
-            LOG.info("%s", self._doing())
             self._out.print(f"note: {self._doing()}", markup=False)
 
 

@@ -45,31 +45,21 @@ def build(given: Given) -> None:
     show.warn(built.notes)
 
 
-def run_pipeline(
-    path: Path,
-    run_options: Mapping[str, Any],
-    *,
-    param: Path | None,
-    dry_run: bool,
-    json: bool,
-) -> int:
-    """Runs a pipeline and prints what its evaluations found.
-
-    Of the options on the command line ``from_timestamp`` (``--from``) is the step to begin with,
-    and ``output`` the folder for what its steps give; it takes no others. ``param`` is its
-    parameter file; with ``dry_run`` its steps are listed and not run.
-    """
+def run_pipeline(given: Given) -> int:
+    """Runs the pipeline that the data of ``ragassay run`` are, and prints what its evaluations
+    found. ``--from`` is the step to begin with, ``-o`` the folder for what its steps give."""
     from ragassay.compat.ultrarag import pipelines
 
-    allowed = ("output", "from_timestamp")
-    if more := [f"--{name.replace('_', '-')}" for name in run_options if name not in allowed]:
+    path: Path = given.data
+    values = {**given.run_options, **({} if given.config is None else {"config": given.config})}
+    output, begin = values.pop("output", None), values.pop("from_timestamp", None)
+    if more := [f"--{name.replace('_', '-')}" for name in values]:
         raise UsageError(
             f"{path} is a pipeline, which takes --param, --from, -o, --dry-run and --json: "
             f"{', '.join(more)} would change nothing. Its parameter file says what its steps do."
         )
-    output, begin = map(run_options.get, allowed)
-    options = pipelines.Options(param, begin, None if output is None else Path(output))
-    if dry_run:
+    options = pipelines.Options(given.param, begin, None if output is None else Path(output))
+    if given.dry_run:
         with show.status("asking the servers"):
             steps = pipelines.steps(path, options)
         show.lines(*steps)
@@ -85,7 +75,7 @@ def run_pipeline(
         for name, value in finished.variables.items()
         if isinstance(value, dict) and value and name.endswith("res")
     }
-    if json:
+    if given.json:
         show.json(results)
     else:
         for name, value in results.items():

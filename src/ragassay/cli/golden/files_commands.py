@@ -126,7 +126,7 @@ def export(given: Given) -> None:
     ragassay golden export golden -o questions.csv --where 'source=user log'
     ragassay golden export golden -o beir --format beir
     ragassay golden export golden -o qrels.txt --format qrels
-    ragassay golden export golden -o pairs.jsonl --pairs
+    ragassay golden export golden -o pairs.jsonl --format pairs
     ```
     """
     from ragassay.base.files import write_bytes
@@ -134,9 +134,7 @@ def export(given: Given) -> None:
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
     check_output(given.output, given.folder)
-    if given.pairs and given.format not in (None, "pairs"):
-        raise UsageError(f"--pairs and --format {given.format} exclude each other.")
-    kind = export_format(given.output, "pairs" if given.pairs else given.format)
+    kind = export_format(given.output, given.format)
     golden = GoldenSet.open(given.folder)
     statuses: tuple[Status, ...] = ("accepted", "draft") if given.drafts else ("accepted",)
     items = golden.with_status(*statuses, where=given.where or ())
