@@ -89,12 +89,6 @@ def test_a_named_folder_is_shown_with_what_lies_in_it(
     assert "holds no weights" in " ".join(capsys.readouterr().out.split())
 
 
-def test_sizes_are_said_as_people_say_them() -> None:
-    assert [readable(n) for n in (1, 2_424, 438_535_352, 3_040_000_000)] == [
-        "1 kB", "2 kB", "439 MB", "3.04 GB",
-    ]  # fmt: skip
-
-
 # --- what is fetched
 
 
@@ -313,11 +307,6 @@ def test_weights_that_give_the_published_scores_are_ok(
     named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
     assert call(["models", "check", HHEM.name, *named]) == 0
     assert f"{HHEM.name}: ok: hhem 0." in capsys.readouterr().out
-
-
-def test_a_tokenizer_is_tried_by_itself(folders: dict[str, str]) -> None:
-    found = check(FOUNDATION.name, ModelOptions(folders))
-    assert found.ok and "tokens" in found.sentence
 
 
 def test_what_is_broken_is_said_and_the_exit_code_tells(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +17,6 @@ from ragassay import InputError, Reason, UsageError
 from ragassay.cli.command_line import call
 from ragassay.cli.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
-from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.rescoring import rescore
 from ragassay.judges.asking import Asker
@@ -29,7 +26,6 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import ExtractClaims
 from ragassay.metrics.core import naming
-from ragassay.reports.run_reports import write_reports
 from ragassay.reports.text import wording
 from scripted_judge import Scripted
 
@@ -168,15 +164,6 @@ def test_nan_in_a_record_becomes_null_and_the_output_is_strict_json(tmp_path: Pa
     stepped("algorithmic", source, tmp_path / "out.jsonl")
     text = (tmp_path / "out.jsonl").read_text()
     assert "NaN" not in text and json.loads(text)["extra"] is None
-
-
-def test_a_file_whose_name_says_gzip_is_gzip(tmp_path: Path) -> None:
-    source = written(tmp_path / "in.jsonl", [record()])
-    stepped("idk", source, tmp_path / "out.jsonl.gz")
-    body = gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes())
-    assert json.loads(body)["metrics"] == {"idk_eval": [0.0]}
-    stepped("ragas", tmp_path / "out.jsonl.gz", tmp_path / "more.jsonl")
-    assert set(lines(tmp_path / "more.jsonl")[0]["metrics"]) == {"idk_eval", "RL_F"}
 
 
 # --- judges -------------------------------------------------------------------------------------
@@ -401,20 +388,6 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     assert wide[5].endswith(f",gpt + {LABEL}") and wide[4].endswith(",gpt")
 
 
-def test_values_without_a_name_beside_judged_ones_are_told_too(tmp_path: Path) -> None:
-    records = [record(n, metrics={"RL_F": [0.5]}) for n in range(1, 5)]
-    path = written(tmp_path / "in.jsonl", [*records, record(5)])
-    found = ragassay.evaluate(path, "mtrag", metrics="RL_F").summary
-    metric = found.metrics["RL_F"]
-    assert metric.judge == f"record (4) + {LABEL} (1)"
-    assert metric.signature.endswith(f"|judge={LABEL}|given=some")
-    assert any("4 of whoever made the records, 1 of offline" in text for text in found.warnings)
-    alone = ragassay.evaluate(written(path, records), "mtrag", metrics="RL_F").summary
-    assert alone.metrics["RL_F"].judge == ""
-    assert not any("judges" in text for text in alone.warnings)
-    assert alone.metrics["RL_F"].signature == "rl_f|v1|given=all"
-
-
 def test_offline_values_of_a_file_are_not_compared_with_an_llms(tmp_path: Path) -> None:
     records = [record(n, "UNANSWERABLE" if n == 3 else "ANSWERABLE") for n in range(1, 9)]
     names = "RL_F,RL_F_idk,RB_llm_idk,idk_eval,answerability_accuracy,RB_agg_idk"
@@ -437,22 +410,6 @@ def test_offline_values_of_a_file_are_not_compared_with_an_llms(tmp_path: Path) 
     forced = ragassay.compare(runs["gpt"], runs["offline"], force=True)
     assert any(LABEL in text for text in forced.warnings)
     assert forced.judged_by == f"A: openai:gpt, B: {LABEL}"
-
-
-def test_two_systems_of_one_file_are_not_compared_where_judges_differ(tmp_path: Path) -> None:
-    body = []
-    for system, judge in (("a", OfflineJudge()), ("b", Named("openai:gpt", SAID))):
-        records = [record(n, model_id=system) for n in range(1, 7)]
-        body += lines(grown(tmp_path / f"{system}.jsonl", records, judge))
-    path = written(tmp_path / "both.jsonl", body)
-    result = ragassay.evaluate(path, "mtrag", metrics="RL_F,RL_F_idk", save=tmp_path / "run")
-    assert result.summary.metrics["RL_F"].judge == f"{LABEL} (6) + openai:gpt (6)"
-    for run in (result, ragassay.open_run(tmp_path / "run")):
-        one, two = by_system(run)
-        assert one.summary.metrics["RL_F"].judge == LABEL
-        assert two.summary.metrics["RL_F_idk"].judge == "openai:gpt"
-        with pytest.raises(UsageError, match=f"judge={LABEL} against judge=openai:gpt"):
-            ragassay.compare(one, two)
 
 
 def test_conditioning_without_the_steps_before_it_says_first_what_is_lacking(
@@ -545,25 +502,6 @@ def test_a_given_value_that_contradicts_its_record_is_made_anew(tmp_path: Path) 
     ]
 
 
-def test_flags_are_true_or_false_in_every_file(tmp_path: Path) -> None:
-    import polars
-
-    given = {"BertscoreR": [0.5], "BertKPrec": [0.5], "idk_eval": [1.0]}
-    source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
-    stepped("algorithmic", source, tmp_path / "out.jsonl")
-    assert lines(tmp_path / "out.jsonl")[0]["metrics"]["RB_agg_zero_denominator"] == [False]
-    flags = ["RB_agg_zero_denominator", "answerability_accuracy"]
-    result = ragassay.evaluate(source, "mtrag", metrics=flags, save=tmp_path / "run")
-    write_reports(result, tmp_path, ["csv", "long-csv", "jsonl", "parquet"])
-    (row,) = csv.DictReader((tmp_path / "scores.csv").open())
-    assert [row[name] for name in flags] == ["false", "false"]
-    long = csv.DictReader((tmp_path / "scores-long.csv").open())
-    assert [row["value"] for row in long] == ["false", "false"]
-    assert [row["value"] for row in lines(tmp_path / "scores.jsonl")] == [False, False]
-    frame = polars.read_parquet(tmp_path / "scores.parquet")
-    assert frame["label"].to_list() == ["false", "false"] and frame["value"].to_list() == [0, 0]
-
-
 def test_refresh_asks_a_judge_for_what_another_one_gave(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -635,14 +573,6 @@ def test_the_contexts_that_a_system_saw_are_its_own(tmp_path: Path) -> None:
     (found,) = lines(tmp_path / "out.jsonl")
     assert found["contexts"] == own and found["metrics"]["Extractiveness_RougeL"] == [1.0]
     assert found["targets"] == task()["targets"]
-
-
-def test_one_file_twice_is_one_file(tmp_path: Path) -> None:
-    source = written(tmp_path / "in.jsonl", [record()])
-    stepped("idk", source, source, tasks=source)
-    (found,) = lines(source)
-    assert found.pop("metrics_judge")["idk_eval"]
-    assert found == {**record(), "metrics": {"idk_eval": [0.0]}}
 
 
 def test_a_record_says_who_was_asked_and_nobody_for_what_it_brought(tmp_path: Path) -> None:

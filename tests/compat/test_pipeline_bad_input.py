@@ -294,12 +294,6 @@ def test_a_step_that_was_changed_is_not_gone_on_from(complaint: Complaint) -> No
     )
 
 
-def test_a_parameter_that_json_writes_otherwise_is_still_the_same() -> None:
-    write(parameters=BENCHMARK.replace("}}", "}, name: 2020-01-01}") + EVALUATION)
-    assert call(["run", "p.yaml"]) == 0
-    assert call(["run", "p.yaml", "--from", "2"]) == 0
-
-
 def test_a_run_deletes_only_its_own_files() -> None:
     write()
     mine = [Path("output/p_steps") / name for name in ("2024_report.json", "03_a.json", "9.json")]
@@ -326,13 +320,6 @@ def test_a_flow_of_a_tool_that_says_nothing_is_refused() -> None:
     for text in ("a,b", "a,,b->c", "a->b,", "a,b,c->d"):
         with pytest.raises(UsageError, match=re.escape(repr(text))):
             Flow.declared(text, ["x", "y"], [])
-
-
-def test_a_very_long_text_arrives_whole() -> None:
-    text = "word " * 200_000
-    write(data=json.dumps({"p": text, "g": [text]}) + "\n")
-    assert call(["run", "p.yaml"]) == 0
-    assert json.loads(Path("o.json").read_bytes()) == {"em": [1.0], "avg_em": 1.0}
 
 
 @pytest.mark.parametrize(

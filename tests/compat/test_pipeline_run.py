@@ -122,11 +122,6 @@ def test_inputs_and_outputs_are_renamed(words: Path) -> None:
     }
 
 
-def test_a_loop_runs_its_steps_again_and_again(words: Path) -> None:
-    path = pipeline(words, "- words.split\n- loop:\n    times: 3\n    steps:\n    - words.extend\n")
-    assert pipelines.run(path).variables == {"word_ls": ["a!!!", "bb!!!", "three!!!"]}
-
-
 def test_each_row_goes_the_way_of_its_state(words: Path) -> None:
     path = pipeline(
         words,
@@ -343,19 +338,6 @@ def test_the_interpreter_of_a_folder_is_the_one_on_the_path_or_ours(
     # A server that is written with ragassay needs the interpreter that has it.
     pipelines.run(pipeline(words, "- words.split\n"))
     assert not (words / "started").exists()
-
-
-def test_the_build_of_a_folder_finds_its_program_beside_the_parameters(words: Path) -> None:
-    folder = server_folder(words / "servers" / "greeter", "")
-    own = PLAIN.replace(
-        "    entry = {",
-        "    place = pathlib.Path(parameter_file).parent\n"
-        "    assert (place / 'src' / f'{place.name}.py').is_file()\n    entry = {",
-    )
-    (folder / "src" / "greeter.py").write_text(own)
-    path = pipeline(words, "- greeter.names\n", "greeter: servers/greeter")
-    assert pipelines.run(path).variables
-    assert not (folder / "server.yaml").exists()
 
 
 def test_a_memory_holds_all_values_of_a_variable_so_far(words: Path) -> None:

@@ -22,7 +22,6 @@ from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.config.config_file import read_filled
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run.config_reading import checked
-from ragassay.examples import path_of
 
 KEY = "sk-proj-0123456789abcdefghijklmnopqrstuv"
 DATA = "answers.csv"
@@ -165,12 +164,6 @@ def test_the_pages_consistency_block_is_bertscore_and_all_of_rouge(desk: Path) -
     assert config.consistency_metrics == ["runs_bertscore.f", *ROUGE]
 
 
-def test_parameters_of_bertscore_stand_in_the_metrics_name(desk: Path) -> None:
-    text = PAGE_CONSISTENCY.replace('"en"', "de").replace("baseline: true", "baseline: false")
-    found = read(text.replace("xlm-roberta-large", "bert-base-uncased")).consistency_metrics[0]
-    assert found == "runs_bertscore(model=bert-base-uncased,rescale=false).f"
-
-
 def test_consistency_that_is_switched_on_names_what_it_looks_at(desk: Path) -> None:
     text = PAGE_TREC.replace("run_consistency: false", "run_consistency: true")
     everything = read(text)
@@ -228,7 +221,7 @@ def test_a_consistency_evaluator_has_all_runs_and_a_note_says_that_all_are_judge
     assert body["consistency"]["metrics"]["consistency_rouge_score"]["n_scored"] == 2
 
 
-@pytest.mark.parametrize("data", [DATA, "answers.json", str(path_of("hybrid"))])
+@pytest.mark.parametrize("data", [DATA, "answers.json"])
 def test_the_pages_trec_block_runs_as_printed(data: str, desk: Path, capsys) -> None:
     written(RECORDS, "answers.json")
     body = summary(capsys, data, "--config", str(written(PAGE_TREC)))
@@ -246,32 +239,6 @@ def test_the_pages_consistency_block_runs_as_printed(
     assert set(found["metrics"]) >= {"consistency_bert_score", "consistency_rouge_score"}
     assert found["metrics"]["consistency_rouge_score"]["n_scored"] == scored
     assert found["metrics"]["runs_rouge1.r"]["n_scored"] == scored
-
-
-def test_the_pages_consistency_block_finds_one_run_not_enough(desk: Path, capsys) -> None:
-    words = ["run", str(path_of("hybrid")), "--config", str(written(PAGE_CONSISTENCY))]
-    assert call(words) == 3
-    assert "consistency needs two runs" in " ".join(capsys.readouterr().out.split())
-
-
-def test_the_pages_bertscore_is_computed_where_the_model_is(desk: Path, capsys) -> None:
-    pytest.importorskip("torch", reason="BERTScore needs the extra 'models'")
-    from tiny_models import tiny_encoder
-
-    folder = tiny_encoder(desk / "xlmr", "roberta", layers=18)  # the block's own layer is the 17th
-    path = str(written(PAGE_CONSISTENCY))
-    words = (DATA, "--config", path, "--model", f"xlm-roberta-large={folder}")
-    found = summary(capsys, *words)["consistency"]["metrics"]["consistency_bert_score"]
-    assert found["n_scored"] == 2 and found["mean"] is not None
-
-
-def test_the_pages_trec_block_asks_the_judge_that_a_flag_names(
-    endpoint: LLMServer, desk: Path, capsys
-) -> None:
-    words = ("--config", str(written(PAGE_TREC)), "--judge", "openai:gpt-4o-mini")
-    body = summary(capsys, DATA, *words)
-    assert body["judging"]["judge"] == "openai:gpt-4o-mini"
-    assert endpoint.stats()["answered"] > 0
 
 
 # As the tool wants them
@@ -401,15 +368,6 @@ def test_a_key_in_the_file_is_refused_with_its_line_and_not_echoed(
     assert f"line {line}, field" in err and "a key must not stand in the file" in err
     assert KEY not in out + err and KEY[8:20] not in out + err
     assert endpoint.stats()["requests"] == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [f"data: answers.csv\nseed: {KEY}\n", f"evaluator: {{name: trecrag, model: {KEY}}}\n"],
-)
-def test_a_key_in_a_wrong_place_is_not_echoed(text: str, desk: Path, capsys) -> None:
-    assert call(["run", DATA, "--config", str(written(text))]) == 2
-    assert KEY not in capsys.readouterr().err
 
 
 def test_the_key_comes_from_the_variable_that_the_file_names(
@@ -661,19 +619,6 @@ def test_flags_win_over_the_file(desk: Path, capsys) -> None:
     assert body["n_samples"] == 1 and "umbrela_P@2" in body["metrics"]
     assert "umbrela_P@1" not in body["metrics"]
     assert (desk / "mine" / "run.yaml").exists() and not (desk / "elsewhere").exists()
-
-
-def test_data_on_the_command_line_wins_over_that_of_the_file(desk: Path, capsys) -> None:
-    path = written("data: ${NOT_SET}\nsuite: trecrag\nlimit: 2\n", "configs/own.yaml")
-    assert summary(capsys, DATA, "--config", str(path))["n_samples"] == 2
-
-
-def test_a_configuration_alone_is_a_run(desk: Path, capsys) -> None:
-    path = written("data: ../answers.csv\nsuite: trecrag\n", "configs/own.yaml")
-    alone, named = summary(capsys, str(path)), summary(capsys, "--config", str(path))
-    assert alone["metrics"] == named["metrics"] and alone["n_samples"] == named["n_samples"] == 5
-    assert call(["validate", str(path)]) == 0
-    assert call(["validate", DATA, "--config", str(path)]) == 0
 
 
 def test_two_configurations_or_none_are_refused(desk: Path, capsys) -> None:
