@@ -15,7 +15,7 @@ from llm_server import LLMServer
 from mtrag_records import FIELDS, SAID, lines, record, task, written
 from ragassay import InputError, Reason, UsageError
 from ragassay.cli.command_line import call
-from ragassay.cli.mtrag_command import judge_words, mtrag
+from ragassay.cli.published_tools.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.rescoring import rescore

@@ -15,9 +15,10 @@ from ragassay import __version__, formats
 from ragassay.base import package_files, plugins, printable
 from ragassay.base.errors import OptionError, RagassayError, RagassayWarning
 from ragassay.base.problem_words import system_problem
-from ragassay.cli import global_options, golden, interrupt, ledger, models, show, token_command
+from ragassay.cli import global_options, golden, interrupt, ledger, models, show
 from ragassay.cli.command import COMMANDS, Given, command
 from ragassay.cli.global_options import GLOBAL_OPTIONS
+from ragassay.cli.serving import token_command
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""

@@ -9,7 +9,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured
 from ragassay.cli.command_progress import ProgressBar
-from ragassay.cli.pipeline_command import run_pipeline
+from ragassay.cli.published_tools.pipeline_command import run_pipeline
 
 if TYPE_CHECKING:
     pass
