@@ -273,20 +273,6 @@ def test_long_work_is_shown_before_the_first_sample_is_done(
     assert terminal.getvalue() == before, "what was quick is not shown afterwards"
 
 
-def test_the_bar_begins_anew_for_the_runs_that_are_compared(
-    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command_progress, "PATIENCE_S", 0.0)
-    with ProgressBar("scoring", lambda: 30) as done:
-        done(30)
-        for n in range(1, 4):
-            done.compared(n, 10)
-        time.sleep(0.3)
-    shown = terminal.getvalue()
-    assert "scoring" in shown and " samples" in shown
-    assert "comparing runs" in shown and "3 queries" in shown
-
-
 @pytest.mark.parametrize(
     ("suite", "metrics", "title"),
     [

@@ -45,7 +45,7 @@ class ProgressBar:
         shown, terminal = options.progress, self._out.is_terminal
         self._live = terminal and shown and not options.quiet
         self._says = not terminal and shown and doing is not None
-        self._label, self._total, self._doing, self._noun = label, total, doing, "samples"
+        self._label, self._total, self._doing = label, total, doing
         self._bar: Progress | None = None
         self._begun = time.monotonic()
         self._starting, self._ended = threading.Lock(), threading.Event()
@@ -77,21 +77,11 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=n, rate=n / max(elapsed, 1e-3))
 
-    def compared(self, n: int, of: int) -> None:
-        """Restarts the bar for the queries whose repeated runs are compared, and counts those."""
-        if self._noun != "queries":
-            self._begun, self._total = time.monotonic(), lambda: of
-            self._label, self._noun = "comparing runs", "queries"
-            if self._bar is not None:
-                task = self._bar.task_ids[0]
-                self._bar.reset(task, description=self._label, total=of, noun="queries", rate=0.0)
-        self(n)
-
     def _show(self) -> None:
         with self._starting:
             if self._bar is None and not self._ended.is_set():
                 bar = _rich_bar(self._out, self._doing)
-                bar.add_task(self._label, total=self._total(), rate=0.0, noun=self._noun)
+                bar.add_task(self._label, total=self._total(), rate=0.0)
                 bar.start()
                 self._bar = bar
 
@@ -126,7 +116,7 @@ def _rich_bar(out: Console, doing: Callable[[], str] | None) -> Progress:
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=40 if doing is None else 10),
-        TextColumn("{task.completed:,.0f} {task.fields[noun]}" + rate),
+        TextColumn("{task.completed:,.0f} samples" + rate),
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),

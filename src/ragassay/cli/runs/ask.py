@@ -125,7 +125,7 @@ def _evaluated(
         doing = partial(_doing, asking, job)
         try:
             with ProgressBar(f"scoring {name}", lambda: asking.total, doing) as progress:
-                results[name] = job.run(progress, progress.compared, keep=False)
+                results[name] = job.run(progress, keep=False)
         except RagassayError as error:
             if not asking.failed:
                 show.warn([f"{error} The evaluation ends here; the asking goes on."])

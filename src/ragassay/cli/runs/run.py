@@ -67,7 +67,7 @@ def run(given: Given) -> int:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
     with ProgressBar("scoring", job.source.count, doing) as progress:
-        result = job.run(progress, progress.compared, keep=False)
+        result = job.run(progress, keep=False)
     with show.status("writing reports"):
         reports = write_reports(result) if result.folder is not None else {}
     slices = job.config.slice_by is not None

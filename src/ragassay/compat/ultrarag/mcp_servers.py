@@ -177,7 +177,7 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
         try:
             async with asyncio.timeout(server_address.START_S):
                 client = await stack.enter_async_context(
-                    Client(transport, mode="legacy", message_handler=output.note_stray)
+                    Client(transport, mode="legacy", message_handler=_ignored)
                 )
         except (Exception, BaseExceptionGroup) as error:
             raise output.error(error, server_address.START_S) from error
@@ -187,19 +187,12 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
 
 
 class _Output:
-    """What a server sends beside its messages: to standard error (``file``), to standard output,
-    which is for the protocol, or as a status of HTTP."""
+    """What a server sends beside its messages: to standard error (``file``), or as a status of
+    HTTP."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
-        self._stray = ""
         self.status = ""
-
-    async def note_stray(self, message: object) -> None:
-        """Notes a line of standard output that is no message."""
-        if isinstance(message, Exception) and not self._stray:
-            errors: list[Any] = getattr(message, "errors", list)()
-            self._stray = str(errors[0].get("input") if errors else message)
 
     async def note_status(self, response: Any) -> None:
         """Notes a status that refuses a message."""
@@ -235,19 +228,17 @@ class _Output:
         return ServerError(_sentence(problem))
 
     def _printed(self) -> str:
-        """Sentences with what the server printed; empty where that is nothing."""
-        said = ""
-        if not self.file.closed:
-            self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
-            lines = self.file.read().decode(errors="replace").splitlines()
-            if last := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
-                said += f" Its last words: {_cut(last)!r}."
-        if self._stray:
-            said += (
-                " It prints to standard output, which belongs to the protocol: "
-                f"{_cut(self._stray)!r}. Print to standard error."
-            )
-        return said
+        """A sentence with what the server printed last; empty where that is nothing."""
+        if self.file.closed:
+            return ""
+        self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
+        lines = self.file.read().decode(errors="replace").splitlines()
+        last = next((line for line in reversed(lines) if re.search(r"\w", line)), "")
+        return f" Its last words: {_cut(last)!r}." if last else ""
+
+
+async def _ignored(message: object) -> None:
+    """Takes what is no answer, such as a line of standard output that is no message."""
 
 
 def first_of(error: BaseException) -> BaseException:
