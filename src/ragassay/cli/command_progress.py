@@ -22,16 +22,10 @@ EVERY_S = 30.0
 
 
 class ProgressBar:
-    """A live bar once the work takes a while; called with the number of samples that are done. It
-    stays one line: text that does not fit is cropped.
-
-    Args:
-        label: before the bar.
-        total: gives the number of all samples; without it the bar is a count. It is called only
-            when the bar is shown.
-        doing: says in words what goes on between two samples, for work that waits for others. It is
-            shown from the start, and from time to time as a line where there is no terminal.
-    """
+    """A live bar of one line, once the work takes a while; called with the number of samples done.
+    ``total`` is called when the bar is shown; without it the bar is a count. ``doing`` says what
+    goes on between two samples: from the start, and now and then as a line where there is no
+    terminal."""
 
     def __init__(
         self,
@@ -65,11 +59,7 @@ class ProgressBar:
             self._bar.stop()
 
     def __call__(self, n: int) -> None:
-        """So many samples are done.
-
-        Raises:
-            KeyboardInterrupt: the command was interrupted.
-        """
+        """So many samples are done; a `KeyboardInterrupt` where the command was interrupted."""
         interrupt.check()
         elapsed = time.monotonic() - self._begun
         if self._live and elapsed > PATIENCE_S:

@@ -16,13 +16,8 @@ HELP = (
 
 @dataclass(frozen=True)
 class GlobalOptions:
-    """What a command prints and shows.
-
-    Attributes:
-        quiet: whether only errors and gates that did not pass are printed, and data.
-        progress: whether bars are shown.
-        debug: whether an error is shown with its traceback.
-    """
+    """Whether only errors, gates that did not pass and data are printed; whether bars are shown;
+    whether an error is shown with its traceback."""
 
     quiet: bool = False
     progress: bool = True

@@ -220,11 +220,7 @@ def _cost(cost: float, unpriced: int, entries: int) -> str:
 
 
 def _moment(text: str, now: datetime) -> float:
-    """Seconds since 1970 of ``90d`` (ago) or ``2026-01-31`` (its local midnight).
-
-    Raises:
-        UsageError: neither of the two.
-    """
+    """Seconds since 1970 of ``90d`` (ago) or ``2026-01-31`` (its local midnight)."""
     match = re.fullmatch(r"(\d{1,6})\s*(h|d|w)\w*", text.strip().casefold())
     try:
         if match is not None:

@@ -71,10 +71,8 @@ def wrapped(text: str, indent: str = "  ") -> None:
 
 
 def result(shown: Result, *, every: bool = False, slices: bool = False) -> None:
-    """Prints the table of a run, and below it that of its consistency. A run of the suite
-    consistency alone has only that one. With ``every`` also metrics beside the headlines of the
-    suites have rows, with ``slices`` the means of each slice are shown.
-    """
+    """Prints the table of a run, and below it that of its consistency; with ``every`` also metrics
+    beside the headlines of the suites, with ``slices`` the means of each slice."""
     from ragassay.reports.views.summary_view import result_report
 
     report(result_report(shown, every=every, gates=False, slices=slices))
@@ -94,11 +92,8 @@ def preview(
     every_suite: bool = False,
     placement: Placement | None = None,
 ) -> bool:
-    """Reads the data of a job and prints what it would compute, ask and pay.
-
-    Returns:
-        Whether anything can be scored.
-    """
+    """Reads the data of a job and prints what it would compute, ask and pay; whether any can be
+    scored."""
     from ragassay.engine.plan import preview as previewed
     from ragassay.reports.views.plan_view import can_score, preview_report
 

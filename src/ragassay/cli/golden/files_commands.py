@@ -255,11 +255,8 @@ def _drawn(given: Given, parts: str = "") -> str:
 def _save_part(
     golden: GoldenSet, items: list[GoldenItem], place: Path, origin: str, share: str = ""
 ) -> None:
-    """Writes a part of a golden set: ``origin`` stands in its card, ``share`` in the printed line.
-
-    Raises:
-        UsageError: the folder is a golden set already.
-    """
+    """Writes a part of a golden set: ``origin`` stands in its card, ``share`` in the printed
+    line."""
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
     if (place / "queries.jsonl").exists():

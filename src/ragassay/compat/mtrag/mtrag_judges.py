@@ -68,12 +68,8 @@ def _published(metric: Metric) -> tuple[str, ...]:
 
 
 def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
-    """The judge of a field, for ``metrics_judge``.
-
-    Returns:
-        The label; empty where no judge gave the value; ``None`` where the record's own entry
-        stays.
-    """
+    """The judge of a field, for ``metrics_judge``: the label; empty where no judge gave the value;
+    ``None`` where the record's own entry stays."""
     if isinstance(metric, JudgedMetric):
         if outcome.evidence:
             return label

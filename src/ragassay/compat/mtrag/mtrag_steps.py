@@ -1,9 +1,5 @@
-"""MT-RAG's five steps over a JSON Lines file that grows.
-
-Each step reads records, adds its fields to each record's ``metrics`` and writes the file again,
-whole or not at all. Steps may run in any order and any number of times; verdicts are paid for once
-(the ledger has them), so that an interrupted step is resumed by running it again.
-"""
+"""MT-RAG's five steps over a JSON Lines file that grows: each adds its fields to each record's
+``metrics`` and writes the file again, whole or not at all. An interrupted step is run again."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""Open RAG Eval's YAML configurations, as its page prints them (``evaluator: name: "trecrag"``) and
-as its tool wants them (``type: TRECEvaluator``): from them to the keys of a `RunConfig`.
-
-Facts by spec/open-rag-eval.md, "Configuration" and "Configuration Options", and the public tool's
-example files.
-"""
+"""Open RAG Eval's YAML configurations, as its page prints them (``name: trecrag``) and as its tool
+wants them (``type: TRECEvaluator``): to the keys of a `RunConfig`, by spec/open-rag-eval.md."""
 
 from __future__ import annotations
 
@@ -54,10 +50,9 @@ def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> Con
 
 
 def translate(file: ConfigFile) -> None:
-    """Sets the keys of a `RunConfig` that a published configuration stands for.
-
-    Our own keys may stand beside ``evaluator``. Paths are taken from the file's folder, or else
-    from the working directory."""
+    """Sets the keys of a `RunConfig` that a published configuration stands for. Our own keys may
+    stand beside ``evaluator``; paths are taken from the file's folder, or else from the working
+    directory."""
     _check_keys(file)
     _files(file)
     seen: dict[str, tuple[Place, Any]] = {}

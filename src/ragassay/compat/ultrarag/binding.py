@@ -33,15 +33,9 @@ class Call:
 
 @dataclass
 class Bound:
-    """What the steps of a pipeline need.
-
-    Attributes:
-        calls: by the place of their steps.
-        parameters: for each server those that its steps use.
-        missing: variables that nothing gives, with the step.
-        unset: parameters without a value and a default, with the step.
-        remembered: variables of which a step takes all values so far (``memory_NAME``).
-    """
+    """What the steps of a pipeline need: calls by the place of their steps, the parameters that are
+    used of each server, variables that nothing gives and parameters without a value and a default
+    (with the step), and variables of which a step takes all values so far (``memory_NAME``)."""
 
     calls: dict[tuple[str, ...], Call] = field(default_factory=dict)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -66,22 +60,13 @@ class Binder:
         self._bound = Bound()
 
     def bind(self) -> Bound:
-        """What the steps need.
-
-        Raises:
-            InputError: an unknown tool or input; with line and field.
-        """
+        """What the steps need. An unknown tool or input is an `InputError` with line and field."""
         self._steps(self._pipeline.steps)
         return self._bound
 
     def bind_checked(self) -> tuple[Bound, list[str]]:
-        """What the steps need, where all of it is there, and a note for each parameter of the file
-        that no step uses.
-
-        Raises:
-            InputError: as of `bind`; a missing variable or value, an unknown server or parameter in
-                the file.
-        """
+        """What the steps need, where all of it is there (else an `InputError`), and a note for each
+        parameter of the file that no step uses."""
         bound = self.bind()
         notes = [] if self._content is None else self._note_unused(self._content)
         self._refuse_missing()

@@ -141,11 +141,8 @@ class McpServer:
 
 @asynccontextmanager
 async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
-    """A server of a pipeline, which is closed in the end.
-
-    Raises:
-        ServerError: it does not start or does not answer.
-    """
+    """A server of a pipeline, which is closed in the end; a `ServerError` where it does not
+    answer."""
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client

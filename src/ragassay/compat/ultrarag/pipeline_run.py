@@ -46,11 +46,8 @@ class StepRunner:
     observer: Observer = field(default_factory=Observer)
 
     async def run(self, begin: int) -> Variables:
-        """Runs the steps from a number on.
-
-        Raises:
-            StepError: a step failed; what was computed before is kept.
-        """
+        """Runs the steps from a number on; a `StepError` where one fails, with what was computed
+        kept."""
         variables = self.kept.before(begin)
         self.kept.begin(begin)
         later = {step.server for step in self.pipeline.tools() if int(step.place[1]) >= begin - 1}

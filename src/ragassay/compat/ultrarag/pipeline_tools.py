@@ -1,8 +1,5 @@
-"""What a pipeline knows of its servers: their tools, what these take and give, how one is called.
-
-UltraRAG writes what a tool takes and gives as ``input,input->output``; a server's parameters are
-in the file ``parameter.yaml`` of its folder.
-"""
+"""What a pipeline knows of its servers: their tools, what these take and give
+(``input,input->output``), how one is called."""
 
 from __future__ import annotations
 
@@ -39,13 +36,9 @@ class ServerError(RagassayError):
 
 @dataclass(frozen=True)
 class Flow:
-    """What a tool takes and gives.
-
-    Attributes:
-        inputs: for each argument of the tool where its value comes from: ``$name`` is a parameter
-            of the server, any other name a variable of the pipeline.
-        outputs: keys of the tool's result, which become variables.
-    """
+    """What a tool takes and gives: for each argument where its value comes from (``$name`` is a
+    parameter of the server, any other name a variable), and keys of the result, which become
+    variables."""
 
     inputs: Mapping[str, str]
     outputs: tuple[str, ...]

@@ -33,15 +33,8 @@ _OF_OURS = re.compile(r"^\s*(?:from|import) ragassay\b", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a server is.
-
-    Attributes:
-        kind: ``builtin``: of this package; ``process``: started here; ``url``: runs elsewhere.
-        where: the built-in server's name, the command or folder as it is shown, or the URL.
-        command: of a process.
-        folder: of UltraRAG's layout, where the server has one.
-        timeout: seconds for a call.
-    """
+    """Where a server is: of this package (``builtin``), started here, or elsewhere; ``where`` is
+    its name, folder, command or URL as it is shown. ``timeout`` are seconds for a call."""
 
     kind: Literal["builtin", "process", "url"]
     where: str
@@ -53,11 +46,7 @@ class ServerAddress:
 def address(pipeline: Pipeline, name: str) -> ServerAddress:
     """Where a server of a pipeline is: a folder (relative to the working directory, or to the
     pipeline's folder), or the built-in one where there is no such folder. The parameters of a
-    folder may say, by ``path``, that its server runs at a URL.
-
-    Raises:
-        InputError: it is neither; with line and field.
-    """
+    folder may say, by ``path``, that its server runs at a URL."""
     place, text = ("servers", name), pipeline.servers[name]
     if not isinstance(text, str) or not text.strip():
         raise pipeline.marked.wrong(place, "is not the name of a folder", _FORM)

@@ -1,8 +1,5 @@
-"""The tool of UltraRAG's server ``benchmark``: columns of a file of questions.
-
-Each column has one item a record. A record that lacks a field has ``None`` there, so that a row is
-the same record in every column.
-"""
+"""The tool of UltraRAG's server ``benchmark``: columns of a file of questions. A record that lacks
+a field has ``None`` there, so that a row is the same record in every column."""
 
 from __future__ import annotations
 
@@ -63,11 +60,7 @@ def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def checked(benchmark: Any) -> Benchmark:
-    """What `get_data` is given, checked.
-
-    Raises:
-        ArgumentError: an unknown key or an impossible value.
-    """
+    """What `get_data` is given, checked; an `ArgumentError` names what is unknown or impossible."""
     body = dict(benchmark) if isinstance(benchmark, Mapping) else benchmark
     try:
         return Benchmark.model_validate(body)
