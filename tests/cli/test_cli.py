@@ -273,21 +273,6 @@ def test_long_work_is_shown_before_the_first_sample_is_done(
     assert terminal.getvalue() == before, "what was quick is not shown afterwards"
 
 
-@pytest.mark.parametrize(
-    ("suite", "metrics", "title"),
-    [
-        ("trecrag,mtrag,ragreport", "em", "metrics"),
-        ("qa,mtrag", "em", "qa"),
-        ("mtrag,trecrag", "RL_F,umbrela_P@1", "mtrag+trecrag"),
-        ("qa", "em", "qa"),
-        ("retrieval", "nDCG@10", "retrieval"),
-    ],
-)
-def test_the_title_names_the_suites_that_take_part(suite, metrics, title, data, capsys) -> None:
-    run("run", data, "--suite", suite, "--metrics", metrics, "--json")
-    assert json.loads(capsys.readouterr().out)["suite"] == title
-
-
 def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Path, capsys) -> None:
     out = tmp_path / "out $dir's"
     assert run("demo", "-o", out) == 0

@@ -361,27 +361,3 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(Unavailable, match=r"holds no config\.json"):
             models.use(HhemModel)
-
-
-def test_a_path_may_hold_an_at_and_a_commit_may_be_named_whole(tmp_path: Path) -> None:
-    folder = tmp_path / "me@corp" / "m"
-    folder.mkdir(parents=True)
-    assert Weights.parse(str(folder)) == Weights(str(folder))
-    (folder / "config.json").write_text("{}")
-    (folder / "pytorch_model.bin.index.json").write_text("{}")
-    assert folder_of(Weights.parse(str(folder)), {}) == folder, "weights in several files"
-    whole = f"foo/bar@{'ab' * 20}"
-    for name in (whole, whole[:20], "foo/bar"):
-        assert folder_of(Weights.parse(whole), {name: str(folder)}) == folder, name
-
-
-def test_a_folder_of_a_models_name_is_that_model_and_said_to_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / HHEM.name
-    folder.mkdir(parents=True)
-    for file in ("config.json", "model.safetensors"):
-        (folder / file).write_text("{}")
-    assert folder_of(HHEM, {}) == Path(HHEM.name)
-    assert "#" in identity(HHEM, {}) and HHEM.revision[:12] not in identity(HHEM, {})

@@ -301,12 +301,6 @@ def test_absent_contexts_are_missing_input_and_extractiveness_0_and_a_missing_mo
     assert any(said.startswith("1 record has no contexts. ") for said in told)
 
 
-def test_a_passage_without_text_is_not_compared_with() -> None:
-    textless = sample(passages=("a cat", None))
-    outcome = score("Extractiveness_RougeL", textless)
-    assert isinstance(outcome, Unscored) and "passage 2" in outcome.detail
-
-
 @pytest.mark.parametrize(
     ("given_values", "named"),
     [
@@ -335,16 +329,6 @@ def test_given_values_may_be_lists_or_numbers_in_either_spelling() -> None:
         assert scored("BertKPrec", one).value == 0.4
     assert scored("BertscoreP", sample(given=lists)).value == 0.1
     assert isinstance(score("BertscoreP", sample(given=numbers)), Unscored)
-
-
-@pytest.mark.parametrize("field", STEP_1)
-def test_what_needs_a_model_is_unscored_and_says_what_to_give(field: str) -> None:
-    outcome = score(field, sample())
-    if field in ("Recall", "RougeL_stemFalse", "Extractiveness_RougeL", "Length"):
-        assert isinstance(outcome, Score)
-    else:
-        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA
-        assert "metrics" in outcome.detail
 
 
 def test_a_given_aggregate_counts_where_its_parts_are_not_there() -> None:
@@ -415,22 +399,6 @@ def test_rb_agg_is_a_harmonic_mean(x: float, y: float, z: float) -> None:
     if 0 in found:
         assert found.aggregate == 0.0
     assert (found.denominator == 0) == (sorted(found)[1] == 0) or min(found) < 1e-100
-
-
-@given(share, share, share)
-def test_the_ranking_score_lies_between_the_least_and_the_greatest_mean(
-    a: float, b: float, c: float
-) -> None:
-    found = ranking_score(rl_f=a, rb_llm=b, rb_alg=c)
-    assert min(a, b, c) - 1e-12 <= found <= max(a, b, c) + 1e-12
-    assert found == pytest.approx(ranking_score(rl_f=c, rb_llm=a, rb_alg=b))
-    assert (found == 0) == (min(a, b, c) == 0) or min(a, b, c) < 1e-300
-
-
-@pytest.mark.parametrize("wrong", [-0.1, 1.1, math.nan])
-def test_no_ranking_score_comes_of_what_is_no_mean(wrong: float) -> None:
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        ranking_score(rl_f=wrong, rb_llm=0.5, rb_alg=0.5)
 
 
 def test_the_ranking_score_is_a_harmonic_mean() -> None:

@@ -21,8 +21,7 @@ from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.rescoring import rescore
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
-from ragassay.judges.panel import Panel
+from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import ExtractClaims
 from ragassay.metrics.core import naming
@@ -228,17 +227,6 @@ def test_conditioning_by_itself_treats_a_null_as_all_steps_at_once_do(
     assert last.metrics["RL_F_idk"].unscored == whole.metrics["RL_F_idk"].unscored
 
 
-@pytest.mark.parametrize("spelling", ["Answerability", "answerability"])
-def test_conditioning_finds_the_label_in_both_spellings(tmp_path: Path, spelling: str) -> None:
-    given = {"idk_eval": [1.0], "RL_F": [0.3], "RB_llm": [0.3], "RB_agg": [0.3]}
-    one = record(metrics=given)
-    del one["Answerability"]
-    source = written(tmp_path / "in.jsonl", [{**one, spelling: ["UNANSWERABLE"]}])
-    stepped("idk_condition", source, tmp_path / "out.jsonl")
-    found = lines(tmp_path / "out.jsonl")[0]["metrics"]
-    assert [found[name] for name in ("RB_agg_idk", "RB_llm_idk", "RL_F_idk")] == [[1.0]] * 3
-
-
 def test_a_missing_label_is_an_error_and_the_run_incomplete(tmp_path: Path) -> None:
     one = record(metrics={"idk_eval": [0.0], "RL_F": [0.3]})
     del one["Answerability"]
@@ -257,15 +245,6 @@ def test_underspecified_queries_get_the_verdict_that_conditioning_needs(tmp_path
     assert first["metrics"]["RL_F_idk"] == [1.0]
     assert "underspecified_eval" not in second["metrics"]
     assert "underspecified_eval" not in second["metrics_unscored"]
-
-
-def test_a_panels_median_is_written_as_it_is(tmp_path: Path) -> None:
-    source = written(tmp_path / "in.jsonl", [record()])
-    seats = [
-        Scripted({"reference_rating": {"explanation": "", "rating": points}}) for points in (4, 7)
-    ]
-    stepped("radbench", source, tmp_path / "out.jsonl", Panel(seats))
-    assert lines(tmp_path / "out.jsonl")[0]["metrics"]["RB_llm"] == [pytest.approx(0.55)]
 
 
 # --- whose values they are ------------------------------------------------------------------------
@@ -386,30 +365,6 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     assert "gpt (11) + offline-lexical (1)" in (save / "report.md").read_text(encoding="utf-8")
     wide = (save / "scores.csv").read_text(encoding="utf-8").splitlines()
     assert wide[5].endswith(f",gpt + {LABEL}") and wide[4].endswith(",gpt")
-
-
-def test_offline_values_of_a_file_are_not_compared_with_an_llms(tmp_path: Path) -> None:
-    records = [record(n, "UNANSWERABLE" if n == 3 else "ANSWERABLE") for n in range(1, 9)]
-    names = "RL_F,RL_F_idk,RB_llm_idk,idk_eval,answerability_accuracy,RB_agg_idk"
-    runs = {}
-    for name, judge in (("offline", OfflineJudge()), ("gpt", Named("openai:gpt", SAID))):
-        path = grown(tmp_path / f"{name}.jsonl", records, judge)
-        for one in lines(path):
-            conditioned = {"RB_agg_idk", "RB_llm_idk", "RL_F_idk"}
-            judged_fields = {"idk_eval", "RL_F", "RB_llm"} | conditioned
-            assert one["metrics_judge"] == dict.fromkeys(judged_fields, judge.label)
-        runs[name] = ragassay.evaluate(path, "mtrag", metrics=names, save=tmp_path / name)
-        for metric in runs[name].summary.metrics.values():
-            assert metric.judge == judge.label, metric.name
-            assert metric.signature.endswith(f"|given=all|judge={judge.label}")
-        assert {row.judge for row in runs[name].scores} == {judge.label}
-        assert judge.label in (tmp_path / name / "scores.jsonl").read_text()
-    for metric in names.split(","):
-        with pytest.raises(UsageError, match=f"judge=openai:gpt against judge={LABEL}"):
-            ragassay.compare(runs["gpt"], runs["offline"], metrics=metric)
-    forced = ragassay.compare(runs["gpt"], runs["offline"], force=True)
-    assert any(LABEL in text for text in forced.warnings)
-    assert forced.judged_by == f"A: openai:gpt, B: {LABEL}"
 
 
 def test_conditioning_without_the_steps_before_it_says_first_what_is_lacking(

@@ -317,17 +317,6 @@ def test_each_model_type_is_a_judge(model: str, word: str, desk: Path) -> None:
     assert read(f"evaluator: {{type: TRECEvaluator, model: {{{model}}}}}").judge == [word]
 
 
-def test_options_that_need_each_other_are_looked_at_together(desk: Path) -> None:
-    text = "metrics: [ChunkP@5, em]\noptions:\n  threshold: 0.6\n  by: cosine\n"
-    assert read(text).options == {"threshold": 0.6, "by": "cosine"}
-    for wrong, line in (("zzz: 1", 5), ("rel: 0", 5)):
-        with pytest.raises(InputError) as caught:
-            read(f"{text}  {wrong}\n")
-        assert caught.value.line == line, str(caught.value)
-    with pytest.raises(InputError, match=r"options\.threshold.*goes with by=cosine"):
-        read(text.replace("  by: cosine\n", ""))
-
-
 def test_options_of_metrics_and_of_the_hallucination_metric_are_ours(desk: Path) -> None:
     text = """\
 evaluator:
@@ -384,13 +373,6 @@ def test_the_key_comes_from_the_variable_that_the_file_names(
     monkeypatch.delenv("TEAM_KEY")
     assert call(["run", DATA, "--config", str(path)]) == 2
     assert "TEAM_KEY, which is not set" in capsys.readouterr().err
-
-
-def test_a_key_that_is_not_needed_need_not_be_set(desk: Path, capsys) -> None:
-    path = written(TOOL)
-    body = summary(capsys, DATA, "--config", str(path), "--judge", "offline")
-    assert body["judging"]["judge"].startswith("offline-lexical")
-    assert call(["run", DATA, "--config", str(path), "--dry-run"]) == 0
 
 
 # Mistakes
@@ -647,22 +629,6 @@ def test_a_variable_cannot_change_the_structure_of_a_file() -> None:
     value = environment["X"]
     assert found.value == {"a": value, "b": value, "c": [value, 1], "d": 5, "e": [1, 2], "f": None}
     assert found.line(("e", "1")) == 5
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("${oc.env:HERE}", "there"),
-        ("${ oc.env : HERE }", "there"),
-        ("${oc.env:GONE,'a default'}", "a default"),
-        ("${oc.env:GONE,5}", 5),
-        ("${oc.env:GONE,null}", None),
-        ("${GONE:-x}/${HERE}", "x/there"),
-        ("costs ${} and ${5}", "costs ${} and ${5}"),
-    ],
-)
-def test_references_are_read_as_omegaconf_and_as_shells_write_them(text: str, value: Any) -> None:
-    assert read_filled(f"k: {text}", "f", environment={"HERE": "there"}).value == {"k": value}
 
 
 def test_the_page_has_the_blocks_of_the_specification(shared: Path) -> None:
