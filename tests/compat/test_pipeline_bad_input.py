@@ -218,9 +218,9 @@ def test_build_leaves_an_older_file_and_prints_what_it_lacks(
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("", "d.jsonl: holds no record."),
-        ('{"p": "a", "g": ["a"]}\n{', "d.jsonl, line 2: is not JSON"),
-        ("[1]\n", "d.jsonl, line 1: is not an object with fields."),
+        ("", "d.jsonl: the file is empty."),
+        ('{"p": "a", "g": ["a"]}\n{', "d.jsonl, line 2: not valid JSON"),
+        ("[1]\n", "d.jsonl, line 1: the number 1 stands where a record"),
         ('{"q": 1}\n', "d.jsonl, field 'p': no record has the field that key_map.pred_ls names. "),
     ],
 )
