@@ -41,27 +41,6 @@ def test_rouge_cells_hold_precision_recall_and_f1_of_each_pair(tmp_path: Path) -
         assert cell["f1"] == cell["values"]
 
 
-def test_questions_answered_can_be_named_in_a_plot(tmp_path: Path) -> None:
-    ragassay.evaluate([sample()], "trecrag", save=tmp_path / "run")
-    target = tmp_path / "plot.json"
-    command = ["plot", str(tmp_path / "run"), "--evaluator", "trec", "-o", str(target)]
-    assert call([*command, "--metrics-to-plot", "questions_answered"]) == 0
-    assert "Questions answered" in words(target)
-
-
-@pytest.mark.parametrize("what", ["run", "run/trecrag.csv"])
-@pytest.mark.parametrize("further", [[], ["umbrela"]])
-def test_a_named_metric_without_values_is_an_empty_panel_with_its_reason(
-    tmp_path: Path, what: str, further: list[str]
-) -> None:
-    result = ragassay.evaluate([sample(), sample("q2")], "trecrag", save=tmp_path / "run")
-    write_reports(result)
-    target = tmp_path / "plot.json"
-    command = ["plot", str(tmp_path / what), "--evaluator", "trec", "-o", str(target)]
-    assert call([*command, "--metrics-to-plot", "hhem", *further]) == 0
-    assert "no value: needs extra (2)" in words(target)
-
-
 def test_golden_answers_are_plotted_from_a_run_and_from_a_table(tmp_path: Path) -> None:
     data = [sample(f"q{at}", references=("Iron is heavy.",)) for at in range(3)]
     ragassay.evaluate(data, "golden", save=tmp_path / "run")
