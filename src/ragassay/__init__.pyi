@@ -39,7 +39,6 @@ from .base.score import (
 from .client.clients import AsyncClient as AsyncClient, Client as Client
 from .compat.open_rag_eval.evaluators import (
     ConsistencyEvaluator as ConsistencyEvaluator,
-    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
     TRECEvaluator as TRECEvaluator,
 )
 from .compat.open_rag_eval.judge_models import (
@@ -57,7 +56,6 @@ from .compat.open_rag_eval.metric_classes import (
     NoAnswerMetric as NoAnswerMetric,
     UMBRELAMetric as UMBRELAMetric,
 )
-from .compat.open_rag_eval.query_data import RAGResultsLoader as RAGResultsLoader
 from .compat.ultrarag import pipelines as pipelines
 from .engine.comparison.compare_runs import compare as compare
 from .engine.diagnosis.diagnosing import diagnose as diagnose

@@ -48,32 +48,6 @@ def test_run_as_json_is_strict_json_on_standard_output_alone(data: Path, capsys)
     assert body["metrics"]["em"]["mean"] == pytest.approx(1 / 3)
 
 
-def test_run_writes_the_folder_and_its_reports(data: Path, tmp_path: Path, capsys) -> None:
-    assert run("run", data, "-s", "qa", "-o", tmp_path / "out") == 0
-    names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {
-        "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json",
-        "report.html", "report.md", "scores.csv",
-    }  # fmt: skip
-    assert "report.html" in capsys.readouterr().out
-
-
-def test_a_configuration_file_is_a_run_and_flags_win(data: Path, tmp_path: Path, capsys) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text("data: data.jsonl\nmetrics: [em]\nlimit: 2\nfail_under: em>=0.5\n")
-    assert run("run", config, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["n_samples"] == 2
-    assert run("run", config, "--limit", "3", "--json") == 1
-    body = json.loads(capsys.readouterr().out)
-    assert body["n_samples"] == 3 and body["gates"][0]["passed"] is False
-
-
-def test_nothing_scored_exits_three(tmp_path: Path, capsys) -> None:
-    path = tmp_path / "bare.jsonl"
-    path.write_text('{"id": "a", "query": "Who?", "answer": "Ann"}\n')
-    assert run("run", path, "-m", "em") == 3
-
-
 def test_dry_run_and_validate_say_what_is_there_and_write_nothing(data, tmp_path, capsys) -> None:
     out = tmp_path / "out"
     assert run("run", data, "-m", "em,P@5", "-o", out, "--dry-run", "--json") == 0
@@ -299,35 +273,6 @@ def test_long_work_is_shown_before_the_first_sample_is_done(
     assert terminal.getvalue() == before, "what was quick is not shown afterwards"
 
 
-def test_the_bar_begins_anew_for_the_runs_that_are_compared(
-    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command_progress, "PATIENCE_S", 0.0)
-    with ProgressBar("scoring", lambda: 30) as done:
-        done(30)
-        for n in range(1, 4):
-            done.compared(n, 10)
-        time.sleep(0.3)
-    shown = terminal.getvalue()
-    assert "scoring" in shown and " samples" in shown
-    assert "comparing runs" in shown and "3 queries" in shown
-
-
-@pytest.mark.parametrize(
-    ("suite", "metrics", "title"),
-    [
-        ("trecrag,mtrag,ragreport", "em", "metrics"),
-        ("qa,mtrag", "em", "qa"),
-        ("mtrag,trecrag", "RL_F,umbrela_P@1", "mtrag+trecrag"),
-        ("qa", "em", "qa"),
-        ("retrieval", "nDCG@10", "retrieval"),
-    ],
-)
-def test_the_title_names_the_suites_that_take_part(suite, metrics, title, data, capsys) -> None:
-    run("run", data, "--suite", suite, "--metrics", metrics, "--json")
-    assert json.loads(capsys.readouterr().out)["suite"] == title
-
-
 def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Path, capsys) -> None:
     out = tmp_path / "out $dir's"
     assert run("demo", "-o", out) == 0
@@ -389,11 +334,3 @@ def test_the_first_outputs_fit_80_columns_and_show_eight_rows(
     assert len(ragassay.open_run("qa").summary.metrics) == 17
     assert run("report", "qa", "--metrics", "all") == 0
     assert "stringem ↑" in capsys.readouterr().out
-
-
-def test_metrics_that_are_named_are_all_shown(tmp_path: Path, capsys) -> None:
-    data = tmp_path / "data.jsonl"
-    data.write_text('{"id": "1", "query": "a?", "answer": "b", "references": ["b"]}\n')
-    assert run("run", data, "--suite", "qa", "--metrics", "em,f1") == 0
-    out = capsys.readouterr().out
-    assert "em ↑" in out and "f1 ↑" in out and "further" not in out

@@ -1,4 +1,4 @@
-"""Options of every command: --quiet, --no-progress, --log-file; help on one page; one style of
+"""Options of every command: --quiet, --no-progress; help on one page; one style of
 errors; completions of the shell."""
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.base.errors import UsageError
 from ragassay.cli import global_options
 from ragassay.cli.command import COMMON
 from ragassay.cli.command_line import call
@@ -60,37 +59,9 @@ def test_a_metric_of_the_run_is_meant_before_a_published_name(
     assert "Did you mean 'rl_f'?" in capsys.readouterr().err
 
 
-def test_a_log_has_notes_gates_errors_and_the_exit_code(data: str, capsys) -> None:
-    words = ["--log-file", "logs/run.log", "--quiet"]
-    assert call(["run", data, "-m", "f1", "--fail-under", "f1>=0.1", *words]) == 0
-    assert call(["run", "nothing.jsonl", "--log-file=logs/run.log"]) == 2
-    text = Path("logs/run.log").read_text()
-    for said in (
-        "INFO ragassay ",
-        "INFO note: ",
-        "INFO gate f1>=0.1: passed",
-        "INFO exit code 0",
-        "ERROR nothing.jsonl: there is no such file.",
-        "INFO exit code 2",
-    ):
-        assert said in text
-    assert call(["metrics"]) == 0
-    assert Path("logs/run.log").read_text() == text
-
-
-def test_a_log_that_cannot_be_written_is_told(data: str, tmp_path: Path, capsys) -> None:
-    assert call(["run", data, "--log-file", str(tmp_path)]) == 2
-    assert f"--log-file {tmp_path}: " in capsys.readouterr().err
-    for words in (["--log-file"], ["--log-file", "--json"]):
-        assert call(["run", data, *words]) == 2
-        assert "--log-file: name a file" in capsys.readouterr().err
-
-
 def test_words_after_two_dashes_stay() -> None:
     how, words = global_options.read(["trec", "--no-progress", "--", "--quiet"])
     assert (how.progress, how.quiet, words) == (False, False, ["trec", "--", "--quiet"])
-    with pytest.raises(UsageError):
-        global_options.read(["--log-file", "--", "x"])
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "ragassay", *words]
 
 
-@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["run", "--help"]])
+@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"]])
 def test_a_reader_that_goes_away_is_no_failure(words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -87,7 +87,7 @@ def test_a_reader_that_goes_away_is_no_failure(words: list[str]) -> None:
     assert ended.returncode == 141 and ended.stderr == b""
 
 
-@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["run", "--help"]])
+@pytest.mark.parametrize("words", [["metrics", "--json"], ["run", "--help"]])
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
@@ -117,8 +117,9 @@ def test_a_name_longer_than_names_may_be_is_one_sentence(
     assert "xxx…: " in error and "defect" not in error and error.count("\n") == 1
 
 
-@pytest.mark.parametrize("module", ["cyclopts", "numpy"])
-@pytest.mark.parametrize("raised", ["", "raise ImportError('half imported')"])
+@pytest.mark.parametrize(
+    ("module", "raised"), [("cyclopts", ""), ("numpy", "raise ImportError('half imported')")]
+)
 def test_an_interrupt_during_imports_is_one_sentence(
     tmp_path: Path, module: str, raised: str
 ) -> None:

@@ -19,7 +19,7 @@ import ragassay
 from option_tables import json_schema, option_table
 from ragassay.cli.command import COMMANDS
 from ragassay.cli.command_line import call
-from ragassay.cli.run import run
+from ragassay.cli.runs.run import run
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import GROUPS, RunConfig
 

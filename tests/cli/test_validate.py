@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-import ragassay
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Unscored
 from ragassay.cli.command_line import call
@@ -117,13 +116,6 @@ def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(
     assert re.search(r"references +2 of 2", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_a_list_of_records_has_no_index_in_a_suggestion(several: bool) -> None:
-    record = {"question": "Who wrote Emma?", "log": [{"said": LONG}] * (1 + several)}
-    paths = place(write("a.jsonl", [record, record])).unplaced
-    assert paths == (("log[*].said",) if several else ("log[0].said",))
-
-
 def traces(outputs: dict[str, Any]) -> Path:
     """Two traces whose first step gave these, with different answers."""
     steps = []
@@ -181,11 +173,6 @@ def test_a_column_without_a_name_is_shown_as_such(
     assert "columns that hold no field: score\n" in capsys.readouterr().out
 
 
-def test_lists_with_gaps_in_them_are_looked_at_all_the_same() -> None:
-    records = [{"q_text": f"What is {n}?", "found": [{"text": "a"}, None, {}]} for n in range(3)]
-    assert place(write("a.jsonl", records)).suggested["query"] == "q_text"
-
-
 def test_what_is_known_is_not_suggested() -> None:
     records = [{"id": "1", "query": "Who wrote it?", "answer": "Austen did.", "note": "x"}]
     found = place(write("a.jsonl", records))
@@ -232,43 +219,6 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     said = " ".join(capsys.readouterr().out.split())
     assert "no metric of this run can be scored" in said and "no faults" not in said
     assert "--suite ragreport" in " ".join(said.split())
-
-
-@pytest.mark.parametrize("failed_at", [0, 1, 2, None])
-def test_error_rate_is_counted_as_it_is_scored(
-    failed_at: int | None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    records: list[dict[str, Any]] = [
-        {"id": str(at), "query": f"Who is {at}?", "answer": "I."} for at in range(3)
-    ]
-    if failed_at is not None:
-        records[failed_at] = {"id": "x", "query": "Who?", "failure": "API error: 500"}
-    write("a.jsonl", records)
-    call(["validate", "a.jsonl", "--suite", "serving", "--json"])
-    found = json.loads(capsys.readouterr().out)
-    scored = ragassay.evaluate("a.jsonl", "error_rate").summary.metrics["error_rate"].n_scored
-    assert scored == (0 if failed_at is None else 3)
-    assert found["applicable"]["error_rate"] == scored
-    assert ("error_rate" in found["lacking"]) == (scored == 0)
-    call(["validate", "a.jsonl", "--json"])
-    suites = json.loads(capsys.readouterr().out)["suites"]
-    assert suites["serving"]["n_samples"] == scored
-
-
-def test_what_can_be_scored_stands_first_and_the_rest_in_a_line_for_each_reason(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"}])
-    assert call(["validate", "a.jsonl"]) == 3
-    said = capsys.readouterr().out
-    assert "0 of 2" not in said.partition("part of a sample")[2].partition("suite that")[2]
-    flat = " ".join(said.split())
-    assert flat.index("suite that the data suits") < flat.index("cannot be scored: acc, em,")
-    assert flat.endswith("BLEU (the sample has no reference answer)")
-    assert call(["validate", "a.jsonl", "-m", "em,nDCG@10,answer_words"]) == 0
-    flat = " ".join(capsys.readouterr().out.split())
-    row, em = flat.index("answer_words 1 of 2"), flat.index("cannot be scored: em (")
-    assert row < em < flat.index("cannot be scored: nDCG@10 (")
 
 
 def test_several_unknown_metrics_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
@@ -335,16 +285,6 @@ def test_columns_that_hold_no_field_are_listed(capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().out
     assert "columns that hold no field: area, model_reference" in said
     assert "perhaps: --columns references=model_reference" in said
-
-
-def test_questions_alone_are_for_ask_and_golden_sets(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = {"id": "a", "question": "Who?", "references": ["I"], "type": "factual", "note": "x"}
-    assert call(["validate", str(write("a.jsonl", [asked]))]) == 3
-    said = " ".join(capsys.readouterr().err.split())
-    assert "These are questions without answers and passages. 'ragassay ask' asks" in said
-    assert "'ragassay golden import'" in said and "Golden sets have fields for type." in said
-    assert call(["validate", str(write("b.jsonl", [{**asked, "answer": "I."}]))]) == 0
-    assert "questions without answers" not in capsys.readouterr().err
 
 
 WITHOUT_IDS = [

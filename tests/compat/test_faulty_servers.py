@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -42,21 +41,16 @@ def write(server: str, steps: str = STEPS) -> None:
     Path("parameters/p_parameter.yaml").write_text("odd:\n  text: hello\n")
 
 
-def with_fault(fault: str, *, seconds: float = 30, start: float = 30) -> str:
-    command = json.dumps([sys.executable, str(SERVER), fault])
-    return f"{{command: {command}, timeout: {seconds}, start_timeout: {start}}}"
-
-
-def folder_of(fault: str, *, start: float = 30) -> str:
-    """A server folder of UltraRAG's layout."""
+def with_fault(fault: str) -> str:
+    """A server folder with a fault."""
     program = Path("odd/src/odd.py")
-    program.parent.mkdir(parents=True)
+    program.parent.mkdir(parents=True, exist_ok=True)
     program.write_text(
         f"import runpy, sys\nsys.argv = ['', {fault!r}]\n"
         f"runpy.run_path({str(SERVER)!r}, run_name='__main__')\n"
     )
     Path("odd/parameter.yaml").write_text("text: hello\n")
-    return f"{{folder: odd, start_timeout: {start}}}"
+    return "odd"
 
 
 @pytest.fixture
@@ -88,9 +82,9 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
 )
 def test_a_server_that_does_not_start(fault: str, words: str, complaint: Complaint) -> None:
     write(with_fault(fault))
-    said = complaint()
-    assert said.startswith("p.yaml, line 2, field 'servers.odd': the server '")
-    assert said.endswith(f" {fault}' does not start: {words}")
+    assert complaint() == (
+        f"p.yaml, line 2, field 'servers.odd': the server 'odd' does not start: {words}"
+    )
     assert not Path("output").exists()
 
 
@@ -98,18 +92,18 @@ def test_a_server_that_does_not_start(fault: str, words: str, complaint: Complai
     ("fault", "seconds", "words"),
     [
         ("hangs-at-start", 0.5, "no answer within 0.5 seconds."),
-        (
-            "noise-only",
-            2,
-            "no answer within 2 seconds. It prints to standard output, which belongs to the "
-            "protocol: 'Loading weights: 100%'. Print to standard error.",
-        ),
+        ("noise-only", 2, "no answer within 2 seconds."),
     ],
 )
 def test_a_server_that_never_answers(
-    fault: str, seconds: float, words: str, complaint: Complaint
+    fault: str,
+    seconds: float,
+    words: str,
+    complaint: Complaint,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    write(with_fault(fault, start=seconds))
+    monkeypatch.setattr("ragassay.compat.ultrarag.server_address.START_S", seconds)
+    write(with_fault(fault))
     assert complaint().endswith(f" does not start: {words}")
 
 
@@ -156,13 +150,16 @@ def test_a_call_that_fails_keeps_what_was_computed(
 
 
 @pytest.mark.parametrize("fault", ["hangs", "silent"])
-def test_a_call_without_an_answer(fault: str, complaint: Complaint) -> None:
-    write(with_fault(fault, seconds=1))
+def test_a_call_without_an_answer(
+    fault: str, complaint: Complaint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.compat.ultrarag.server_address.CALL_S", 1)
+    write(with_fault(fault))
     assert "server 'odd': no answer within 1 second. What" in complaint()
 
 
 def test_a_result_without_the_declared_key(complaint: Complaint) -> None:
-    write(folder_of("other-key"))
+    write(with_fault("other-key"))
     assert "server 'odd': the result lacks 'text'; it has: answer. What" in complaint()
 
 
@@ -187,24 +184,14 @@ def test_a_result_without_the_declared_key(complaint: Complaint) -> None:
         ),
     ],
 )
-def test_a_server_folder_whose_build_fails(fault: str, words: str, complaint: Complaint) -> None:
-    write(folder_of(fault, start=2 if fault.startswith("hangs") else 30))
+def test_a_server_folder_whose_build_fails(
+    fault: str, words: str, complaint: Complaint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fault.startswith("hangs"):
+        monkeypatch.setattr("ragassay.compat.ultrarag.server_address.START_S", 2)
+    write(with_fault(fault))
     said = complaint("build", "p.yaml")
     assert f"p.yaml, line 2, field 'servers.odd': the server 'odd' does not start: {words}" in said
-
-
-def test_a_plain_server_without_tools(complaint: Complaint) -> None:
-    write(with_fault("no-tools"))
-    assert complaint() == (
-        "p.yaml, line 4, field 'pipeline.0': the server 'odd' has no tool 'echo'. There are: none."
-    )
-
-
-def test_a_huge_result_arrives_whole() -> None:
-    write(with_fault("huge"))
-    assert call(["run", "p.yaml"]) == 0
-    kept = json.loads(Path("output/p_steps/02_odd.faulty.json").read_bytes())
-    assert len(kept["variables"]["text"]) == 3_000_000
 
 
 def test_a_number_that_json_lacks_is_none() -> None:
@@ -243,6 +230,13 @@ def site() -> Iterator[str]:
         made.shutdown()
 
 
+def far(url: str) -> str:
+    """A server folder that holds nothing but the address of its server."""
+    Path("odd").mkdir()
+    Path("odd/parameter.yaml").write_text(f"path: {url}\n")
+    return "odd"
+
+
 @pytest.mark.parametrize(
     ("path", "words"),
     [
@@ -257,21 +251,19 @@ def site() -> Iterator[str]:
 def test_a_url_that_is_no_mcp_server(
     path: str, words: str, site: str, complaint: Complaint
 ) -> None:
-    write(f"{site}/{path}?key=secret")
+    write(far(f"{site}/{path}?key=secret"))
     said = complaint()
     assert f"field 'servers.odd': the server '{site}/{path}' cannot be used: {words}" in said
     assert "secret" not in said
 
 
 def test_a_url_where_nobody_listens(complaint: Complaint) -> None:
-    write("http://127.0.0.1:9/mcp")
+    write(far("http://127.0.0.1:9/mcp"))
     assert "the server 'http://127.0.0.1:9/mcp' cannot be used: All connection" in complaint()
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
-@pytest.mark.parametrize(
-    ("number", "again"), [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, False)]
-)
+@pytest.mark.parametrize(("number", "again"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
 def test_an_interrupt_leaves_no_server(number: signal.Signals, again: bool, tmp_path: Path) -> None:
     write(with_fault("hangs"))
     running = subprocess.Popen(
@@ -361,40 +353,13 @@ def test_prompts_of_a_server_folder_are_steps(complaint: Complaint) -> None:
     Path("odd/src").mkdir(parents=True)
     Path("odd/src/odd.py").write_text(RAW)
     Path("odd/parameter.yaml").write_text("text: hello\n")
-    odd = f"{{folder: odd, python: {sys.executable}}}"
-    write(odd, "pipeline:\n- odd.start\n- odd.ask\n- odd.gone\n")
+    write("odd", "pipeline:\n- odd.start\n- odd.ask\n- odd.gone\n")
     said = complaint()
     assert "step 3 (odd.gone), server 'odd': Unknown prompt: gone. What the steps" in said
     kept = json.loads(Path("output/p_steps/02_odd.ask.json").read_bytes())
     assert kept["variables"] == {"prompt_ls": ["hello one", "hello 12", "hello [3]"]}
-    write(odd, "pipeline:\n- odd.start\n- odd.refuse\n")
+    write("odd", "pipeline:\n- odd.start\n- odd.refuse\n")
     assert "step 2 (odd.refuse), server 'odd': Error rendering prompt refuse." in complaint()
-
-
-def test_a_huge_result_arrives_whole_over_http() -> None:
-    uvicorn = pytest.importorskip("uvicorn")
-    from mcp.server.mcpserver import MCPServer
-
-    server = MCPServer("long", log_level="ERROR")
-
-    @server.tool()
-    def long() -> dict[str, str]:
-        return {"text": "x" * 3_000_000}
-
-    app = server.streamable_http_app()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        running = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
-        thread = Thread(target=running.run, args=([listening],), daemon=True)
-        thread.start()
-        write(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", "pipeline:\n- odd.long\n")
-        Path("parameters/p_parameter.yaml").unlink()
-        try:
-            assert call(["run", "p.yaml"]) == 0
-        finally:
-            running.should_exit = True
-            thread.join()
-    kept = json.loads(Path("output/p_steps/01_odd.long.json").read_bytes())
-    assert len(str(kept["variables"])) > 3_000_000
 
 
 def test_an_async_tool_of_a_server_folder_is_a_step(complaint: Complaint) -> None:

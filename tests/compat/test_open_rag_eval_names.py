@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from llm_server import LLMServer
 from ragassay import (
     Answer,
     ConsistencyEvaluator,
-    GoldenAnswerEvaluator,
     InputError,
     OpenAIModel,
     Passage,
-    RAGResultsLoader,
     Reason,
     Sample,
     TRECEvaluator,
@@ -162,11 +159,6 @@ def test_sampling_parameters_stand_in_a_configuration(tmp_path: Path, where: str
         checked(read_config(path))
 
 
-def test_unknown_sampling_parameters_are_refused_in_python() -> None:
-    with pytest.raises(UsageError, match="'top_p'"):
-        UMBRELAMetric(model_kwargs={"topp": 1})
-
-
 # --- paths
 
 
@@ -208,14 +200,6 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
         ConsistencyEvaluator({"metrics": [3]})
 
 
-def test_the_metrics_of_a_consistency_evaluator_may_be_one_name_or_mapping() -> None:
-    expected = ConsistencyEvaluator({"metrics": ["rouge_score"]}).metrics
-    assert ConsistencyEvaluator({"metrics": "rouge_score"}).metrics == expected
-    scale = {"bert_score": {"rescale_with_baseline": False}}
-    one, several = (ConsistencyEvaluator({"metrics": given}).metrics for given in (scale, [scale]))
-    assert one == several == ("runs_bertscore(rescale=false).f",)
-
-
 def claims(question: Question[Any]) -> Any:
     """A claim is a sentence; a text bears out what it holds."""
     data = question.data
@@ -226,7 +210,7 @@ def claims(question: Question[Any]) -> Any:
     return Reason.UNSUPPORTED
 
 
-def test_the_golden_answer_evaluator_has_precision_recall_and_f1_of_claims() -> None:
+def test_the_suite_golden_has_precision_recall_and_f1_of_claims() -> None:
     said = "Iron is heavy. Iron is blue. Iron rusts."
     data = [
         sample(said, references=("Iron is heavy. Iron rusts. Iron melts. Iron is old.",)),
@@ -234,7 +218,7 @@ def test_the_golden_answer_evaluator_has_precision_recall_and_f1_of_claims() -> 
         sample("Iron.", id="q3", references=("...",)),
     ]
     judge = Scripted(claims)
-    result = GoldenAnswerEvaluator(judge).evaluate(data)
+    result = ragassay.evaluate(data, "golden", judge=judge)
     metrics = result.summary.metrics
     assert metrics["factual_correctness.precision"].n_scored == 1
     assert metrics["factual_correctness.precision"].mean == pytest.approx(2 / 3)
@@ -252,23 +236,11 @@ def test_golden_answers_are_joined_by_query_id(tmp_path: Path) -> None:
         "2,What is light?,1,[1],Wool is light.,Wool [1].\n"
     )
     queries.write_text("query_id,query,expected_answer\n1,What is heavy?,Iron is heavy.\n")
-    with pytest.warns(UserWarning, match="1 of the samples has no expected answer"):
-        found = RAGResultsLoader(answers, queries).load()
-    assert [one.references for one in found] == [("Iron is heavy.",), ()]
-    assert [one.id for one in RAGResultsLoader(answers).load()] == ["1", "2"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        judge = Scripted(claims)
-        result = GoldenAnswerEvaluator(judge).evaluate(answers, references=str(queries))
+    result = ragassay.evaluate(answers, "golden", judge=Scripted(claims), references=str(queries))
     assert result.summary.metrics["factual_correctness.f1"].n_scored == 1
     queries.write_text("query_id,query\n1,Who?\n")
     with pytest.raises(InputError, match="there is no column 'expected_answer'"):
-        RAGResultsLoader(answers, queries).load()
-
-
-def test_the_suite_golden_has_the_tools_names() -> None:
-    found = suites.get("golden").resolve(["semantic_similarity", "factual_correctness_f1"])
-    assert [str(one) for one in found] == ["answer_similarity", "factual_correctness.f1"]
+        ragassay.evaluate(answers, "golden", references=str(queries))
 
 
 def test_a_model_without_its_key_says_which_argument_takes_it(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay import Answer, GoldenAnswerEvaluator, Passage, Sample
+from ragassay import Answer, Passage, Sample
 from ragassay.cli.command_line import call
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables.ore_values import COLUMNS
@@ -41,30 +41,9 @@ def test_rouge_cells_hold_precision_recall_and_f1_of_each_pair(tmp_path: Path) -
         assert cell["f1"] == cell["values"]
 
 
-def test_questions_answered_can_be_named_in_a_plot(tmp_path: Path) -> None:
-    ragassay.evaluate([sample()], "trecrag", save=tmp_path / "run")
-    target = tmp_path / "plot.json"
-    command = ["plot", str(tmp_path / "run"), "--evaluator", "trec", "-o", str(target)]
-    assert call([*command, "--metrics-to-plot", "questions_answered"]) == 0
-    assert "Questions answered" in words(target)
-
-
-@pytest.mark.parametrize("what", ["run", "run/trecrag.csv"])
-@pytest.mark.parametrize("further", [[], ["umbrela"]])
-def test_a_named_metric_without_values_is_an_empty_panel_with_its_reason(
-    tmp_path: Path, what: str, further: list[str]
-) -> None:
-    result = ragassay.evaluate([sample(), sample("q2")], "trecrag", save=tmp_path / "run")
-    write_reports(result)
-    target = tmp_path / "plot.json"
-    command = ["plot", str(tmp_path / what), "--evaluator", "trec", "-o", str(target)]
-    assert call([*command, "--metrics-to-plot", "hhem", *further]) == 0
-    assert "no value: needs extra (2)" in words(target)
-
-
 def test_golden_answers_are_plotted_from_a_run_and_from_a_table(tmp_path: Path) -> None:
     data = [sample(f"q{at}", references=("Iron is heavy.",)) for at in range(3)]
-    GoldenAnswerEvaluator().evaluate(data, save=tmp_path / "run")
+    ragassay.evaluate(data, "golden", save=tmp_path / "run")
     table = tmp_path / "golden.csv"
     table.write_text(
         "query_id,query,run_1_semantic_similarity,run_1_factual_correctness_f1\n"
@@ -77,17 +56,6 @@ def test_golden_answers_are_plotted_from_a_run_and_from_a_table(tmp_path: Path) 
         assert "Factual F1" in words(target)
     assert "Semantic similarity" in words(target)
     assert call(["plot", str(table), "--evaluator", "trec", "-o", str(target)]) == 2
-
-
-def test_golden_scores_beyond_their_range_are_an_error_and_rounding_is_none(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table, target = tmp_path / "golden.csv", tmp_path / "plot.json"
-    command = ["plot", str(table), "--evaluator", "golden_answer", "-o", str(target)]
-    for value, code in (("1.0000002", 0), ("-0.5", 0), ("7", 2)):
-        table.write_text(f"query_id,query,semantic_similarity\nq1,Who?,{value}\nq2,When?,1\n")
-        assert call(command) == code
-    assert "answer_similarity is 7, which lies above 1" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_docs_say_of_each_column_what_it_holds() -> None:

@@ -1,4 +1,4 @@
-"""What holds for every flow, every parameter file and every way of rows through a branch."""
+"""What holds for every flow and every way of rows through a branch."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings, strategies as st
 
-from ragassay.compat.ultrarag import parameter_file, pipeline_file
+from ragassay.compat.ultrarag import pipeline_file
 from ragassay.compat.ultrarag.binding import Binder
 from ragassay.compat.ultrarag.kept_steps import KeptSteps
 from ragassay.compat.ultrarag.pipeline_run import StepError, StepRunner
@@ -38,64 +37,6 @@ def test_a_declared_flow_says_where_each_argument_comes_from(
     for source, name in zip(flow.inputs.values(), inputs, strict=True):
         assert source == (f"${name}" if name in parameters else name)
     assert Flow.of_entry(flow.to_entry()) == flow
-
-
-words = st.text(
-    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"], include_characters="\n"),
-    max_size=20,
-)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | words | st.dates(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
-    max_leaves=5,
-)
-servers = st.dictionaries(
-    names, st.dictionaries(names, values, min_size=1, max_size=4), min_size=1, max_size=3
-)
-
-
-@settings(max_examples=60)
-@given(servers, servers, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.integers(2, 5))
-def test_build_keeps_every_byte_and_adds_what_is_missing(
-    old: dict[str, Any], needed: dict[str, Any], end: str, ends: bool, indent: int
-) -> None:
-    text = "# by hand\n" + yaml.safe_dump(old, allow_unicode=True, sort_keys=False, indent=indent)
-    text = (text if ends else text.removesuffix("\n")).replace("\n", end)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "p_parameter.yaml"
-        file.write_bytes(text.encode())
-        before = parameter_file.read(file)[0]
-        built = parameter_file.write(file, needed)
-        merged = file.read_bytes().decode()
-        wanted = {
-            server: {**needed.get(server, {}), **before.get(server, {})}
-            for server in {**before, **needed}
-        }
-        assert plain(parameter_file.read(file)[0]) == plain(wanted)
-        assert set(built.added) == {
-            f"{server}.{name}"
-            for server, one in needed.items()
-            for name in one
-            if name not in before.get(server, {})
-        }
-        assert contains(merged.splitlines(), text.splitlines())
-        if not built.added:
-            assert merged == text
-        assert parameter_file.write(file, needed).added == ()
-        assert file.read_bytes().decode() == merged
-
-
-def plain(value: Any) -> Any:
-    """A value that can be compared, NaN with NaN as well."""
-    if isinstance(value, Mapping):
-        return sorted((key, plain(one)) for key, one in value.items())
-    return [plain(one) for one in value] if isinstance(value, list) else repr(value)
-
-
-def contains(lines: list[str], part: list[str]) -> bool:
-    """Whether all lines of a part stand among the lines, in their order."""
-    rest = iter(lines)
-    return all(line in rest for line in part)
 
 
 class Rows:
@@ -131,7 +72,6 @@ class Rows:
 
     def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         del arguments
-        assert tool.flow is not None
         return tool.flow.outputs
 
 

@@ -92,8 +92,9 @@ def pipeline(folder: Path, steps: str, servers: str = "words: servers/words") ->
 
 def test_results_become_variables_and_parameters_come_from_the_file(words: Path) -> None:
     path = pipeline(words, "- words.split\n- words.extend\n- words.measure\n")
-    assert pipelines.build(path).added == ("words.suffix", "words.text")
+    assert pipelines.build(path).is_new
     file = words / "parameters" / "made_parameter.yaml"
+    assert file.read_text().split() == ["words:", "suffix:", "'!'", "text:", "a", "bb", "three"]
     file.write_text("words:\n  text: one two\n  suffix: '??'\n")
     told = Told()
     variables = pipelines.run(path, observer=told).variables
@@ -119,11 +120,6 @@ def test_inputs_and_outputs_are_renamed(words: Path) -> None:
         "second": ["aa bb three", "bba bb three", "threea bb three"],
         "length_ls": [11, 12, 15],
     }
-
-
-def test_a_loop_runs_its_steps_again_and_again(words: Path) -> None:
-    path = pipeline(words, "- words.split\n- loop:\n    times: 3\n    steps:\n    - words.extend\n")
-    assert pipelines.run(path).variables == {"word_ls": ["a!!!", "bb!!!", "three!!!"]}
 
 
 def test_each_row_goes_the_way_of_its_state(words: Path) -> None:
@@ -201,21 +197,7 @@ def test_a_file_that_is_missing_is_told_with_its_parameter(words: Path) -> None:
         pipelines.run(path)
 
 
-def test_rows_that_a_step_loses_are_noted(words: Path) -> None:
-    server_folder(
-        words / "servers" / "short",
-        '@app.tool(output="word_ls->first_ls")\n'
-        "def take(word_ls: list[str]) -> dict:\n    return {'first_ls': word_ls[:1]}\n",
-    )
-    path = pipeline(
-        words, "- words.split\n- short.take\n", "words: servers/words\n  short: servers/short"
-    )
-    assert pipelines.run(path).notes == (
-        "step 2 (short.take) gives 'first_ls' with 1 row, and its inputs have 3.",
-    )
-
-
-def test_a_dry_run_lists_steps_by_number_and_what_stands_within(words: Path) -> None:
+def test_a_dry_run_lists_what_the_tools_of_each_step_take_and_give(words: Path) -> None:
     path = pipeline(
         words,
         "- words.split\n- loop:\n    times: 2\n    steps:\n    - words.extend\n"
@@ -224,17 +206,10 @@ def test_a_dry_run_lists_steps_by_number_and_what_stands_within(words: Path) -> 
     )
     assert pipelines.steps(path) == [
         "1 words.split: text -> word_ls",
-        "2 loop, 2 times:",
-        "    words.extend: suffix, word_ls -> word_ls",
-        "3 branch:",
-        "    router:",
-        "      words.by_length: word_ls -> word_ls",
-        "    long:",
-        "    short:",
-        "      words.shout: word_ls -> loud_ls",
+        "2 words.extend: suffix, word_ls -> word_ls",
+        "3 words.by_length: word_ls -> word_ls",
+        "3 words.shout: word_ls -> loud_ls",
     ]
-    with pytest.raises(RagassayError, match=r"this step is inside of step 2 \(loop\)"):
-        pipelines.run(path, pipelines.Options(begin="words.extend"))
 
 
 def test_what_only_changed_a_server_is_done_again(words: Path) -> None:
@@ -274,12 +249,10 @@ from mcp.server.mcpserver import Context, MCPServer
 server = MCPServer("plain")
 
 @server.tool()
-async def add(
-    first: list[int], second: int, context: Context, times: int = 1
-) -> dict[str, list[int]]:
+async def add(first: list[int], second: int, context: Context) -> dict[str, list[int]]:
     "Adds."
     await context.report_progress(1, 2, "half")
-    return {"sum_ls": [one + second * times for one in first]}
+    return {"sum_ls": [one + second for one in first]}
 
 @server.prompt()
 def greet(names: str) -> list[str]:
@@ -291,9 +264,12 @@ def greet(names: str) -> list[str]:
 def build(parameter_file: str) -> str:
     import pathlib, yaml
     entry = {"input": {"names": "name_ls"}, "output": ["greeting_ls"]}
-    numbers = {"input": {}, "output": ["name_ls"]}
+    tools = {
+        "names": {"input": {}, "output": ["name_ls"]},
+        "add": {"input": {"first": "$first", "second": "$second"}, "output": ["sum_ls"]},
+    }
     path = pathlib.Path(parameter_file).with_name("server.yaml")
-    path.write_text(yaml.safe_dump({"tools": {"names": numbers}, "prompts": {"greet": entry}}))
+    path.write_text(yaml.safe_dump({"tools": tools, "prompts": {"greet": entry}}))
     return "done"
 
 @server.tool()
@@ -319,35 +295,16 @@ def test_an_interrupt_is_told_once(
             if where == "says":
                 signal.raise_signal(signal.SIGTERM)
 
-    (words / "plain.py").write_text(PLAIN)
-    (words / "parameters").mkdir()
-    (words / "parameters/made_parameter.yaml").write_text(
-        "plain: {first: [1], second: 2, times: 1}\n"
-    )
-    path = pipeline(words, "- plain.add\n", "plain: {command: python plain.py}")
+    folder = server_folder(words / "servers" / "greeter", "", "first: [1]\nsecond: 2\n")
+    (folder / "src" / "greeter.py").write_text(PLAIN)
+    path = pipeline(words, "- greeter.add\n", "greeter: servers/greeter")
+    told = Told()
+    assert pipelines.run(path, observer=told).variables == {"sum_ls": [3]}
+    assert told.said == ["1 of 2 half"]
     with interrupt.remembered(), pytest.raises(KeyboardInterrupt):
         pipelines.run(path, observer=Interrupted())
     gc.collect()  # asyncio tells of an exception that nobody took when its task is freed
     assert caplog.records == []
-
-
-def test_a_plain_mcp_server_is_a_command(words: Path) -> None:
-    """It declares no flow: arguments are variables of their name, else parameters."""
-    (words / "plain.py").write_text(PLAIN)
-    path = pipeline(
-        words,
-        "- words.split\n- words.measure:\n    output: {length_ls: first}\n- plain.add\n",
-        "words: servers/words\n  plain: {command: python plain.py}",
-    )
-    built = pipelines.build(path)
-    assert built.added == ("plain.second", "plain.times", "words.text")
-    file = words / "parameters" / "made_parameter.yaml"
-    text = file.read_text().replace("second: null", "second: 10")
-    file.write_text(text.replace("times: 1", "times: 2"))
-    told = Told()
-    finished = pipelines.run(path, observer=told)
-    assert finished.variables["sum_ls"] == [21, 22, 25]
-    assert told.said == ["1 of 2 half"]
 
 
 def test_a_prompt_of_a_server_folder_gives_its_messages(words: Path) -> None:
@@ -369,43 +326,18 @@ def interpreter(program: Path, started: Path) -> Path:
     return program
 
 
-def test_the_interpreter_of_a_folder_is_the_one_that_is_named_or_the_one_on_the_path(
+def test_the_interpreter_of_a_folder_is_the_one_on_the_path_or_ours(
     words: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = server_folder(words / "servers" / "greeter", "")
     (folder / "src" / "greeter.py").write_text(PLAIN)
-    on_path = interpreter(words / "bin" / "python", words / "of the path")
-    named = interpreter(words / "own" / "python3.9", words / "named")
+    on_path = interpreter(words / "bin" / "python", words / "started")
     monkeypatch.setenv("PATH", f"{on_path.parent}:{os.environ['PATH']}")
-    steps = "- greeter.names\n- greeter.greet\n"
-    for server, told in (
-        ("greeter: servers/greeter", "of the path"),
-        (f"greeter: {{folder: servers/greeter, python: {named}}}", "named"),
-    ):
-        pipelines.run(pipeline(words, steps, server))
-        assert (words / told).is_file()
-        (words / told).unlink()
-        assert not list(words.glob("of*")) and not list(words.glob("named"))
+    pipelines.run(pipeline(words, "- greeter.names\n", "greeter: servers/greeter"))
+    (words / "started").unlink()
     # A server that is written with ragassay needs the interpreter that has it.
     pipelines.run(pipeline(words, "- words.split\n"))
-    assert not (words / "of the path").exists()
-    with pytest.raises(RagassayError, match=r"servers\.greeter\.python"):
-        pipelines.run(
-            pipeline(words, steps, "greeter: {folder: servers/greeter, python: no-such-python}")
-        )
-
-
-def test_the_build_of_a_folder_finds_its_program_beside_the_parameters(words: Path) -> None:
-    folder = server_folder(words / "servers" / "greeter", "")
-    own = PLAIN.replace(
-        "    entry = {",
-        "    place = pathlib.Path(parameter_file).parent\n"
-        "    assert (place / 'src' / f'{place.name}.py').is_file()\n    entry = {",
-    )
-    (folder / "src" / "greeter.py").write_text(own)
-    server = f"greeter: {{folder: servers/greeter, python: {sys.executable}}}"
-    assert pipelines.run(pipeline(words, "- greeter.names\n", server)).variables
-    assert not (folder / "server.yaml").exists()
+    assert not (words / "started").exists()
 
 
 def test_a_memory_holds_all_values_of_a_variable_so_far(words: Path) -> None:
@@ -422,53 +354,6 @@ def look(words: list, lengths: list) -> dict:
     grown = [[f"{one}{end}" for one in first] for end in ("", "!", "!!")]
     assert found["seen"] == [[], []] and found["then"] == [grown, []]
     assert pipelines.run(path, pipelines.Options(begin="4")).variables["then"] == [grown, []]
-
-
-def test_servers_get_the_environment_that_they_are_given(
-    words: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SECRET_WORD", "plum")
-    (words / "plain.py").write_text(
-        "import os\nfrom mcp.server.mcpserver import MCPServer\nserver = MCPServer('plain')\n"
-        "@server.tool()\ndef tell() -> dict[str, str]:\n"
-        "    return {'told': os.environ['WORD'] + os.environ['SECRET_WORD']}\nserver.run('stdio')\n"
-    )
-    server = (
-        "plain: {command: [" + sys.executable + ", plain.py], env: {WORD: 'my ${SECRET_WORD} '}}"
-    )
-    path = pipeline(words, "- plain.tell\n", server)
-    assert pipelines.run(path).variables == {"told": "my plum plum"}
-    assert "plum" not in path.read_text()
-    assert os.environ.get("WORD") is None
-
-
-def test_a_server_elsewhere_is_a_url(words: Path) -> None:
-    """The tools of a service of ours: its evaluation of what another server gave."""
-    pytest.importorskip("fastapi", reason="needs the extra 'service'")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "ragassay", "serve", "store", "--port", str(port)]
-    with subprocess.Popen(
-        [*command, "--mcp", ".", "--no-worker"], stdout=subprocess.PIPE, text=True
-    ) as service:
-        assert service.stdout is not None and service.stdout.readline()
-        path = pipeline(
-            words,
-            "- words.split:\n    output: {word_ls: pred_ls}\n"
-            "- words.golds\n"
-            "- far.evaluate:\n    output: {eval_res: scores}\n",
-            f"words: servers/words\n  far: http://127.0.0.1:{port}/mcp",
-        )
-        program = words / "servers" / "words" / "src" / "words.py"
-        golds = '@app.tool(output="->gt_ls")\ndef golds() -> dict:\n    return {"gt_ls": GOLDS}\n'
-        given = golds.replace("GOLDS", "[['a'], ['x'], ['three', 'four']]")
-        program.write_text(program.read_text().replace("\nif __name__", f"\n{given}\nif __name__"))
-        try:
-            variables = pipelines.run(path).variables
-        finally:
-            service.terminate()
-    assert variables["scores"]["em"] == [1.0, 0.0, 1.0]
-    assert variables["scores"]["avg_em"] == pytest.approx(2 / 3)
 
 
 def test_a_folder_may_hold_nothing_but_the_address_of_its_server(words: Path) -> None:
@@ -489,6 +374,3 @@ def test_a_folder_may_hold_nothing_but_the_address_of_its_server(words: Path) ->
             assert pipelines.run(path).variables["greeting_ls"] == ["Hello Ann", "Hello Bo"]
         finally:
             server.terminate()
-    named = pipeline(words, "- far.names\n", "far: {folder: servers/far, python: python3}")
-    with pytest.raises(RagassayError, match="starts nothing: the server is at"):
-        pipelines.run(named)

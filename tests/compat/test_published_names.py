@@ -3,7 +3,6 @@ type it."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from pathlib import Path
@@ -12,8 +11,6 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay import suites
-from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.metrics.chunks import chunks_datapizza
@@ -198,41 +195,6 @@ def test_datapizzas_titles_and_their_short_forms_are_one_metric(shared: Path, sh
     title = next(one for one in re.findall(r"^### (\S+)@k$", text, re.M) if one[0] == short[0])
     assert f"({short}@k)" in text
     assert naming.parse(f"{title}@5") == naming.parse(f"{short}@5")
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_datapizzas_parameters_are_those_of_the_metrics(name: str) -> None:
-    arguments = inspect.signature(getattr(chunks_datapizza, name)).parameters
-    taken = {"k", "similarity_threshold", "gamma", "alpha"} & set(arguments)
-    given = ",".join(f"{argument}={1}" for argument in sorted(taken))
-    for metric in naming.parse_all(f"{name}({given})" if given else name):
-        assert {argument: getattr(metric, argument) for argument in taken} == dict.fromkeys(
-            taken, 1
-        )
-
-
-@pytest.mark.parametrize("name", ["rouge_score@4", "rouge_score(stem=false)"])
-def test_a_name_of_several_metrics_takes_no_parameters_and_the_error_names_them(name: str) -> None:
-    with pytest.raises(UsageError, match=r"stands for rouge1\.f, rouge2\.f, rougeL\.f"):
-        naming.metrics_by_name(name)
-
-
-def test_rouge_score_is_the_three_values_that_the_function_gives() -> None:
-    said, reference = DATAPIZZA_ROW["prediction"], DATAPIZZA_ROW["answer"]
-    found = ragassay.evaluate([DATAPIZZA_ROW], metrics="rouge_score").summary.metrics
-    values = chunks_datapizza.rouge_score(said, reference)
-    assert {name.partition(".")[0]: one.mean for name, one in found.items()} == values
-
-
-def test_an_error_says_once_where_a_name_is_published() -> None:
-    with pytest.raises(UsageError) as raised:
-        suites.metrics_by_name("Precision@K")
-    assert str(raised.value).count("umbrela_P in the suite trecrag") == 1
-
-
-def test_a_cut_off_is_given_once() -> None:
-    with pytest.raises(UsageError, match="k is given twice"):
-        naming.parse("precision_at_k_exact(k=2)@3")
 
 
 @pytest.mark.parametrize("name", [*REPORT, *map(str.lower, REPORT)])

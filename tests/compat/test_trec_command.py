@@ -8,8 +8,6 @@ import orjson
 import pytest
 
 from ragassay.cli.command_line import call
-from ragassay.metrics.core import naming
-from ragassay.metrics.retrieval.trec_names import resolve
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\nq3 0 d 1\n"
 NEW = "q1 Q0 a 1 9 new\nq1 Q0 b 2 8 new\nq2 Q0 c 1 7 new\nq3 Q0 d 1 1 new\n"
@@ -96,20 +94,6 @@ def test_trec_eval_names_win_over_ours_and_both_work(trec: Trec) -> None:
     assert list(ours["measures"]) == ["recall@1", "recall@3", "precision@1", "precision@3"]
 
 
-@pytest.mark.parametrize(
-    ("name", "ours"),
-    [
-        ("rbp", "RBP(p=0.9,graded=true)"),
-        ("rbp.p=0.5", "RBP(p=0.5,graded=true)"),
-        ("rbp_resid", "RBPResid(p=0.9,published=true)"),
-        ("rbp_resid.p=0.5", "RBPResid(p=0.5,published=true)"),
-    ],
-)
-def test_the_persistence_is_09_or_as_given(name: str, ours: str) -> None:
-    (measure,) = resolve([name])
-    assert measure.metric == naming.parse(ours)
-
-
 def test_parameters_win_over_the_defaults_of_a_nickname(trec: Trec) -> None:
     found = trec.json("qrels new.run -m official -m P.7,3 -m P.4")
     assert [name for name in found["measures"] if name.startswith("P_")] == ["P_3", "P_4", "P_7"]
@@ -157,13 +141,6 @@ def test_a_comparison_says_its_correction_and_what_is_significant(
     comparison = trec.json(asked)["comparisons"][0]
     assert comparison["correction"] == ((words.split() or ["maxt"])[-1])
     assert [d["significant"] for d in comparison["differences"]] == [True, False]
-
-
-def test_three_runs_make_two_comparisons(trec: Trec) -> None:
-    Path("third.run").write_text(OLD.replace(" old", " third"))
-    out, _ = trec.said("qrels third.run new.run old.run -m map")
-    assert "third (new) against old (old)" in out
-    assert "new (new) against old (old)" in out
 
 
 def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
@@ -227,14 +204,6 @@ def test_at_level_0_every_judged_document_is_relevant(trec: Trec) -> None:
     found = trec.json("qrels old.run -l 0 -m num_rel,recip_rank,bpref")
     assert found["measures"]["num_rel"]["all"] == 2
     assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
-
-
-def test_rndcg_is_0_where_no_grade_reaches_the_level(trec: Trec) -> None:
-    lines = trec.lines("qrels new.run -q -l 2 -m Rndcg")
-    assert lines[:3] == [
-        ["Rndcg", q, v]
-        for q, v in zip(("q1", "q2", "q3"), ("0.0000", "1.0000", "0.0000"), strict=True)
-    ]
 
 
 def test_the_collection_counts_in_utility(trec: Trec) -> None:
@@ -325,14 +294,6 @@ def test_means_are_summed_in_the_order_of_the_queries(trec: Trec) -> None:
     for _ in names:
         total += 1 / 10
     assert found["measures"]["recip_rank"]["all"] == total / 10 != 0.1
-
-
-def test_ks_acts_on_the_suite_retrieval(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", "new.run", "--qrels", "qrels", "--suite", "retrieval", "--ks", "1,3", "--json"]
-    assert call([*words, "-o", "out"]) == 0
-    found = list(orjson.loads(capsys.readouterr().out)["metrics"])
-    assert found[:4] == ["nDCG@1", "nDCG@3", "AP", "RR"]
-    assert "P@1" in found and "Recall@3" in found and not any("10" in name for name in found)
 
 
 @pytest.mark.parametrize("words", ["-m nDCG@10,AP", "--suite qa", "-m map"])

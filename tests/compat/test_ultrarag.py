@@ -209,7 +209,7 @@ def test_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"path": "none.jsonl"}, "none.jsonl: cannot be read (No such file or directory)"),
+        ({"path": "none.jsonl"}, "none.jsonl: there is no such file."),
         ({"path": "a.csv"}, "ends in '.csv'. Name a .jsonl, .json or .parquet file."),
         ({"key_map": {"q_ls": "qestion"}}, "that key_map.q_ls names. Did you mean 'question'?"),
         ({"key_map": {}}, "benchmark.key_map "),
@@ -234,8 +234,8 @@ def test_what_cannot_be_read_is_refused(
 def test_a_line_that_is_no_record_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     for text, complaint in (
-        ('{"a": 1}\n\n{"a"\n', "line 3: is not JSON"),
-        ("[1]\n", "line 1: is not an object"),
+        ('{"a": 1}\n\n{"a"\n', "line 3: not valid JSON"),
+        ("[1]\n", "line 1: the number 1 stands where a record"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=complaint):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.base.errors import RagassayError
-from ragassay.compat.ultrarag import pipelines
+from ragassay.compat.ultrarag import pipelines, server_address
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
@@ -44,13 +44,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def evaluated(python: str) -> dict[str, float]:
+PIPELINE = (
+    "servers:\n  benchmark: servers/benchmark\n  evaluation: servers/evaluation\npipeline:\n"
+    "- benchmark.get_data\n- evaluation.evaluate:\n    input: {pred_ls: q_ls}\n"
+)
+
+
+def evaluated(python: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """What our evaluation, started by a Python, says of the first gold answer."""
-    Path("p.yaml").write_text(
-        f"servers:\n  benchmark: servers/benchmark\n  evaluation: {{folder: servers/evaluation, "
-        f"python: {python}}}\npipeline:\n- benchmark.get_data\n- evaluation.evaluate:\n"
-        "    input: {pred_ls: q_ls}\n"
-    )
+    monkeypatch.setattr(server_address, "_interpreter", lambda program: python)
+    Path("p.yaml").write_text(PIPELINE)
     found = pipelines.run(Path("p.yaml")).variables["eval_res"]
     return {name: value for name, value in found.items() if name.startswith("avg_")}
 
@@ -77,9 +80,9 @@ def test_our_evaluation_finds_the_python_that_has_ragassay(
         command.write_text(f"#!{sys.executable}\n")
         command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{scripts}:/usr/bin:/bin")
-    found = evaluated(BARE)
+    found = evaluated(BARE, monkeypatch)
     assert found and set(found.values()) == {0.0}
-    assert found == evaluated(sys.executable)
+    assert found == evaluated(sys.executable, monkeypatch)
 
 
 @needs_bare
@@ -91,7 +94,7 @@ def test_our_evaluation_says_where_it_finds_no_ragassay(
     if named is not None:
         monkeypatch.setenv("RAGASSAY_PYTHON", named)
     with pytest.raises(RagassayError, match="RAGASSAY_PYTHON"):
-        evaluated(BARE)
+        evaluated(BARE, monkeypatch)
 
 
 @needs_ultrarag
@@ -103,7 +106,8 @@ def test_ultrarags_servers_run_under_our_runner(
     shutil.copytree(ULTRARAG, place, ignore=kept)
     monkeypatch.chdir(place)
     names = ("benchmark", "retriever", "prompt", "custom")
-    servers = [f"  {one}: {{folder: servers/{one}, python: {PYTHON}}}" for one in names]
+    servers = [f"  {one}: servers/{one}" for one in names]
+    monkeypatch.setenv("PATH", f"{Path(PYTHON).parent}:{os.environ['PATH']}")
     steps = [
         *("benchmark.get_data", "retriever.retriever_init", "retriever.bm25_index"),
         *("retriever.retriever_init", "retriever.bm25_search", "prompt.qa_rag_boxed"),
@@ -133,10 +137,7 @@ def test_our_evaluation_runs_under_ultrarags_runner(
     shutil.copytree(Path(ULTRARAG) / "servers" / "benchmark", "servers/benchmark")
     monkeypatch.setenv("RAGASSAY_PYTHON", sys.executable)
     monkeypatch.setenv("PATH", f"{Path(PYTHON).parent}:{os.environ['PATH']}")
-    Path("p.yaml").write_text(
-        "servers:\n  benchmark: servers/benchmark\n  evaluation: servers/evaluation\npipeline:\n"
-        "- benchmark.get_data\n- evaluation.evaluate:\n    input: {pred_ls: q_ls}\n"
-    )
+    Path("p.yaml").write_text(PIPELINE)
     runner = str(Path(PYTHON).with_name("ultrarag"))
     for act in ("build", "run"):
         done = subprocess.run([runner, act, "p.yaml"], capture_output=True, text=True)

@@ -195,36 +195,6 @@ def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert len(parts) == 62 and {one.status for one in parts} == {"accepted"}
 
 
-def test_a_difference_tells_what_it_does_to_a_run(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["run", str(TOWN / "hybrid.jsonl"), "-m", "CharR@5,contains_answer", "-o", "runs/new"]
-    assert call([*words, "--golden", "golden"]) == 0
-    shutil.copytree("golden", "other")
-    other = GoldenSet.open(Path("other"))
-    [item] = [one for one in other.items if one.id == "library-items-at-once"]
-    item.references = ["nothing of the kind"]
-    other.save()
-    capsys.readouterr()
-    assert call(["golden", "diff", "golden", "other", "--run", "runs/new", "--json"]) == 0
-    body = json.loads(capsys.readouterr().out)
-    assert body["changes"] == [
-        {"id": "library-items-at-once", "kind": "changed", "fields": ["references"]}
-    ]
-    before, after = body["means"]["contains_answer"]
-    assert before - after == pytest.approx(1 / 72)
-    assert body["means"]["CharR@5"][0] == body["means"]["CharR@5"][1]
-    with_gold = sum(bool(one.gold) for one in other.items)
-    assert body["scored"]["CharR@5"] == [with_gold, with_gold]
-    other.items = other.items[:10]
-    other.save()
-    assert call(["golden", "diff", "golden", "other", "--run", "runs/new"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "CharR@5: " in said and f"({with_gold} samples) by golden, " in said
-    few = sum(bool(one.gold) for one in other.items)
-    assert few < with_gold and f"({few} samples) by other" in said
-
-
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

@@ -305,9 +305,6 @@ def test_a_function_that_never_judges_is_not_asked_on_and_no_address_is_to_be_ch
     [
         ("users_judges:takes_two", "called with one argument.*takes prompt, model"),
         ("users_judges:not_callable", "is an int, which cannot be asked"),
-        ("users_judges:of_messages(1)", r"made in the module.*name it: users_judges:own_of_mess"),
-        ("users_judges.py:judge", r"A module is named without '\.py': users_judges:judge\."),
-        ("./inner/other.py:judge", r"A module is named without '\.py': inner\.other:judge\."),
         ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
         ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
         (ragassay.Sample, "is a class. Give an object of it"),

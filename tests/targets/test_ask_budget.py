@@ -173,23 +173,6 @@ def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
     assert "or too little is left. The same command asks" in said
 
 
-def test_a_dry_run_says_whether_the_budget_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("paid.py").write_text(
-        "def answer(query):\n    return {'answer': 'about ' + query, 'cost': 0.01}\n"
-    )
-    command = ["ask", "queries.jsonl", "--target", "paid:answer", "--budget"]
-
-    def said(budget: str) -> str:
-        assert call([*command, budget, "--dry-run"]) == 0
-        return " ".join(capsys.readouterr().out.split())
-
-    assert "The budget (39 calls) is less than all of it takes: 40 calls." in said("39 calls")
-    assert "The budget (40 calls) is enough" in said("40 calls")
-    assert "Whether the budget ($1) is enough is not known." in said("$1")
-    assert call([*command, "10 calls"]) == 3
-    capsys.readouterr()
-    assert "The budget (0.29) is less than all of it takes: about $0.3000." in said("0.29")
-    assert "The budget (0.31) is enough" in said("0.31")
 
 
 @pytest.mark.usefixtures("no_long_waits")

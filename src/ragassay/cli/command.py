@@ -103,17 +103,9 @@ COMMANDS: dict[str, Command] = {}
 
 
 class Command:
-    """A command: its own options are those of the table.
-
-    The flags are there after `declare`: ``ragassay --help`` need not import what declares the
-    options of a run.
-
-    Args:
-        function: is called with what was `Given`, and gives the exit code (``None`` is 0).
-        name: of the command, as the table has it.
-        groups, names: of the options of a run that it takes, beside its own.
-        without: names of options in these groups that it does not take.
-    """
+    """A command: its own options are those of the table, and of the options of a run those of some
+    ``groups`` and ``names``. The flags are there after `declare`: ``ragassay --help`` need not
+    import what declares the options of a run."""
 
     def __init__(
         self,
@@ -197,11 +189,7 @@ def _flag(name: str, option: Option, kind: Any, **more: Any) -> inspect.Paramete
 
 
 def _value(flag: str, option: Option, kind: Any, words: Any) -> Any:
-    """The value of an option, converted from the words of its flag.
-
-    Raises:
-        UsageError: the words are not of the option's form.
-    """
+    """The value of an option, converted from the words of its flag; else a `UsageError`."""
     if kind == list[int]:
         return numbers(flag, words)
     pieces = listed(flag, words) if option.commas else words
@@ -214,12 +202,8 @@ def _value(flag: str, option: Option, kind: Any, words: Any) -> Any:
 
 
 def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
-    """Repeated and comma-separated values as one list.
-
-    Raises:
-        UsageError: one of them is empty: an unset variable of the shell must not silently change
-            the meaning.
-    """
+    """Repeated and comma-separated values as one list. An empty one is a `UsageError`: an unset
+    variable of the shell must not silently change the meaning."""
     if values is None:
         return None
     names = [piece.strip() for value in values for piece in value.split(",")]
@@ -237,18 +221,10 @@ def pairs(
     scalars: bool = False,
     several: bool = False,
 ) -> dict[str, Any]:
-    """``name=value`` pieces as a mapping.
-
-    Args:
-        flag: that they were given to, for messages.
-        pieces: one a pair.
-        form, example: how a piece is written, for messages.
-        scalars: values are YAML scalars (3, 0.5, true, words, or nothing), not texts.
-        several: a name may have several values, which become a list.
-
-    Raises:
-        UsageError: a piece has no equals sign, or a name has two values.
-    """
+    """``name=value`` pieces as a mapping: with ``scalars`` values are YAML (3, 0.5, true, words, or
+    nothing), with ``several`` a name may have several values, which become a list. A piece without
+    an equals sign, or a second value, is a `UsageError` (``form`` and ``example`` say how to write
+    it)."""
     import yaml
 
     values: dict[str, Any] = {}
@@ -268,11 +244,7 @@ def pairs(
 
 
 def numbers(flag: str, text: str | None) -> list[int] | None:
-    """``1,5,10`` as whole numbers of at least 1.
-
-    Raises:
-        UsageError: something else.
-    """
+    """``1,5,10`` as whole numbers of at least 1; something else is a `UsageError`."""
     if text is None:
         return None
     try:
@@ -293,12 +265,7 @@ def configured(
     data: Path | None, config: Path | None, flags: Mapping[str, Any], more: Sequence[Path] = ()
 ) -> RunConfig:
     """The configuration that a command is to use: of DATA (samples, or itself a configuration), the
-    file that ``--config`` names, and flags, which win over it.
-
-    Raises:
-        UsageError: nothing is named, or two configurations are, or an impossible flag.
-        InputError: the file cannot be read, or something in it is wrong.
-    """
+    file that ``--config`` names, and flags, which win over it."""
     from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine.config.run_config import make_config
     from ragassay.engine.run.config_reading import checked

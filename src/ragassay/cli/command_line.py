@@ -13,12 +13,12 @@ from cyclopts import App, CycloptsError
 
 from ragassay import __version__, formats
 from ragassay.base import package_files, plugins, printable
-from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, UsageError, warn_user
+from ragassay.base.errors import OptionError, RagassayError, RagassayWarning
 from ragassay.base.problem_words import system_problem
-from ragassay.cli import global_options, golden, interrupt, ledger, models, show, token_command
+from ragassay.cli import global_options, golden, interrupt, ledger, models, show
 from ragassay.cli.command import COMMANDS, Given, command
-from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
-from ragassay.cli.published_forms import published_form
+from ragassay.cli.global_options import GLOBAL_OPTIONS
+from ragassay.cli.serving import token_command
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
@@ -92,15 +92,12 @@ def call(argv: list[str]) -> int:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     if sys.stdout is None:
         return _complain("Standard output is closed: nothing could be shown.", show.USAGE)
+    options, words = global_options.read(argv)
+    before = GLOBAL_OPTIONS.set(options)
     try:
-        options, words = global_options.read(argv)
-        with global_options.applied(options):
-            LOG.info("ragassay %s %s begins", __version__, words[0] if words else "")
-            code = _call(words, debug=options.debug)
-            LOG.info("exit code %s", code)
-            return code
-    except UsageError as error:
-        return _complain(str(error), show.USAGE)
+        return _call(words, debug=options.debug)
+    finally:
+        GLOBAL_OPTIONS.reset(before)
 
 
 def _call(words: list[str], *, debug: bool) -> int:
@@ -112,9 +109,6 @@ def _call(words: list[str], *, debug: bool) -> int:
         with interrupt.remembered(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
-            if (published := published_form(words)) is not None:
-                words, note = published
-                warn_user(note)
             if words[:1] != ["trec"]:  # reads standard input by itself, as trec_eval does
                 words = [  # a lone "-" that is no flag's value
                     opening.STANDARD_INPUT if word == "-" and not last.startswith("-") else word
@@ -177,10 +171,8 @@ def _of_words(error: CycloptsError) -> str:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Shows a warning as one sentence. Python's own function prints the source line as well."""
-    LOG.info("note: %s", message)
-    if GLOBAL_OPTIONS.get().quiet:
-        return
-    print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
+    if not GLOBAL_OPTIONS.get().quiet:
+        print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
 
 
 def _in_words(error: Exception) -> str:
@@ -226,6 +218,5 @@ def _discard_output() -> None:
 
 
 def _complain(sentence: str, code: int) -> int:
-    LOG.error("%s", sentence)
     print(printable.lines(f"ragassay: {sentence}"), file=sys.stderr)  # noqa: T201
     return code

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from ragassay.cli import interrupt
-from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
+from ragassay.cli.global_options import GLOBAL_OPTIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,16 +22,10 @@ EVERY_S = 30.0
 
 
 class ProgressBar:
-    """A live bar once the work takes a while; called with the number of samples that are done. It
-    stays one line: text that does not fit is cropped.
-
-    Args:
-        label: before the bar.
-        total: gives the number of all samples; without it the bar is a count. It is called only
-            when the bar is shown.
-        doing: says in words what goes on between two samples, for work that waits for others. It is
-            shown from the start, and from time to time as a line where there is no terminal.
-    """
+    """A live bar of one line, once the work takes a while; called with the number of samples done.
+    ``total`` is called when the bar is shown; without it the bar is a count. ``doing`` says what
+    goes on between two samples: from the start, and now and then as a line where there is no
+    terminal."""
 
     def __init__(
         self,
@@ -45,9 +39,9 @@ class ProgressBar:
         shown, terminal = options.progress, self._out.is_terminal
         self._live = terminal and shown and not options.quiet
         self._says = not terminal and shown and doing is not None
-        self._label, self._total, self._doing, self._noun = label, total, doing, "samples"
+        self._label, self._total, self._doing = label, total, doing
         self._bar: Progress | None = None
-        self._begun = self._logged = time.monotonic()
+        self._begun = time.monotonic()
         self._starting, self._ended = threading.Lock(), threading.Event()
 
     def __enter__(self) -> Self:
@@ -65,37 +59,19 @@ class ProgressBar:
             self._bar.stop()
 
     def __call__(self, n: int) -> None:
-        """So many samples are done.
-
-        Raises:
-            KeyboardInterrupt: the command was interrupted.
-        """
+        """So many samples are done; a `KeyboardInterrupt` where the command was interrupted."""
         interrupt.check()
-        now = time.monotonic()
-        elapsed = now - self._begun
-        if now - self._logged > EVERY_S:
-            self._logged = now
-            LOG.info("%s: %s %s", self._label, f"{n:,}", self._noun)
+        elapsed = time.monotonic() - self._begun
         if self._live and elapsed > PATIENCE_S:
             self._show()
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=n, rate=n / max(elapsed, 1e-3))
 
-    def compared(self, n: int, of: int) -> None:
-        """Restarts the bar for the queries whose repeated runs are compared, and counts those."""
-        if self._noun != "queries":
-            self._begun, self._total = time.monotonic(), lambda: of
-            self._label, self._noun = "comparing runs", "queries"
-            if self._bar is not None:
-                task = self._bar.task_ids[0]
-                self._bar.reset(task, description=self._label, total=of, noun="queries", rate=0.0)
-        self(n)
-
     def _show(self) -> None:
         with self._starting:
             if self._bar is None and not self._ended.is_set():
                 bar = _rich_bar(self._out, self._doing)
-                bar.add_task(self._label, total=self._total(), rate=0.0, noun=self._noun)
+                bar.add_task(self._label, total=self._total(), rate=0.0)
                 bar.start()
                 self._bar = bar
 
@@ -104,7 +80,6 @@ class ProgressBar:
         if self._live and not self._ended.wait(PATIENCE_S if self._doing is None else 0):
             self._show()
         while self._says and self._doing is not None and not self._ended.wait(EVERY_S):
-            LOG.info("%s", self._doing())
             self._out.print(f"note: {self._doing()}", markup=False)
 
 
@@ -131,7 +106,7 @@ def _rich_bar(out: Console, doing: Callable[[], str] | None) -> Progress:
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=40 if doing is None else 10),
-        TextColumn("{task.completed:,.0f} {task.fields[noun]}" + rate),
+        TextColumn("{task.completed:,.0f} samples" + rate),
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),

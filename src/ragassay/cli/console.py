@@ -38,10 +38,8 @@ def console(*, stderr: bool = False) -> Console:
 
 
 class _Trimmed:
-    """A stream that drops the blanks at the ends of a table's lines, because they disturb grep.
-
-    Characters that its encoding does not have are written as question marks.
-    """
+    """A stream that drops the blanks at the ends of a table's lines, because they disturb grep, and
+    writes question marks for characters that its encoding does not have."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,12 +1,6 @@
-"""Signals that end a command: Ctrl-C (SIGINT), SIGTERM and SIGHUP, all treated alike.
-
-A scheduler ends a job with SIGTERM, a terminal that is closed sends SIGHUP; after any of them the
-answers to requests in flight are still kept, because they are paid for.
-
-Python raises ``KeyboardInterrupt`` wherever the program happens to be, and drops it where nothing
-can be raised (an object is finalised, a library calls back). So the signal is remembered, and long
-work calls `check` now and then.
-"""
+"""Signals that end a command: Ctrl-C (SIGINT), SIGTERM and SIGHUP; answers to requests in flight
+are still kept. Python drops a ``KeyboardInterrupt`` where nothing can be raised, so the signal is
+remembered, and long work calls `check` now and then."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.base import printable
@@ -64,8 +63,6 @@ def export(given: Given) -> None:
     ragassay ledger export --kind relevance_grade --model gpt-4o | head -n 3
     ragassay run samples.jsonl --suite trecrag --judge replay:verdicts.jsonl
     ```
-
-    A file that is there already is replaced only where it is an earlier export.
     """
     from ragassay.base.files import atomic
     from ragassay.judges.ledger import ledger_admin
@@ -81,31 +78,12 @@ def export(given: Given) -> None:
             sys.stdout.buffer.writelines(map(printable.in_json, lines))
             sys.stdout.buffer.flush()
             return
-        if given.output.is_file() and not _is_export(given.output):
-            raise UsageError(
-                f"{given.output} is there already and is no earlier export, so it stays as it is. "
-                "Give another file with -o, or delete it first."
-            )
         n = 0
         with atomic(given.output) as stream:
             for line in lines:
                 stream.write(line)
                 n += 1
     show.lines(f"{given.output}: {plural(n, 'answer')}")
-
-
-def _is_export(file: Path) -> bool:
-    """Whether a file is empty, or begins with a line that has the keys of an export."""
-    import orjson
-
-    with file.open("rb") as stream:
-        first = stream.readline().strip()
-    try:
-        record = orjson.loads(first) if first else None
-    except orjson.JSONDecodeError:
-        return False
-    keys = {"question", "key", "request", "created"}
-    return not first or (isinstance(record, dict) and record.keys() >= keys)
 
 
 @command("ledger prune")
@@ -242,11 +220,7 @@ def _cost(cost: float, unpriced: int, entries: int) -> str:
 
 
 def _moment(text: str, now: datetime) -> float:
-    """Seconds since 1970 of ``90d`` (ago) or ``2026-01-31`` (its local midnight).
-
-    Raises:
-        UsageError: neither of the two.
-    """
+    """Seconds since 1970 of ``90d`` (ago) or ``2026-01-31`` (its local midnight)."""
     match = re.fullmatch(r"(\d{1,6})\s*(h|d|w)\w*", text.strip().casefold())
     try:
         if match is not None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import shlex
 import sys
 
-from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, pairs
 
@@ -48,10 +47,6 @@ def fetch(given: Given) -> None:
     from ragassay.models.weights.weight_files import Weights
 
     weights = Weights.parse(given.name)
-    if given.revision is not None:
-        if "@" in given.name:
-            raise UsageError("The commit is named twice: NAME@COMMIT, or --revision.")
-        weights = Weights(weights.name, given.revision)
     errors = show.console(stderr=True)
 
     def print_now(sentence: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base import printable
 from ragassay.cli.command_progress import ProgressBar
-from ragassay.cli.global_options import GLOBAL_OPTIONS, LOG
+from ragassay.cli.global_options import GLOBAL_OPTIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,13 +71,10 @@ def wrapped(text: str, indent: str = "  ") -> None:
 
 
 def result(shown: Result, *, every: bool = False, slices: bool = False) -> None:
-    """Prints the table of a run, and below it that of its consistency. A run of the suite
-    consistency alone has only that one. With ``every`` also metrics beside the headlines of the
-    suites have rows, with ``slices`` the means of each slice are shown.
-    """
+    """Prints the table of a run, and below it that of its consistency; with ``every`` also metrics
+    beside the headlines of the suites, with ``slices`` the means of each slice."""
     from ragassay.reports.views.summary_view import result_report
 
-    _log_notes(shown)
     report(result_report(shown, every=every, gates=False, slices=slices))
 
 
@@ -88,11 +85,6 @@ def report(shown: Report) -> None:
     console().print(Printed(shown))
 
 
-def _log_notes(shown: Result) -> None:
-    for sentence in shown.summary.warnings:
-        LOG.info("note: %s", sentence)
-
-
 def preview(
     job: PreparedRun,
     *,
@@ -100,11 +92,8 @@ def preview(
     every_suite: bool = False,
     placement: Placement | None = None,
 ) -> bool:
-    """Reads the data of a job and prints what it would compute, ask and pay.
-
-    Returns:
-        Whether anything can be scored.
-    """
+    """Reads the data of a job and prints what it would compute, ask and pay; whether any can be
+    scored."""
     from ragassay.engine.plan import preview as previewed
     from ragassay.reports.views.plan_view import can_score, preview_report
 
@@ -136,7 +125,6 @@ def column_flag(field_and_column: tuple[str, str]) -> str:
 
 def result_json(shown: Result) -> dict[str, Any]:
     """The summary of a run; with that of its consistency, where there is one."""
-    _log_notes(shown)
     body = shown.summary.to_json()
     if shown.consistency is not None:
         body["consistency"] = shown.consistency.summary.to_json()
@@ -158,7 +146,6 @@ def gates(results: Iterable[GateResult]) -> None:
     """Prints what each gate found, one a line."""
     out, quiet = console(), GLOBAL_OPTIONS.get().quiet
     for gate in results:
-        LOG.info("%s", gate.sentence)
         if quiet and not gate.passed:
             sys.stdout.write(f"{printable.lines(gate.sentence)}\n")
         style = _GATE_STYLE[gate.passed]
@@ -171,8 +158,6 @@ def warn(sentences: Iterable[str]) -> None:
 
     listed = list(dict.fromkeys(sentences))
     out = console(stderr=True)
-    for sentence in listed:
-        LOG.info("note: %s", sentence)
     for sentence in listed[:MAX_WARNINGS]:
         out.print(f"[yellow]note:[/yellow] {escape(sentence)}")
     if len(listed) > MAX_WARNINGS:

@@ -41,7 +41,6 @@ from ragassay.transport.limits import MOST, Limiter
 from ragassay.transport.prices import Price, price_of
 from ragassay.transport.providers import OWN_KEY, OWN_URL, aliases, own_key, protocols, providers
 from ragassay.transport.secrets import Secret
-from ragassay.user_code.object_loading import object_hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,10 +296,7 @@ def address_of(
     if provider is None:
         others, hint = ["FOLDER", "ORGANISATION/MODEL"], ""
         if role == "judge":
-            others, hint = (
-                ["offline", "replay:FILE", *plugins.added("judges")],
-                object_hint(word),
-            )
+            others = ["offline", "replay:FILE", *plugins.added("judges")]
         names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
         maker = next(
             (m for start, m in _MODELS_OF.items() if word.casefold().startswith(start)), ""

@@ -42,13 +42,8 @@ AgentContext = Context[Any, Any]
 
 
 class AgentTools:
-    """The tools, each a method: its docstring is what an agent reads.
-
-    Args:
-        folders: whose files they may use.
-        settings: options of `RunConfig` for every run, such as the judge and the budget: a person
-            chooses who is asked and paid, an agent does not.
-    """
+    """The tools, each a method whose docstring an agent reads. A person chooses, by ``settings``
+    (options of `RunConfig`), who is asked and paid; an agent does not."""
 
     def __init__(self, folders: AllowedFolders, settings: Mapping[str, Any]) -> None:
         self._folders, self._settings = folders, settings

@@ -12,22 +12,15 @@ _MOST_FILES = 100_000
 
 
 class AllowedFolders:
-    """The folders below which files are read and written.
-
-    Args:
-        folders: a relative path of an agent is looked up in each; the first one that has it counts.
-    """
+    """The folders below which files are read and written. A relative path is looked up in each; the
+    first one that has it counts."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = [folder.resolve() for folder in folders]
 
     def existing(self, path: str, argument: str) -> Path:
-        """A file or folder to read, with all links followed.
-
-        Raises:
-            ArgumentError: it lies outside, or is not there; or a link within it leads outside. The
-                sentence names the argument.
-        """
+        """A file or folder to read, with all links followed. An `ArgumentError` that names the
+        argument where it lies outside, or is not there, or a link within it leads outside."""
         resolved = self.writable(path, argument)
         if not resolved.exists():
             raise ArgumentError(f"{argument}: there is no file {path!r} in {self._names()}.")
@@ -37,11 +30,8 @@ class AllowedFolders:
         return resolved
 
     def writable(self, path: str, argument: str) -> Path:
-        """A file or folder to write, with all links followed.
-
-        Raises:
-            ArgumentError: it lies outside.
-        """
+        """A file or folder to write, with all links followed; an `ArgumentError` where it lies
+        outside."""
         if not self._folders:
             raise ArgumentError(
                 f"{argument}: no folder is open, so no file can be reached. The person who started "

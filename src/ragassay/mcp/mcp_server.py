@@ -31,12 +31,8 @@ _INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class McpOptions:
-    """How the server is offered.
-
-    Attributes:
-        folders: whose files the tools may read and write; none where empty.
-        settings: options of `RunConfig` for every run: the judge, the budget, the ledger.
-    """
+    """The folders whose files the tools may read and write, and options of `RunConfig` for every
+    run: the judge, the budget, the ledger."""
 
     folders: tuple[Path, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -54,11 +50,7 @@ class _Server(MCPServer[Any]):
         return tools
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
-        """Calls a tool.
-
-        Raises:
-            ToolError: what is wrong, and what to do.
-        """
+        """Calls a tool. A `ToolError` says what is wrong, and what to do."""
         tools = {tool.name: tool for tool in await self.list_tools()}
         schema = tools[name].input_schema if name in tools else {}
         parameters = list(schema.get("properties") or ())

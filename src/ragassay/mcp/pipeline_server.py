@@ -94,11 +94,8 @@ class PipelineServer:
         return str(self.write_flows(Path(parameter_file)))
 
     def write_flows(self, path: Path) -> Path:
-        """Writes ``server.yaml`` beside a parameter file.
-
-        Raises:
-            InputError: the file is not a mapping of parameters.
-        """
+        """Writes ``server.yaml`` beside a parameter file; an `InputError` where that is no
+        mapping."""
         parameters = marked(text_of(path), path, later_wins=True).value or {}
         if not isinstance(parameters, Mapping):
             raise InputError("is not a mapping of parameters", path=path)

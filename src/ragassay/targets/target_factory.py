@@ -22,7 +22,7 @@ from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 from ragassay.transport.prices import price_of
 from ragassay.transport.providers import aliases, providers
-from ragassay.user_code.object_loading import is_python_word, load_object, object_hint
+from ragassay.user_code.object_loading import is_python_word, load_object
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
 _FORMS = (
@@ -134,9 +134,7 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
     if is_python_word(word):
         return PythonTarget(load_object(word, "target"), name, word)
     kinds = ["command", "mcp", "vectara", *providers()]
-    raise UsageError(
-        f"No target is called {word!r}. {object_hint(word) or did_you_mean(kind, kinds)} {_FORMS}"
-    )
+    raise UsageError(f"No target is called {word!r}. {did_you_mean(kind, kinds)} {_FORMS}")
 
 
 def _of_file(path: Path, name: str | None) -> Target:

@@ -139,22 +139,14 @@ def gated(
     options: Mapping[str, Any] | None = None,
     n_without: int = 0,
 ) -> GatedSession:
-    """Evaluates what the tests of a session handed in, and decides the gates.
+    """Evaluates what the tests of a session handed in (`CollectedSamples.to_json`), by a
+    configuration (YAML) and ``options``, which win over it, and decides the gates.
 
-    A query that several tests hand in becomes several runs of it (`Sample.repeat`), which count
-    together in intervals. Queries that differ do not: they may not have one id.
-
-    Args:
-        handed_in: of each test, see `CollectedSamples.to_json`.
-        conditions: gates beside those of tests and of the configuration.
-        config: path of a configuration of a run (YAML): suites, judge, gates ...
-        output: folder for scores and reports.
-        options: keywords of `ragassay.evaluate`; they win over the configuration.
-        n_without: tests that failed and handed in no sample. With any, no gate passes.
+    A query that several tests hand in becomes several runs of it (`Sample.repeat`); queries that
+    differ may not have one id. Where tests failed and handed in no sample, no gate passes.
 
     Raises:
-        UsageError: no gate, or one that is of another form or names an unknown metric; one id for
-            queries that differ.
+        UsageError: no gate, one that cannot be read, or one id for queries that differ.
         InputError: the configuration cannot be read.
     """
     from ragassay.compat.open_rag_eval.published_config import read_config

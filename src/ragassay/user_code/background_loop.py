@@ -55,10 +55,8 @@ if hasattr(os, "register_at_fork"):
 
 
 class Background:
-    """Work on the background loop that ends together.
-
-    Whatever a submitted coroutine begins belongs to it too, and ends with `close`.
-    """
+    """Work on the background loop that ends together: whatever a submitted coroutine begins,
+    too."""
 
     def __init__(self) -> None:
         self._on = _current()
@@ -89,11 +87,7 @@ class Background:
 
 
 def run(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Begins a coroutine on the background loop; what it leaves behind is cancelled at its end.
-
-    Args:
-        work: the coroutine.
-    """
+    """Begins a coroutine on the background loop; what it leaves behind is cancelled at its end."""
     background = Background()
 
     async def whole() -> T:

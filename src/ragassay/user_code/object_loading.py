@@ -25,23 +25,6 @@ def is_python_word(word: str) -> bool:
     return _WORD.fullmatch(word.strip()) is not None
 
 
-def object_hint(word: str) -> str:
-    """What was meant by a word that nearly has the form ``module:name``; empty where that is not
-    known."""
-    path, _, name = word.strip().rpartition(":")
-    if made := re.fullmatch(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)\(.*\)", word.strip()):
-        own = made[2].rpartition(".")[2].lower()
-        return (
-            f"An object is made in the module, and not here: write 'own_{own} = {made[2]}(...)' in "
-            f"{made[1]}.py and name it: {made[1]}:own_{own}. A function is {made[1]}:function."
-        )
-    if path.endswith(".py"):
-        module = path.removesuffix(".py").removeprefix("./").replace("/", ".")
-        if is_python_word(meant := f"{module}:{name}"):
-            return f"A module is named without '.py': {meant}."
-    return ""
-
-
 def has_module(where: str) -> bool:
     """Whether the module of ``module:name``, or its outermost package, can be found from here."""
     outermost = where.strip().partition(":")[0].partition(".")[0]
@@ -83,7 +66,7 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
         if module == missing or module.startswith(f"{missing}."):
             raise UsageError(
                 f"The {role} {where}: there is no module {module!r} here or among the installed "
-                f"packages. {object_hint(where) or 'Run the command in the folder that holds it.'}"
+                "packages. Run the command in the folder that holds it."
             ) from error
         raise UsageError(
             f"The {role} {where}: its module needs {missing!r}, which is not installed."

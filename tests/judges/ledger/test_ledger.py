@@ -462,7 +462,7 @@ def test_what_is_no_age_is_refused(
     assert "90d" in capsys.readouterr().err
 
 
-def test_an_export_replaces_an_earlier_one_and_nothing_else(
+def test_an_export_replaces_an_earlier_one(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = project / "v.jsonl"
@@ -473,13 +473,6 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(
         assert call(words) == 0
     assert call([*words, "--model", "gpt-4o-mini"]) == 0
     assert len(target.read_bytes().splitlines()) == 3
-    verdict = {"id": "1", "question": "answered", "key": "1", "request": "2", "answer": {}}
-    record = {"id": "q1", "query": "Who?", "answer": "Ann."}
-    for own in (orjson.dumps(record), orjson.dumps(verdict), b"[1]", b"notes of mine", b"\xff\xfe"):
-        target.write_bytes(own + b"\n")
-        assert call(words) == 2
-        assert "is no earlier export" in capsys.readouterr().err
-        assert target.read_bytes() == own + b"\n"
 
 
 def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> None:

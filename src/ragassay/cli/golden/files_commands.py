@@ -111,7 +111,7 @@ def export(given: Given) -> None:
     ragassay golden export golden -o questions.csv --where 'source=user log'
     ragassay golden export golden -o beir --format beir
     ragassay golden export golden -o qrels.txt --format qrels
-    ragassay golden export golden -o pairs.jsonl --pairs
+    ragassay golden export golden -o pairs.jsonl --format pairs
     ```
     """
     from ragassay.base.files import write_bytes
@@ -119,9 +119,7 @@ def export(given: Given) -> None:
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
     check_output(given.output, given.folder)
-    if given.pairs and given.format not in (None, "pairs"):
-        raise UsageError(f"--pairs and --format {given.format} exclude each other.")
-    kind = export_format(given.output, "pairs" if given.pairs else given.format)
+    kind = export_format(given.output, given.format)
     golden = GoldenSet.open(given.folder)
     statuses: tuple[Status, ...] = ("accepted", "draft") if given.drafts else ("accepted",)
     items = golden.with_status(*statuses, where=given.where or ())
@@ -232,11 +230,8 @@ def _drawn(given: Given, parts: str = "") -> str:
 def _save_part(
     golden: GoldenSet, items: list[GoldenItem], place: Path, origin: str, share: str = ""
 ) -> None:
-    """Writes a part of a golden set: ``origin`` stands in its card, ``share`` in the printed line.
-
-    Raises:
-        UsageError: the folder is a golden set already.
-    """
+    """Writes a part of a golden set: ``origin`` stands in its card, ``share`` in the printed
+    line."""
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
     if (place / "queries.jsonl").exists():

@@ -3,13 +3,12 @@ the judge of a step that asks none, whose failures name the steps that must run 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
-from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
+from ragassay.base.score import RECORD, Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import judges_of
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk
@@ -69,12 +68,8 @@ def _published(metric: Metric) -> tuple[str, ...]:
 
 
 def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
-    """The judge of a field, for ``metrics_judge``.
-
-    Returns:
-        The label; empty where no judge gave the value; ``None`` where the record's own entry
-        stays.
-    """
+    """The judge of a field, for ``metrics_judge``: the label; empty where no judge gave the value;
+    ``None`` where the record's own entry stays."""
     if isinstance(metric, JudgedMetric):
         if outcome.evidence:
             return label
@@ -86,41 +81,6 @@ def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str)
         return None
     who = judges_of(outcome, label) if isinstance(outcome, Score) else ""
     return "" if who == RECORD else who
-
-
-class KeptValues:
-    """Judged values that a step took from the records, counted by their judge and field."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, Counter[str]] = {}
-
-    def add(
-        self,
-        sample: Sample,
-        outcomes: Mapping[str, Outcome],
-        judged_by: Mapping[str, str],
-        label: str,
-    ) -> None:
-        """Counts a record's values, except those of the judge who is asked."""
-        for name, outcome in outcomes.items():
-            if outcome.evidence or name in judged_by:
-                continue
-            if isinstance(outcome, Score):
-                who = AND.join(outcome.by)
-            else:
-                is_kept = explained(sample, name) is not None
-                who = sample.given_by.get(name, RECORD) if is_kept else ""
-            if who and who != label:
-                self._counts.setdefault(who, Counter())[name] += 1
-
-    def sentences(self, label: str) -> Iterator[str]:
-        """A sentence for each judge other than the one that is asked."""
-        for who, fields in self._counts.items():
-            first, *others = fields.items()
-            sentence = f"{first[1]:,} record{'s keep' if first[1] > 1 else ' keeps'} {first[0]}"
-            sentence += "".join(f", {n:,} {name}" for name, n in others)
-            giver = "of a judge that they do not name" if who == RECORD else f"of {who}"
-            yield f"{sentence} {giver}; --refresh asks {label}."
 
 
 class UnavailableJudge(Judge):
@@ -158,10 +118,8 @@ class UnavailableJudge(Judge):
         if not self._lacking:
             return ""
         steps = [step for step in dict.fromkeys(_STEP_OF.values()) if step in self._lacking]
-        names = " and ".join(filter(None, (", ".join(steps[:-1]), steps[-1])))
-        missing = f"step{'s' if len(steps) > 1 else ''} {names}"
         return (
             f"{share(self._n_lacking, total, 'record')} "
-            f"{either(self._n_lacking, 'lacks', 'lack')} values of the {missing}, and {self._step} "
-            f"asks no judge: run the {missing} first, or the step all."
+            f"{either(self._n_lacking, 'lacks', 'lack')} values of {', '.join(steps)}, and "
+            f"{self._step} asks no judge: run these steps first, or the step all."
         )

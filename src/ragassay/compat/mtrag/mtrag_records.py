@@ -1,9 +1,5 @@
-"""MT-RAG's records as JSON objects: joined with their tasks, extended by metrics.
-
-The benchmark's steps read a JSON Lines file and write it again with more in each record's
-``metrics``: a list for each field, one value a target or a passage. Everything else in a record
-stays unchanged, and floats keep all their digits.
-"""
+"""MT-RAG's records as JSON objects: joined with their tasks, extended by metrics (in ``metrics``, a
+list for each field). Everything else in a record stays unchanged, and floats keep all digits."""
 
 from __future__ import annotations
 
@@ -75,14 +71,8 @@ def _object(record: Mapping[str, Any], key: str) -> Record:
 
 
 class Tasks:
-    """A file of tasks, by id. Their records are kept in memory.
-
-    Args:
-        path: JSON Lines with a ``task_id`` in each record.
-
-    Raises:
-        InputError: it cannot be read, a record has no id, or two have the same.
-    """
+    """A file of tasks, JSON Lines with a ``task_id`` in each record, kept in memory by id. An
+    `InputError` where a record has no id, or two have the same."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -108,16 +98,8 @@ class Tasks:
         return len(self._tasks) - len(self._used)
 
     def join(self, record: Record, path: Path, line: int) -> Record:
-        """The task, extended by the record: its prediction, its own contexts.
-
-        Args:
-            record: a record with a ``task_id``; its values win, except where they are null.
-            path: the record's file, for errors.
-            line: the record's line.
-
-        Raises:
-            InputError: there is no such task, or record and task differ in what a task is.
-        """
+        """The task, extended by the record, whose values win except where they are null. An
+        `InputError` where there is no such task, or record and task differ in what a task is."""
         with opening.placed(path, line):
             name = task_id(record)
             task = self._tasks.get(name)
@@ -140,11 +122,8 @@ class Tasks:
 
 
 def task_id(record: Mapping[str, Any]) -> str:
-    """The id of a record's task, as ``C::T``; the record may spell it ``C<::>T``.
-
-    Raises:
-        InputError: it has none.
-    """
+    """The id of a record's task, as ``C::T`` (a record may spell it ``C<::>T``); an `InputError`
+    where it has none."""
     name = record.get("task_id")
     if not isinstance(name, str | int) or name == "":
         raise InputError("the record has no task_id", field="task_id")

@@ -1,9 +1,5 @@
-"""MT-RAG's five steps over a JSON Lines file that grows.
-
-Each step reads records, adds its fields to each record's ``metrics`` and writes the file again,
-whole or not at all. Steps may run in any order and any number of times; verdicts are paid for once
-(the ledger has them), so that an interrupted step is resumed by running it again.
-"""
+"""MT-RAG's five steps over a JSON Lines file that grows: each adds its fields to each record's
+``metrics`` and writes the file again, whole or not at all. An interrupted step is run again."""
 
 from __future__ import annotations
 
@@ -23,7 +19,6 @@ from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.mtrag_judges import (
     GivenValues,
-    KeptValues,
     UnavailableJudge,
     judge_of_field,
 )
@@ -72,8 +67,6 @@ class StepOptions:
         options: parameters for every metric that has them; ``given=False`` asks the judge, and
             runs the model, also where a record brings its value.
         refresh: ask the judge also for what the records bring of judges.
-        named: whether the user named the judge; the notes then tell which values of other judges
-            were kept.
         models: where neural models are, and how they run.
     """
 
@@ -85,7 +78,6 @@ class StepOptions:
     published: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     refresh: bool = False
-    named: bool = False
     models: ModelOptions = field(default_factory=ModelOptions)
 
     @property
@@ -132,9 +124,9 @@ def _scored(
     path: Path,
     models: Models,
     refresh: bool,
-) -> Iterator[tuple[Record, Sample, Mapping[str, Outcome], Mapping[str, str]]]:
+) -> Iterator[tuple[Record, Sample, Mapping[str, Outcome]]]:
     """Scores records, in their order and a window at a time: each with its new metrics, the sample
-    that was made of it, the outcomes, and the fields whose judges are named anew."""
+    that was made of it, and the outcomes."""
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
     given_values = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
@@ -160,7 +152,7 @@ def _scored(
             if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
                 del shown[_BESIDE]
             written = extended(waiting.popleft(), shown, judged_by, rule)
-            yield written, sample, outcomes, judged_by
+            yield written, sample, outcomes
 
 
 def run_steps(
@@ -189,7 +181,6 @@ def run_steps(
     conditions = options.steps == (CONDITION,)
     used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
-    kept_values = KeptValues()
     records = _records(options.input, tasks)
     models = Models(options.models)
     with (
@@ -200,10 +191,9 @@ def run_steps(
     ):
         refresh = options.refresh and options.asks
         scored = _scored(records, fields, used, options.input, models, refresh)
-        for n, (record, sample, outcomes, judged_by) in enumerate(scored, 1):
+        for n, (record, sample, outcomes) in enumerate(scored, 1):
             stream.write(strict_json.dumps(record) + b"\n")
             collected.add([sample], [[outcomes[name]] for name in shown])
-            kept_values.add(sample, outcomes, judged_by, used.judge.label)
             if isinstance(used.judge, UnavailableJudge):
                 used.judge.add(outcomes.values())
             if progress is not None:
@@ -213,8 +203,6 @@ def run_steps(
         warnings = warned()
     asked = used if options.asks else None
     notes = [*_notes(tasks), *warnings, *used.judge.remarks(), *models.remarks()]
-    if asked is not None and options.named:
-        notes += kept_values.sentences(asked.judge.label)
     if isinstance(used.judge, UnavailableJudge):
         collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(

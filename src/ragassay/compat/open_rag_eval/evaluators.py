@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
-from ragassay.base.errors import warn_user
 from ragassay.base.sample import Sample
-from ragassay.compat.open_rag_eval.judge_models import (
-    LLMJudgeModel,
-    ProviderModel,
-    judge_keywords,
-)
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
 from ragassay.compat.open_rag_eval.metric_classes import (
     AutoNuggetMetric,
     CitationMetric,
@@ -22,13 +17,7 @@ from ragassay.compat.open_rag_eval.metric_classes import (
     Part,
     UMBRELAMetric,
 )
-from ragassay.compat.open_rag_eval.options import (
-    K_VALUES,
-    cutoffs,
-    translated,
-    with_options,
-)
-from ragassay.compat.open_rag_eval.query_data import samples_of
+from ragassay.compat.open_rag_eval.options import K_VALUES, cutoffs, translated, with_options
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -44,9 +33,6 @@ class Evaluator:
         values: keywords of `ragassay.evaluate` that they are evaluated with.
         model: who is asked; nobody where left out.
     """
-
-    plotted: ClassVar[Literal["trec", "consistency", "golden_answer"]]
-    """What `ragassay plot` calls it."""
 
     def __init__(
         self,
@@ -72,50 +58,19 @@ class Evaluator:
                 ``models``, ``references`` ...).
 
         Raises:
-            InputError: data that cannot be read, or a mapping with an unknown nested field.
+            InputError: data that cannot be read.
             UsageError: an option that there is not, or a judge that cannot be had.
         """
         from ragassay.engine import evaluate
 
         models = {**self._values.get("models", {}), **(options.get("models") or {})}
         return evaluate(
-            samples_of(data, options.get("columns")),
+            [data] if isinstance(data, Mapping | Sample) else data,
             self._suites,
             save=save,
             **({} if self.model is None else judge_keywords(self.model)),
             **{**self._values, **options, "models": models},
         )
-
-    @classmethod
-    def plot_metrics(
-        cls,
-        csv_files: Sequence[str | Path],
-        output_file: str | Path = "metrics_comparison.png",
-        metrics_to_plot: Sequence[str] | None = None,
-    ) -> None:
-        """Draws result files beside each other, as ``ragassay plot`` does.
-
-        Args:
-            csv_files: result files or run folders.
-            output_file: picture to write: .png or .svg.
-            metrics_to_plot: under their published names or ours; the main ones where left out.
-
-        Raises:
-            InputError: a file cannot be read.
-            UsageError: an unknown metric, or a picture that cannot be written.
-        """
-        from ragassay.reports.charts import drawing
-        from ragassay.reports.plots import picture, result_files
-
-        target = Path(output_file)
-        drawing.renderer()
-        drawing.check_suffix(target)
-        opened = result_files.opened([*map(Path, csv_files)], cls.plotted, "cai")
-        metrics = result_files.chosen(opened, metrics_to_plot)
-        named = metrics_to_plot is not None
-        for remark in picture.remarks(opened, metrics, chosen=named):
-            warn_user(remark)
-        drawing.save(picture.draw(opened, metrics, chosen=named), target)
 
 
 class TRECEvaluator(Evaluator):
@@ -134,8 +89,6 @@ class TRECEvaluator(Evaluator):
         UsageError: an option that there is not, an unknown metric, or an impossible value.
     """
 
-    plotted = "trec"
-
     def __init__(
         self,
         model: LLMJudgeModel | Judge | str = "offline",
@@ -150,16 +103,16 @@ class TRECEvaluator(Evaluator):
         super().__init__(values.pop("suite"), values, model)
         self.k_values = tuple(values.get("ks", K_VALUES))
         self.options = values.get("options", {})
-        kwargs, chosen = chosen.get("model_kwargs"), self.options
-        self.retrieval_metric = UMBRELAMetric(model, kwargs, **_of(UMBRELAMetric, chosen))
-        self.generation_metric = AutoNuggetMetric(model, kwargs, **_of(AutoNuggetMetric, chosen))
-        self.citation_metric = CitationMetric(model, kwargs, **_of(CitationMetric, chosen))
+        for metric in suites.get("trecrag").resolve():
+            with_options(metric, self.options)  # refuses impossible values now
+        kwargs = chosen.get("model_kwargs")
+        self.retrieval_metric = UMBRELAMetric(model, kwargs, **self._of(UMBRELAMetric))
+        self.generation_metric = AutoNuggetMetric(model, kwargs, **self._of(AutoNuggetMetric))
+        self.citation_metric = CitationMetric(model, kwargs, **self._of(CitationMetric))
         self.hallucination_metric = HallucinationMetric(
-            values.get("models", {}).get(HHEM.name), **_of(HallucinationMetric, chosen)
+            values.get("models", {}).get(HHEM.name), **self._of(HallucinationMetric)
         )
         self.no_answer_metric = NoAnswerMetric(model, kwargs)
-        for metric in suites.get("trecrag").resolve():
-            with_options(metric, chosen)  # refuses impossible values now
 
     evaluate_batch = Evaluator.evaluate
 
@@ -180,12 +133,12 @@ class TRECEvaluator(Evaluator):
 
         write_trecrag(result, path)
 
+    def _of(self, metric: type[Part]) -> dict[str, Any]:
+        """Those of the options that a part has."""
+        from ragassay.metrics.core import naming
 
-def _of(metric: type[Part], options: Mapping[str, Any]) -> dict[str, Any]:
-    from ragassay.metrics.core import naming
-
-    own = naming.parameters(*map(naming.parse, metric.metrics))
-    return {name: value for name, value in options.items() if name in own}
+        own = naming.parameters(*map(naming.parse, metric.metrics))
+        return {name: value for name, value in self.options.items() if name in own}
 
 
 class ConsistencyEvaluator(Evaluator):
@@ -204,14 +157,11 @@ class ConsistencyEvaluator(Evaluator):
         UsageError: an option or a metric that there is not, or an impossible value.
     """
 
-    plotted = "consistency"
-
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
         from ragassay.compat.open_rag_eval.published_evaluators import Similarities
 
         chosen = dict(options or {})
-        listed = chosen.get("metrics") or list(Similarities.model_fields)
-        chosen["metrics"] = listed if isinstance(listed, list | tuple) else [listed]
+        chosen["metrics"] = chosen.get("metrics") or list(Similarities.model_fields)
         names = translated("consistency", chosen)["consistency_metrics"]
         super().__init__(["consistency"], {"consistency_metrics": names})
         self.metrics = tuple(names)
@@ -229,30 +179,3 @@ class ConsistencyEvaluator(Evaluator):
         from ragassay.reports.tables.published_csv import write_consistency
 
         write_consistency(result, path)
-
-
-class GoldenAnswerEvaluator(Evaluator):
-    """The suite ``golden``: answers against golden answers (``expected_answer``), by a cosine and
-    by precision, recall and F1 of claims.
-
-    ``evaluate(data, references="queries.csv")`` joins the golden answers from a table with
-    ``query_id`` and ``expected_answer``.
-
-    Args:
-        model: who is asked about claims; the embedded judge where left out.
-        embedding_model: what turns texts into vectors, as ``--embedder`` takes it
-            (``"openai:text-embedding-3-small"``, a folder), or an `OpenAIModel`. Without one the
-            semantic similarity is unscored.
-    """
-
-    plotted = "golden_answer"
-
-    def __init__(
-        self,
-        model: LLMJudgeModel | Judge | str = "offline",
-        embedding_model: LLMJudgeModel | str | None = None,
-    ) -> None:
-        if isinstance(embedding_model, ProviderModel):
-            embedding_model = embedding_model.word
-        self.embedder = embedding_model
-        super().__init__(["golden"], {"embedder": embedding_model}, model)

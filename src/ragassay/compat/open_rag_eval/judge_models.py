@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragassay.base.errors import UsageError
-from ragassay.compat.open_rag_eval.options import check
 
 if TYPE_CHECKING:
     from ragassay.judges import Judge
@@ -16,9 +14,6 @@ if TYPE_CHECKING:
 
 PAGE_MODEL = "gpt-4o"
 """What Open RAG Eval's page asks by default."""
-
-_MODEL_OPTIONS = {"name": "model_name", "api_key": "api_key", "base_url": "base_url"}
-"""Our attribute for each key of the tool's ``model_options``."""
 
 
 class LLMJudgeModel:
@@ -33,8 +28,7 @@ class ProviderModel(LLMJudgeModel):
     """A model at a provider. Use one of the subclasses.
 
     Attributes:
-        model_name: the model's name at its provider; or the tool's mapping with ``name``,
-            ``api_key`` and ``base_url``.
+        model_name: the model's name at its provider.
         api_key: the key; left out, the provider's usual environment variable counts.
         base_url: another server that speaks OpenAI's protocol.
     """
@@ -44,14 +38,6 @@ class ProviderModel(LLMJudgeModel):
     base_url: str | None = None
 
     provider: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        options: Any = self.model_name
-        if not isinstance(options, Mapping):
-            return
-        check(options, type(self).__name__, _MODEL_OPTIONS)
-        for key, value in {"name": PAGE_MODEL, **options}.items():
-            object.__setattr__(self, _MODEL_OPTIONS[key], value)
 
     @property
     def word(self) -> str:

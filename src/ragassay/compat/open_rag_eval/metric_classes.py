@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ragassay.base.sample import Sample
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
 from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, translated, with_options
-from ragassay.compat.open_rag_eval.query_data import samples_of
 
 if TYPE_CHECKING:
     from ragassay.engine.run.source import Data
     from ragassay.judges import Judge
-
-_RUNNING = ("models", "device", "dtype", "batch_size")
 
 
 class Part:
@@ -64,7 +61,7 @@ class Part:
         What could not be scored is ``None``, and the key ``unscored`` says why.
 
         Raises:
-            InputError: data that cannot be read, or a mapping with an unknown nested field.
+            InputError: data that cannot be read.
             UsageError: a parameter that none of its metrics has, or a judge that cannot be had.
         """
         return self._compute(data, self.metrics)
@@ -77,7 +74,7 @@ class Part:
 
         single = isinstance(data, Mapping | Sample)
         metrics = [with_options(naming.parse(name), self.parameters) for name in names]
-        samples = samples_of(data)
+        samples = [data] if single else data
         result = evaluate(samples, metrics, **judge_keywords(self.model), **self.running)
         values = SpecValues(result)
         objects = []
@@ -155,8 +152,6 @@ class HallucinationMetric(Part):
         detection_threshold: understood and without effect, as in the tool.
         max_chars: characters of the joined passages that are read.
         given: take the value that the record brings, where it has one.
-        running: how the model runs, as for `ragassay.evaluate`: ``models``, ``device``, ``dtype``,
-            ``batch_size``.
 
     Raises:
         UsageError: another checkpoint, or an impossible number of characters.
@@ -172,14 +167,11 @@ class HallucinationMetric(Part):
         max_chars: int = 8192,
         *,
         given: bool = True,
-        **running: Any,
     ) -> None:
         super().__init__(max_chars=max_chars, given=given)
         del detection_threshold
-        check(running, "HallucinationMetric", _RUNNING)
         values = translated("trecrag", {"hallucination_metric": {"model_name": model_name}})
-        folders = {**(running.get("models") or {}), **values.get("models", {})}
-        self.running = {**running, "models": folders}
+        self.running = {"models": values.get("models", {})}
 
 
 AutoNuggetizer = AutoNuggetMetric

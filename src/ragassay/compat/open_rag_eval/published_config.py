@@ -1,9 +1,5 @@
-"""Open RAG Eval's YAML configurations, as its page prints them (``evaluator: name: "trecrag"``) and
-as its tool wants them (``type: TRECEvaluator``): from them to the keys of a `RunConfig`.
-
-Facts by spec/open-rag-eval.md, "Configuration" and "Configuration Options", and the public tool's
-example files.
-"""
+"""Open RAG Eval's YAML configurations, as its page prints them (``name: trecrag``) and as its tool
+wants them (``type: TRECEvaluator``): to the keys of a `RunConfig`, by spec/open-rag-eval.md."""
 
 from __future__ import annotations
 
@@ -25,19 +21,10 @@ from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run import config_reading
 
-_RESULTS = (
-    "is not written by a run; 'ragassay report RUN --format ore' writes Open RAG Eval's results."
+_WITHOUT_EFFECT = (
+    *("connector", "eval_results_file", "evaluation_results", "metrics_file", "log_level"),
 )
-
-_NOTES = {
-    "connector": "is not called: ragassay evaluates answers that are there already. Give the "
-    "file that the connector wrote as DATA, or as generated_answers.",
-    "eval_results_file": _RESULTS,
-    "evaluation_results": _RESULTS,
-    "metrics_file": "no picture is drawn by a run; 'ragassay plot' draws them.",
-    "log_level": "has no meaning here: what is worth telling is told.",
-}
-"""The keys of a file that have no effect here, with a note about each."""
+"""The keys of a file that do nothing here."""
 
 EVALUATOR = "evaluator"
 """The key by which one of Open RAG Eval's configurations is recognised."""
@@ -54,13 +41,7 @@ _TRANSLATIONS = {
     "golden": translate_golden,
     "consistency": translate_consistency,
 }
-_SHOWN = (
-    "trecrag",
-    "consistency",
-    "TRECEvaluator",
-    "ConsistencyEvaluator",
-    "GoldenAnswerEvaluator",
-)
+_ONE_OF = "Write 'name: trecrag', 'name: consistency', or the tool's 'type: TRECEvaluator'."
 
 
 def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> ConfigFile:
@@ -69,10 +50,9 @@ def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> Con
 
 
 def translate(file: ConfigFile) -> None:
-    """Sets the keys of a `RunConfig` that a published configuration stands for.
-
-    Our own keys may stand beside ``evaluator``. Paths are taken from the file's folder, or else
-    from the working directory."""
+    """Sets the keys of a `RunConfig` that a published configuration stands for. Our own keys may
+    stand beside ``evaluator``; paths are taken from the file's folder, or else from the working
+    directory."""
     _check_keys(file)
     _files(file)
     seen: dict[str, tuple[Place, Any]] = {}
@@ -99,14 +79,14 @@ def translate(file: ConfigFile) -> None:
 def _check_keys(file: ConfigFile) -> None:
     """Refuses unknown keys, and notes those that have no effect here."""
     files = ("results_folder", "generated_answers", "input_results", "input_queries")
-    published = [*_NOTES, EVALUATOR, *files, SAMPLING]
+    published = [*_WITHOUT_EFFECT, EVALUATOR, *files, SAMPLING]
     for key in file.content.value:
         if key not in published and key not in RunConfig.model_fields:
             hint = did_you_mean(str(key), [*published, *RunConfig.model_fields])
             hint = hint or f"There are: {', '.join(published)}."
             raise file.wrong((str(key),), f"unknown key {key!r}", hint)
-        if key in _NOTES:
-            file.note((str(key),), _NOTES[str(key)])
+        if key in _WITHOUT_EFFECT:
+            file.note((str(key),), "has no effect here.")
 
 
 def _files(file: ConfigFile) -> None:
@@ -130,11 +110,7 @@ def _queries(file: ConfigFile, golden: bool) -> None:
     """Translates the path of the golden answers, which only the golden-answer evaluator reads."""
     key = "input_queries"
     name = _path_of(file, key)
-    if name is None:
-        return
-    if not golden:
-        file.note((key,), "is not read: the queries stand beside the answers.")
-    elif "references" not in file.flags:
+    if name is not None and golden and "references" not in file.flags:
         file.put("references", str(found_from(file.path.parent, name)), (key,))
 
 
@@ -166,7 +142,7 @@ def _listed(file: ConfigFile) -> Iterable[tuple[Any, Place]]:
     if not isinstance(listed, list):
         return [(listed, (EVALUATOR,))]
     if not listed:
-        raise file.wrong((EVALUATOR,), "names no evaluator", _one_of())
+        raise file.wrong((EVALUATOR,), "names no evaluator", _ONE_OF)
     return [(one, (EVALUATOR, str(at))) for at, one in enumerate(listed)]
 
 
@@ -175,7 +151,7 @@ def _evaluator(
 ) -> None:
     """Translates an evaluator, and adds it to those seen."""
     if not isinstance(body, dict):
-        raise file.wrong(place, "is not a mapping of keys", _one_of())
+        raise file.wrong(place, "is not a mapping of keys", _ONE_OF)
     one = file.validated(EvaluatorEntry, body, place)
     kind = _kind(file, one, place)
     options = one.options or {}
@@ -186,34 +162,24 @@ def _evaluator(
             f"stands here again with other options than in line {file.content.line(first)}",
             "One run has each evaluator once: keep one, or make two files.",
         )
-    if one.embedding_model is not None and kind != "golden":
-        file.note(
-            (*place, "embedding_model"),
-            "is not used: no metric of this evaluator asks an embedding model.",
-        )
     file.add_suite(kind, place)
     _TRANSLATIONS[kind](file, one, place)
 
 
 def _kind(file: ConfigFile, one: EvaluatorEntry, place: Place) -> str:
     """The suite that stands for an evaluator."""
-    words = {key: getattr(one, key) for key in ("name", "type") if getattr(one, key)}
+    words = {key: word for key in ("name", "type") if (word := getattr(one, key))}
     if not words:
-        raise file.wrong(place, "has neither a name nor a type", _one_of())
-    kinds = {}
+        raise file.wrong(place, "has neither a name nor a type", _ONE_OF)
+    kinds = set()
     for key, word in words.items():
-        kinds[key] = _EVALUATORS.get(word.strip().casefold().removesuffix("evaluator"))
-        if kinds[key] is None:
-            hint = did_you_mean(word, _SHOWN)
+        kind = _EVALUATORS.get(word.strip().casefold().removesuffix("evaluator"))
+        if kind is None:
+            hint = _ONE_OF
             if word in suites.all_suites():
                 hint = f"For the suite {word} leave out evaluator, and write 'suite: [{word}]'."
-            raise file.wrong(
-                (*place, key), f"there is no evaluator {word!r}", f"{hint} {_one_of()}"
-            )
-    if len(set(kinds.values())) > 1:
+            raise file.wrong((*place, key), f"there is no evaluator {word!r}", hint)
+        kinds.add(kind)
+    if len(kinds) > 1:
         raise file.wrong((*place, "type"), "names another evaluator than name does")
-    return str(next(iter(kinds.values())))
-
-
-def _one_of() -> str:
-    return f"Write 'name: {_SHOWN[0]}', 'name: {_SHOWN[1]}', or the tool's 'type: {_SHOWN[2]}'."
+    return kinds.pop()

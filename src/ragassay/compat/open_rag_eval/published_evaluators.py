@@ -72,12 +72,6 @@ def _translate_judge(file: ConfigFile, model: JudgeModel | None, suite: str, pla
         )
         return
     word, variables = judge_word(file, model, usual, place)
-    if not model.name:
-        file.note(
-            place,
-            f"names no model, so {word} is asked, the default of Open RAG Eval's page (its "
-            "tool stops at such a file). 'name' chooses another.",
-        )
     if file.values.get("judge", [word]) != [word]:
         (other,), where = file.values["judge"], file.places[("judge",)]
         raise file.wrong(
@@ -97,14 +91,7 @@ def translate_golden(file: ConfigFile, one: EvaluatorEntry, place: Place) -> Non
     _translate_judge(file, one.model, "golden", (*place, "model"))
     for key in one.options or {}:
         raise file.wrong((*place, "options", key), "is not a key that is known", "It has none.")
-    if "embedder" in file.flags:
-        return
-    if one.embedding_model is None:
-        file.note(
-            place,
-            "names no embedding_model, so the semantic similarity is unscored; --embedder names "
-            "one.",
-        )
+    if "embedder" in file.flags or one.embedding_model is None:
         return
     where = (*place, "embedding_model")
     model = file.validated(JudgeModel, one.embedding_model, where)
@@ -212,14 +199,6 @@ def _hallucination(file: ConfigFile, metric: _Hallucination, place: Place) -> No
         file.put("models", {HHEM.name: str(folder)}, (*place, "model_name"))
     if metric.max_chars is not None:
         file.option("max_chars", metric.max_chars, (*place, "max_chars"))
-    if metric.detection_threshold is not None:
-        file.note(
-            (*place, "detection_threshold"),
-            "changes nothing, as in Open RAG Eval itself: the score is reported as it is.",
-        )
-    for key in ("api_key", "base_url"):
-        if getattr(metric, key):
-            file.note((*place, key), "is not used: the model runs on this machine.")
 
 
 def _repeats(file: ConfigFile, options: _TrecOptions, place: Place) -> None:
@@ -293,8 +272,6 @@ ROUGE-L."""
 
 def translate_consistency(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
     """A consistency evaluator: the metrics that it lists, or else all of the suite."""
-    if one.model is not None:
-        file.note((*place, "model"), "is not asked: this evaluator needs no judge.")
     options = file.validated(_ConsistencyOptions, one.options, (*place, "options"))
     if options.metrics is None:
         return
@@ -325,12 +302,6 @@ def _bert_score(file: ConfigFile, chosen: _BertOptions, place: Place) -> str:
     if chosen.rescale_with_baseline and not rescaled:
         file.note(
             place, f"is not rescaled: there is no baseline for this model and lang {chosen.lang}."
-        )
-    if chosen.max_length is not None:
-        file.note(
-            (*place, "max_length"),
-            "is not used: as much is read as the model takes, and a score says where that was "
-            "not all.",
         )
     scale = f"lang={chosen.lang}" if rescaled else "rescale=false"
     layer = "" if chosen.layer is None else f"layer={chosen.layer},"

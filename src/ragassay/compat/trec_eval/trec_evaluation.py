@@ -147,14 +147,9 @@ def score(
 def compared(
     scores: Sequence[TrecScores], names: Sequence[str], *, only: Mask | None = None, **test: Any
 ) -> list[Comparison]:
-    """Each run against the last one, by the permutation test of `compare_arrays`.
-
-    Args:
-        scores: of the runs over the same queries (``complete``), by measures with a mean.
-        names: of the runs.
-        only: the queries that count; all where left out.
-        test: options of `compare_arrays`.
-    """
+    """Each run against the last one, by `compare_arrays` (``test`` are its options): scores over
+    the same queries (``complete``) by measures with a mean, the runs' names, and the queries that
+    count."""
     chosen = slice(None) if only is None else only
     matrices = [np.array(one.columns, np.float64)[:, chosen] for one in scores]
     metrics = [measure.metric for measure in scores[0].measures if measure.metric is not None]

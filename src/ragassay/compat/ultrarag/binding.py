@@ -22,26 +22,20 @@ _MEMORY = re.compile(r"mem(?:ory)?_(.+)")
 @dataclass(frozen=True)
 class Call:
     """A step whose arguments are known: each argument is a parameter or a variable. ``outputs`` has
-    for each key of the result its variable; it is ``None`` where all keys become variables."""
+    for each key of the result its variable."""
 
     step: ToolStep
     tool: Tool
     parameters: Mapping[str, str]
     variables: Mapping[str, str]
-    outputs: Mapping[str, str] | None
+    outputs: Mapping[str, str]
 
 
 @dataclass
 class Bound:
-    """What the steps of a pipeline need.
-
-    Attributes:
-        calls: by the place of their steps.
-        parameters: for each server those that its steps use.
-        missing: variables that nothing gives, with the step.
-        unset: parameters without a value and a default, with the step.
-        remembered: variables of which a step takes all values so far (``memory_NAME``).
-    """
+    """What the steps of a pipeline need: calls by the place of their steps, the parameters that are
+    used of each server, variables that nothing gives and parameters without a value and a default
+    (with the step), and variables of which a step takes all values so far (``memory_NAME``)."""
 
     calls: dict[tuple[str, ...], Call] = field(default_factory=dict)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -63,26 +57,16 @@ class Binder:
         if file is not None:
             self._values, self._content = parameter_file.read(file)
         self._variables: set[str] = set()
-        self._is_open = False  # whether a tool may have given variables that are not known yet
         self._bound = Bound()
 
     def bind(self) -> Bound:
-        """What the steps need.
-
-        Raises:
-            InputError: an unknown tool or input; with line and field.
-        """
+        """What the steps need. An unknown tool or input is an `InputError` with line and field."""
         self._steps(self._pipeline.steps)
         return self._bound
 
     def bind_checked(self) -> tuple[Bound, list[str]]:
-        """What the steps need, where all of it is there, and a note for each parameter of the file
-        that no step uses.
-
-        Raises:
-            InputError: as of `bind`; a missing variable or parameter, an unknown server or
-                parameter in the file.
-        """
+        """What the steps need, where all of it is there (else an `InputError`), and a note for each
+        parameter of the file that no step uses."""
         bound = self.bind()
         notes = [] if self._content is None else self._note_unused(self._content)
         self._refuse_missing()
@@ -116,7 +100,7 @@ class Binder:
         values = self._values.get(step.server, {})
         known: dict[str, Any] = {}
         for argument, name in parameters.items():
-            default = server.parameters.get(name, tool.arguments.get(argument, REQUIRED))
+            default = server.parameters.get(name, REQUIRED)
             used[name] = values.get(name, None if default is REQUIRED else default)
             if default is REQUIRED and name not in values:
                 self._bound.unset.append((step, name))
@@ -128,25 +112,23 @@ class Binder:
             if (memory := _MEMORY.fullmatch(variable)) is not None:
                 self._bound.remembered.add(memory[1])
                 variables[argument] = f"{MEMORY}{memory[1]}"
-            elif not self._is_open:
+            else:
                 self._bound.missing.append((step, variable))
         try:
             gives = server.outputs(tool, known)
         except OptionError as error:
             raise self._parameter_error(step, parameters[error.key], error.problem) from error
-        outputs = None if gives is None else self._outputs(step, gives)
+        for name in step.outputs:
+            if name not in gives:
+                problem = f"{step.name} has no output {name!r}"
+                raise self._wrong(step, problem, meant_or_all(name, gives))
+        outputs = {name: step.outputs.get(name, name) for name in gives}
         self._bound.calls[step.place] = Call(step, tool, parameters, variables, outputs)
-        self._variables.update((step.outputs if outputs is None else outputs).values())
-        self._is_open |= outputs is None
+        self._variables.update(outputs.values())
 
     def _sources(self, step: ToolStep, tool: Tool) -> dict[str, str]:
         """For each argument where it comes from."""
-        if tool.flow is not None:
-            declared = dict(tool.flow.inputs)
-        else:
-            declared = {
-                name: name if name in self._variables else f"${name}" for name in tool.arguments
-            }
+        declared = dict(tool.flow.inputs)
         # An input is named as the tool's argument, or as what the tool declares for it.
         names = {source.removeprefix("$"): argument for argument, source in declared.items()}
         names |= {argument: argument for argument in declared}
@@ -156,13 +138,6 @@ class Binder:
                 raise self._wrong(step, f"{step.name} has no input {name!r}", hint)
             declared[names[name]] = source
         return declared
-
-    def _outputs(self, step: ToolStep, gives: tuple[str, ...]) -> Mapping[str, str]:
-        for name in step.outputs:
-            if name not in gives:
-                problem = f"{step.name} has no output {name!r}"
-                raise self._wrong(step, problem, meant_or_all(name, gives))
-        return {name: step.outputs.get(name, name) for name in gives}
 
     def _parameter_error(self, step: ToolStep, name: str, problem: str) -> InputError:
         if self._content is None or name not in self._values.get(step.server, {}):
@@ -177,24 +152,13 @@ class Binder:
 
     def _refuse_missing(self) -> None:
         """Refuses a pipeline that lacks a variable or a parameter."""
-        build = f"'ragassay build {self._pipeline.path}'"
         for step, variable in self._bound.missing:
             problem = f"{step.name} takes {variable!r}, and no step before it gives that"
             raise self._wrong(step, problem, self._where_from(variable))
-        if self._file is None:
-            for step, name in self._bound.unset:
-                problem = f"{step.name} takes the parameter {name!r}, which has no default"
-                raise self._wrong(step, problem, f"{build} writes the file for its value.")
-            return
-        for call in self._bound.calls.values():
-            server = call.step.server
-            for name in call.parameters.values():
-                if name not in self._values.get(server, {}):
-                    raise InputError(
-                        f"is missing, and the step {call.step.name} of {self._pipeline.path} takes "
-                        "it: the pipeline is newer than this file",
-                        path=self._file, field=f"{server}.{name}", hint=f"{build} adds it.",
-                    )  # fmt: skip
+        for step, name in self._bound.unset:
+            problem = f"{step.name} takes the parameter {name!r}, which has no default"
+            place = self._file or f"the file that 'ragassay build {self._pipeline.path}' writes"
+            raise self._wrong(step, problem, f"Write its value into {place}.")
 
     def _where_from(self, variable: str) -> str:
         """What to do about a variable that no step gives."""

@@ -34,18 +34,15 @@ class BuiltinServer:
             arguments = list(inspect.signature(_FUNCTIONS[tool]).parameters)
             self.tools[tool] = Tool(tool, Flow.declared(flow, arguments, self.parameters))
 
-    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """The columns of the key map for ``get_data``, else what the tool declares."""
-        if tool.name == "get_data":
-            if "benchmark" not in arguments:
-                return None
+        if tool.name == "get_data" and "benchmark" in arguments:
             try:
                 return tuple(checked(arguments["benchmark"]).key_map)
             except ArgumentError as error:
                 raise OptionError("benchmark", str(error)) from error
         for name, value in arguments.items():
             ultrarag_evaluation.check_argument(tool.name, name, value)
-        assert tool.flow is not None
         return tool.flow.outputs
 
     async def call(

@@ -122,22 +122,13 @@ def _is_kept(path: Path) -> bool:
 def number_of(pipeline: Pipeline, wanted: str) -> int:
     """The number of a step, from 1, by its number or name."""
     names = [step.name for step in pipeline.steps]
-    if wanted.isdecimal():
-        if 1 <= int(wanted) <= len(names):
-            return int(wanted)
-        raise UsageError(f"--from {wanted}: the pipeline has the steps 1 to {len(names)}.")
-    numbers = [number for number, name in enumerate(names, start=1) if name == wanted]
-    if len(numbers) == 1:
-        return numbers[0]
-    if numbers:
+    numbers = [at for at, name in enumerate(names, 1) if wanted in (str(at), name)]
+    if not numbers:
+        listed = ", ".join(f"{at} {name}" for at, name in enumerate(names, 1))
+        raise UsageError(f"--from {wanted}: there is no such step. There are: {listed}.")
+    if len(numbers) > 1:
         several = ", ".join(map(str, numbers))
-        problem = f"this step occurs several times ({several}). Give its number."
-    elif inner := next((step for step in pipeline.tools() if step.name == wanted), None):
-        outer = int(inner.place[1]) + 1
-        problem = (
-            f"this step is inside of step {outer} ({names[outer - 1]}), which runs as one. Begin "
-            f"with --from {outer}."
+        raise UsageError(
+            f"--from {wanted}: this step occurs several times ({several}). Give its number."
         )
-    else:
-        problem = f"there is no such step. There are: {', '.join(names)}."
-    raise UsageError(f"--from {wanted}: {problem}")
+    return numbers[0]

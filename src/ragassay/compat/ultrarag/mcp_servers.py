@@ -16,6 +16,7 @@ from typing import IO, Any, TextIO, cast
 
 from ragassay.base.counts import either
 from ragassay.base.errors import InputError, UsageError
+from ragassay.compat.ultrarag import server_address
 from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, Flow, Progress, ServerError, Tool
 from ragassay.compat.ultrarag.server_address import ServerAddress, entries_of, parameters_of
 
@@ -35,24 +36,22 @@ class McpServer:
 
     def __init__(self, address: ServerAddress, client: Any, output: _Output) -> None:
         self._address, self._client, self._output = address, client, output
+        self._call_s = address.timeout or server_address.CALL_S
         self.parameters: Mapping[str, Any] = {}
         self.tools: Mapping[str, Tool] = {}
 
     async def read_tools(self) -> None:
         """Asks for the tools, and a server of UltraRAG's layout for what they take and give."""
-        result = await self._answer(self._client.list_tools(), self._address.start_timeout)
-        self.tools = listed = {tool.name: _of_schema(tool) for tool in result.tools}
+        result = await self._answer(self._client.list_tools(), server_address.START_S)
+        self.tools = {tool.name: _of_schema(tool) for tool in result.tools}
         folder = self._address.folder
         if folder is not None:
             self.parameters = parameters_of(folder)
             tools, prompts = await self._built(folder)
             self.tools = {
-                str(name): Tool(
-                    str(name), Flow.of_entry(entry),
-                    listed[name].arguments if name in listed else {}, is_prompt=name in prompts,
-                )
+                str(name): Tool(str(name), Flow.of_entry(entry), is_prompt=name in prompts)
                 for name, entry in (*tools.items(), *prompts.items())
-            }  # fmt: skip
+            }
 
     async def _built(self, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """What the server's ``build`` writes. It gets a copy of the folder, with the program beside
@@ -69,10 +68,8 @@ class McpServer:
                 shutil.copyfile(folder / "parameter.yaml", parameters)
             else:
                 parameters.write_text("{}\n", encoding="utf-8")
-            seconds = self._address.start_timeout
-            await self.call_tool(
-                self.tools["build"], {"parameter_file": str(parameters)}, seconds, None
-            )
+            arguments = {"parameter_file": str(parameters)}
+            await self.call_tool(self.tools["build"], arguments, server_address.START_S, None)
             written = place / "server.yaml"
             if not written.is_file():
                 raise ServerError(
@@ -85,9 +82,9 @@ class McpServer:
                     f"what its tool 'build' wrote, server.yaml, {error.problem}."
                 ) from error
 
-    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What the tool declares; ``None`` where it declares nothing."""
-        return tool.flow.outputs if tool.flow is not None else tool.outputs
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """What the tool declares."""
+        return tool.flow.outputs
 
     async def call(
         self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
@@ -95,14 +92,12 @@ class McpServer:
         """Calls a tool, or gets a prompt."""
         if tool.is_prompt:
             return await self._prompt(tool, arguments)
-        result = await self.call_tool(tool, arguments, self._address.timeout, progress)
+        result = await self.call_tool(tool, arguments, self._call_s, progress)
         texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
-        bodies = [result.structured_content, _parsed(texts[0]) if len(texts) == 1 else None]
-        # UltraRAG's tools return a text; of others a text may be an item of a list.
-        for body in bodies if tool.flow is None else reversed(bodies):
+        for body in (_parsed(texts[0]) if len(texts) == 1 else None, result.structured_content):
             if isinstance(body, dict):
                 return body
-        if tool.flow is not None and not tool.flow.outputs:
+        if not tool.flow.outputs:
             return {}
         shown = f": {_cut(texts[0])!r}" if texts else ""
         raise ServerError(f"the tool returned no JSON object{shown}.")
@@ -113,10 +108,7 @@ class McpServer:
             name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for name, value in arguments.items()
         }
-        result = await self._answer(
-            self._client.get_prompt(tool.name, texts), self._address.timeout
-        )
-        assert tool.flow is not None
+        result = await self._answer(self._client.get_prompt(tool.name, texts), self._call_s)
         messages = [getattr(message.content, "text", "") for message in result.messages]
         return {tool.flow.outputs[0]: messages} if tool.flow.outputs else {}
 
@@ -149,11 +141,8 @@ class McpServer:
 
 @asynccontextmanager
 async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
-    """A server of a pipeline, which is closed in the end.
-
-    Raises:
-        ServerError: it does not start or does not answer.
-    """
+    """A server of a pipeline, which is closed in the end; a `ServerError` where it does not
+    answer."""
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
@@ -163,13 +152,13 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
         if address.kind == "url":
             import httpx2
 
-            limits = httpx2.Timeout(address.timeout, connect=address.start_timeout)
+            call_s = address.timeout or server_address.CALL_S
             http = await stack.enter_async_context(
                 httpx2.AsyncClient(
-                    headers=dict(address.headers), timeout=limits,
+                    timeout=httpx2.Timeout(call_s, connect=server_address.START_S),
                     event_hooks={"response": [output.note_status]},
                 )
-            )  # fmt: skip
+            )
             transport = streamable_http_client(
                 address.where, http_client=http, max_sse_event_size=None
             )
@@ -177,37 +166,30 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
             program, *arguments = address.command
             transport = stdio_client(
                 StdioServerParameters(
-                    command=program, args=arguments, env={**os.environ, **address.env},
+                    command=program, args=arguments, env=dict(os.environ),
                     encoding_error_handler="replace",
                 ),
                 errlog=cast(TextIO, output.file),
             )  # fmt: skip
         try:
-            async with asyncio.timeout(address.start_timeout):
+            async with asyncio.timeout(server_address.START_S):
                 client = await stack.enter_async_context(
-                    Client(transport, mode="legacy", message_handler=output.note_stray)
+                    Client(transport, mode="legacy", message_handler=_ignored)
                 )
         except (Exception, BaseExceptionGroup) as error:
-            raise output.error(error, address.start_timeout) from error
+            raise output.error(error, server_address.START_S) from error
         server = McpServer(address, client, output)
         await server.read_tools()
         yield server
 
 
 class _Output:
-    """What a server sends beside its messages: to standard error (``file``), to standard output,
-    which is for the protocol, or as a status of HTTP."""
+    """What a server sends beside its messages: to standard error (``file``), or as a status of
+    HTTP."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
-        self._stray = ""
         self.status = ""
-
-    async def note_stray(self, message: object) -> None:
-        """Notes a line of standard output that is no message."""
-        if isinstance(message, Exception) and not self._stray:
-            errors: list[Any] = getattr(message, "errors", list)()
-            self._stray = str(errors[0].get("input") if errors else message)
 
     async def note_status(self, response: Any) -> None:
         """Notes a status that refuses a message."""
@@ -243,19 +225,17 @@ class _Output:
         return ServerError(_sentence(problem))
 
     def _printed(self) -> str:
-        """Sentences with what the server printed; empty where that is nothing."""
-        said = ""
-        if not self.file.closed:
-            self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
-            lines = self.file.read().decode(errors="replace").splitlines()
-            if last := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
-                said += f" Its last words: {_cut(last)!r}."
-        if self._stray:
-            said += (
-                " It prints to standard output, which belongs to the protocol: "
-                f"{_cut(self._stray)!r}. Print to standard error."
-            )
-        return said
+        """A sentence with what the server printed last; empty where that is nothing."""
+        if self.file.closed:
+            return ""
+        self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
+        lines = self.file.read().decode(errors="replace").splitlines()
+        last = next((line for line in reversed(lines) if re.search(r"\w", line)), "")
+        return f" Its last words: {_cut(last)!r}." if last else ""
+
+
+async def _ignored(message: object) -> None:
+    """Takes what is no answer, such as a line of standard output that is no message."""
 
 
 def first_of(error: BaseException) -> BaseException:
@@ -274,17 +254,15 @@ def needs_mcp() -> None:
 
 
 def _of_schema(tool: Any) -> Tool:
-    """A tool by the schemas of what it takes and gives."""
+    """A tool by the schema of what it takes."""
     properties = tool.input_schema.get("properties") or {}
     required = set(tool.input_schema.get("required") or ())
-    gives = (tool.output_schema or {}).get("properties")
     return Tool(
         tool.name,
         arguments={
             name: REQUIRED if name in required else schema.get("default")
             for name, schema in properties.items()
         },
-        outputs=tuple(gives) if gives else None,
     )
 
 

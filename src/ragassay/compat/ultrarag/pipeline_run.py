@@ -37,21 +37,17 @@ class Observer:
 
 @dataclass
 class StepRunner:
-    """Runs steps with the servers that are started, and notes what a person should know of them."""
+    """Runs steps with the servers that are started."""
 
     pipeline: Pipeline
     bound: Bound
     servers: Mapping[str, Server]
     kept: KeptSteps
     observer: Observer = field(default_factory=Observer)
-    notes: list[str] = field(default_factory=list)
 
     async def run(self, begin: int) -> Variables:
-        """Runs the steps from a number on.
-
-        Raises:
-            StepError: a step failed; what was computed before is kept.
-        """
+        """Runs the steps from a number on; a `StepError` where one fails, with what was computed
+        kept."""
         variables = self.kept.before(begin)
         self.kept.begin(begin)
         later = {step.server for step in self.pipeline.tools() if int(step.place[1]) >= begin - 1}
@@ -64,7 +60,7 @@ class StepRunner:
 
     def _only_changes(self, step: ToolStep) -> bool:
         """Whether a step gives nothing, so that it was run for what it does to its server."""
-        return not (self.bound.calls[step.place].outputs or step.outputs)
+        return not self.bound.calls[step.place].outputs
 
     async def _top_step(self, number: int, step: Step, variables: Variables) -> None:
         of = len(self.pipeline.steps)
@@ -117,35 +113,14 @@ class StepRunner:
                 "",
             )
             self._fail(number, step, f"{parameter}{sentence}", error)
-        outputs = call.outputs
-        if outputs is None:
-            outputs = {key: step.outputs.get(key, key) for key in result}
-        if lacking := [key for key in outputs if key not in result]:
+        if lacking := [key for key in call.outputs if key not in result]:
             had = ", ".join(map(str, result)) or "nothing"
             self._fail(number, step, f"the result lacks {lacking[0]!r}; it has: {had}.")
-        for key, variable in outputs.items():
+        for key, variable in call.outputs.items():
             variables[variable] = result[key]
             if variable in self.bound.remembered:
                 memory = f"{MEMORY}{variable}"
                 variables[memory] = [*variables.get(memory, ()), result[key]]
-        self._note_lengths(number, step, arguments, {key: result[key] for key in outputs})
-
-    def _note_lengths(
-        self, number: int, step: ToolStep, arguments: Variables, outputs: Variables
-    ) -> None:
-        """Notes an output with another number of rows than the inputs: rows may have been lost."""
-        lengths = {len(value) for value in arguments.values() if isinstance(value, list)}
-        if len(lengths) != 1:
-            return
-        (n,) = lengths
-        for name, value in outputs.items():
-            if isinstance(value, list) and len(value) != n:
-                sentence = (
-                    f"step {number} ({step.name}) gives {name!r} with {plural(len(value), 'row')}, "
-                    f"and its inputs have {n}."
-                )
-                if sentence not in self.notes:
-                    self.notes.append(sentence)
 
     async def _branch(self, number: int, branch: Branch, variables: Variables) -> None:
         """Runs for the rows of each state the steps of its branch, and merges the rows again."""

@@ -1,8 +1,5 @@
-"""What a pipeline knows of its servers: their tools, what these take and give, how one is called.
-
-UltraRAG writes what a tool takes and gives as ``input,input->output``; a server's parameters are
-in the file ``parameter.yaml`` of its folder.
-"""
+"""What a pipeline knows of its servers: their tools, what these take and give
+(``input,input->output``), how one is called."""
 
 from __future__ import annotations
 
@@ -39,13 +36,9 @@ class ServerError(RagassayError):
 
 @dataclass(frozen=True)
 class Flow:
-    """What a tool takes and gives.
-
-    Attributes:
-        inputs: for each argument of the tool where its value comes from: ``$name`` is a parameter
-            of the server, any other name a variable of the pipeline.
-        outputs: keys of the tool's result, which become variables.
-    """
+    """What a tool takes and gives: for each argument where its value comes from (``$name`` is a
+    parameter of the server, any other name a variable), and keys of the result, which become
+    variables."""
 
     inputs: Mapping[str, str]
     outputs: tuple[str, ...]
@@ -89,17 +82,15 @@ class Tool:
 
     Attributes:
         name: of the tool.
-        flow: where its arguments come from and what it gives. ``None`` for a tool that declares
-            none: its arguments are variables of the same name, or else parameters.
-        arguments: for each argument its default; `REQUIRED` where it has none.
-        outputs: keys of the result, where they are known before the call.
+        flow: where its arguments come from and what it gives.
+        arguments: for each argument its default, `REQUIRED` where it has none; of a tool that
+            declares no flow.
         is_prompt: whether it is a prompt, whose messages are its output.
     """
 
     name: str
-    flow: Flow | None = None
+    flow: Flow = Flow({}, ())
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    outputs: tuple[str, ...] | None = None
     is_prompt: bool = False
 
 
@@ -115,7 +106,7 @@ class Server(Protocol):
         """The result of a tool; a `ServerError` where the tool failed, or the server did."""
         ...
 
-    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What a tool gives; ``None`` where that is not known. One of the arguments (those whose
-        value is known before the pipeline runs) that it cannot take raises an `OptionError`."""
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """What a tool gives. One of the arguments (those whose value is known before the pipeline
+        runs) that it cannot take raises an `OptionError`."""
         ...

@@ -14,14 +14,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import RagassayError
 from ragassay.compat.ultrarag import mcp_servers, parameter_file, pipeline_file
 from ragassay.compat.ultrarag.binding import Binder, Bound
 from ragassay.compat.ultrarag.builtin_servers import BuiltinServer
 from ragassay.compat.ultrarag.kept_steps import KeptSteps, Variables, number_of
 from ragassay.compat.ultrarag.parameter_file import Built
-from ragassay.compat.ultrarag.pipeline_file import Loop, Pipeline, Step, ToolStep
+from ragassay.compat.ultrarag.pipeline_file import Pipeline
 from ragassay.compat.ultrarag.pipeline_run import Observer, StepRunner
 from ragassay.compat.ultrarag.pipeline_tools import Server, ServerError
 from ragassay.compat.ultrarag.server_address import ServerAddress, address
@@ -119,8 +118,8 @@ def _ignore_interrupts() -> None:
 
 @_blocking
 async def build(path: Path) -> Built:
-    """Writes the parameter file of a pipeline, or adds to it what is missing: the file
-    ``parameters/NAME_parameter.yaml`` beside it, or the one in ``parameter/`` where that is there.
+    """Writes the parameter file of a pipeline, ``parameters/NAME_parameter.yaml`` beside it, or
+    says what the one that is there lacks.
 
     Raises:
         InputError: a mistake in the pipeline, with line and field.
@@ -132,13 +131,10 @@ async def build(path: Path) -> Built:
         needed = Binder(pipeline, servers).bind()
         built = parameter_file.write(file, needed.parameters)
         unset = dict.fromkeys(f"{step.server}.{name}" for step, name in needed.unset)
-        notes = [
-            f"{file}: {name} has no default. Write its value."
-            for name in unset
-            if name in built.added
-        ]
+        notes = [f"{file}: {name} has no default. Write its value." for name in unset]
         try:
-            notes += Binder(pipeline, servers, file).bind_checked()[1]
+            checked = Binder(pipeline, servers, file).bind_checked()
+            notes = [*(notes if built.is_new else []), *checked[1]]
         except RagassayError as error:  # what a run would say
             notes.append(str(error))
     return replace(built, notes=tuple(notes))
@@ -162,7 +158,7 @@ async def run(
         kept = KeptSteps(folder, pipeline, bound)
         runner = StepRunner(pipeline, bound, servers, kept, observer or Observer())
         variables = await runner.run(begin)
-    return Finished(variables, folder, (*notes, *runner.notes))
+    return Finished(variables, folder, tuple(notes))
 
 
 @_blocking
@@ -171,30 +167,11 @@ async def steps(path: Path, options: Options | None = None) -> list[str]:
     pipeline = pipeline_file.read(path)
     async with _ready(pipeline, options or Options()) as (_, bound, _):
         return [
-            line
-            for number, step in enumerate(pipeline.steps, start=1)
-            for line in _lines(step, bound, f"{number} ")
+            f"{int(place[1]) + 1} {call.step.name}: "
+            f"{', '.join([*call.parameters.values(), *call.variables.values()]) or 'nothing'} -> "
+            f"{', '.join(call.outputs.values()) or 'nothing'}"
+            for place, call in bound.calls.items()
         ]
-
-
-def _lines(step: Step, bound: Bound, before: str) -> Iterator[str]:
-    """A line for a step, with the steps within below it."""
-    indent = " " * (len(before) + 2)
-    if isinstance(step, ToolStep):
-        call = bound.calls[step.place]
-        takes = ", ".join([*call.parameters.values(), *call.variables.values()]) or "nothing"
-        gives = "?" if call.outputs is None else ", ".join(call.outputs.values()) or "nothing"
-        yield f"{before}{step.name}: {takes} -> {gives}"
-    elif isinstance(step, Loop):
-        yield f"{before}loop, {plural(step.times, 'time')}:"
-        for inside in step.steps:
-            yield from _lines(inside, bound, indent)
-    else:
-        yield f"{before}branch:"
-        for name, steps in {"router": step.router, **step.branches}.items():
-            yield f"{indent}{name}:"
-            for inside in steps:
-                yield from _lines(inside, bound, f"{indent}  ")
 
 
 @asynccontextmanager
@@ -244,8 +221,7 @@ def _start_error(
     first = mcp_servers.first_of(error)
     if not isinstance(first, ServerError):
         raise first
+    where, verb = place.where, "does not start"
     if place.kind == "url":  # which may hold a key
-        where, verb = re.sub(r"//[^/]*@", "//", place.where.split("?")[0]), "cannot be used"
-    else:
-        where, verb = place.where, "does not start"
+        where, verb = re.sub(r"//[^/]*@", "//", where.split("?")[0]), "cannot be used"
     return pipeline.marked.wrong(("servers", name), f"the server {where!r} {verb}: {first}")

@@ -1,4 +1,4 @@
-"""Where the servers of a pipeline are: a folder, a command, a URL, or built in."""
+"""Where the servers of a pipeline are: a folder of UltraRAG's layout, or built in."""
 
 from __future__ import annotations
 
@@ -8,26 +8,21 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from ragassay.base.errors import InputError, UsageError
-from ragassay.base.yaml_files import Marked, Place, marked, text_of
-from ragassay.base.yaml_positions import validated
+from ragassay.base.yaml_files import marked, text_of
 from ragassay.compat.ultrarag.pipeline_file import Pipeline
 from ragassay.compat.ultrarag.pipeline_tools import FLOWS
 
-CALL_S, START_S = 3600.0, 60.0
-"""Seconds for a call, and until a server says what its tools are, where the pipeline is silent."""
+CALL_S, START_S = 3600.0, 120.0
+"""Seconds for a call, and until a server says what its tools are."""
 
-_URL = ("http://", "https://")
-
-_FORMS = (
-    "Write a folder with src/NAME.py and parameter.yaml, a command such as 'python server.py', a "
-    "URL, or servers/benchmark or servers/evaluation for the built-in ones."
+_FORM = (
+    "Write a folder with src/NAME.py and parameter.yaml, or servers/benchmark or "
+    "servers/evaluation for the built-in ones."
 )
 
 _BINARIES = ("bin/python", "Scripts/python.exe")
@@ -36,130 +31,48 @@ _BINARIES = ("bin/python", "Scripts/python.exe")
 _OF_OURS = re.compile(r"^\s*(?:from|import) ragassay\b", re.MULTILINE)
 
 
-class _Written(BaseModel):
-    """What a pipeline may say of a server; a text in its place is a folder, URL or command."""
-
-    model_config = ConfigDict(extra="forbid")
-    folder: str | None = None
-    python: str | None = None
-    command: str | list[str] | None = None
-    url: str | None = None
-    env: dict[str, str] = Field(default_factory=dict)
-    headers: dict[str, str] = Field(default_factory=dict)
-    timeout: float = Field(CALL_S, gt=0, allow_inf_nan=False)
-    start_timeout: float = Field(START_S, gt=0, allow_inf_nan=False)
-
-
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a server is.
-
-    Attributes:
-        kind: ``builtin``: of this package; ``process``: started here; ``url``: runs elsewhere.
-        where: the built-in server's name, the command as it is shown, or the URL.
-        command, env: of a process; the variables come on top of those of this one.
-        folder: of UltraRAG's layout, where the process is of one.
-        headers: of requests to a URL.
-        timeout, start_timeout: seconds for a call, and until it says what its tools are.
-    """
+    """Where a server is: of this package (``builtin``), started here, or elsewhere; ``where`` is
+    its name, folder, command or URL as it is shown. ``timeout`` are seconds for a call."""
 
     kind: Literal["builtin", "process", "url"]
     where: str
     command: tuple[str, ...] = ()
     folder: Path | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    timeout: float = CALL_S
-    start_timeout: float = START_S
+    timeout: float | None = None
 
 
 def address(pipeline: Pipeline, name: str) -> ServerAddress:
-    """Where a server of a pipeline is.
-
-    A text names a folder (relative to the working directory, or to the pipeline's folder), a URL or
-    a command. ``servers/evaluation`` and ``servers/benchmark`` are the built-in ones where there is
-    no such folder. A mapping has ``folder``, ``command`` or ``url``, and more.
-
-    Raises:
-        InputError: it is none of these; with line and field.
-    """
-    content, place, body = pipeline.marked, ("servers", name), pipeline.servers[name]
-    inside = place if isinstance(body, str) else (*place, "command")
-    if isinstance(body, str):
-        if body.startswith(_URL):
-            body = {"url": body}
-        elif not body.strip():
-            raise content.wrong(place, "is empty", _FORMS)
-        elif _folder(pipeline, body) is not None:
-            body = {"folder": body}
-        elif Path(body).name in FLOWS:
-            return ServerAddress("builtin", Path(body).name)
-        elif " " in body or shutil.which(body):
-            body = {"command": body}
-        else:
-            raise content.wrong(place, f"there is no folder {body!r}", _FORMS)
-    if not isinstance(body, dict):
-        raise content.wrong(place, "is neither a text nor a mapping", _FORMS)
-    written = validated(content, body, _Written, place)
-    n = sum(bool(one) for one in (written.folder, written.command, written.url))
-    if n != 1:
-        raise content.wrong(place, f"has {n or 'none'} of folder, command and url", "Write one.")
-    more: dict[str, Any] = {"timeout": written.timeout, "start_timeout": written.start_timeout}
-    for key in ("env", "headers"):
-        more[key] = _filled(content, (*place, key), getattr(written, key))
-    for header, value in more["headers"].items():
-        if not f"{header}{value}".isascii() or not f"{header}{value}".isprintable():
-            problem = "has characters that no header can have"
-            raise content.wrong((*place, "headers", header), problem)
-    if written.folder:
-        folder = _folder(pipeline, written.folder)
-        if folder is None:
-            raise content.wrong((*place, "folder"), f"there is no folder {written.folder!r}")
-        return _of_folder(content, place, folder, written.python, more)
-    if written.url:
-        return ServerAddress("url", written.url, **more)
-    if written.python:
-        raise content.wrong((*place, "python"), "is the interpreter of a folder", "Name it.")
-    command = written.command or []
-    try:
-        return of_command(shlex.split(command) if isinstance(command, str) else command, **more)
-    except ValueError as error:
-        raise content.wrong(inside, f"is no command: {str(error).casefold()}") from error
-    except UsageError as error:
-        raise content.wrong(inside, str(error).rstrip("."), _FORMS) from error
+    """Where a server of a pipeline is: a folder (relative to the working directory, or to the
+    pipeline's folder), or the built-in one where there is no such folder. The parameters of a
+    folder may say, by ``path``, that its server runs at a URL."""
+    place, text = ("servers", name), pipeline.servers[name]
+    if not isinstance(text, str) or not text.strip():
+        raise pipeline.marked.wrong(place, "is not the name of a folder", _FORM)
+    tried = (Path(text), pipeline.path.parent / text)
+    folder = next((one for one in tried if os.path.isdir(one)), None)  # noqa: PTH112 - never raises
+    if folder is None:
+        if Path(text).name in FLOWS:
+            return ServerAddress("builtin", Path(text).name)
+        raise pipeline.marked.wrong(place, f"there is no folder {text!r}", _FORM)
+    url = _parameter_file(folder).get("path")
+    if isinstance(url, str) and url.startswith(("http://", "https://")):
+        return ServerAddress("url", url, folder=folder)
+    program = folder / "src" / f"{folder.resolve().name}.py"
+    if not program.is_file():
+        problem = f"the folder {folder} has no src/{program.name}"
+        raise pipeline.marked.wrong(place, problem, _FORM)
+    return ServerAddress("process", str(folder), (_interpreter(program), str(program)), folder)
 
 
-def of_command(words: list[str], **more: Any) -> ServerAddress:
+def of_command(words: list[str], timeout: float) -> ServerAddress:
     """The address of a server that a command starts."""
     if not words or shutil.which(words[0]) is None:
         raise UsageError(f"there is no program {words[0] if words else ''!r}.")
-    # "python" is the one that runs the pipeline: a virtual environment need not be activated.
+    # "python" is the one that runs this: a virtual environment need not be activated.
     first = sys.executable if words[0] in ("python", "python3") else words[0]
-    return ServerAddress("process", shlex.join(words), command=(first, *words[1:]), **more)
-
-
-def _folder(pipeline: Pipeline, text: str) -> Path | None:
-    tried = (Path(text), pipeline.path.parent / text)
-    return next((folder for folder in tried if os.path.isdir(folder)), None)  # noqa: PTH112 - never raises
-
-
-def _of_folder(
-    content: Marked, place: Place, folder: Path, python: str | None, more: Mapping[str, Any]
-) -> ServerAddress:
-    """A server of UltraRAG's layout: its program, or where its parameters say that it runs."""
-    path = _parameter_file(folder).get("path")
-    if isinstance(path, str) and path.startswith(_URL):
-        if python is not None:
-            raise content.wrong((*place, "python"), f"starts nothing: the server is at {path}")
-        return ServerAddress("url", path, folder=folder, **more)
-    name = folder.resolve().name
-    program = folder / "src" / f"{name}.py"
-    if not program.is_file():
-        raise content.wrong(place, f"the folder {folder} has no src/{name}.py", _FORMS)
-    if python is not None and shutil.which(python) is None:
-        raise content.wrong((*place, "python"), f"there is no program {python!r}")
-    command = (python or _interpreter(program), str(program))
-    return ServerAddress("process", str(folder), command=command, folder=folder, **more)
+    return ServerAddress("process", shlex.join(words), (first, *words[1:]), timeout=timeout)
 
 
 def _interpreter(program: Path) -> str:
@@ -171,16 +84,6 @@ def _interpreter(program: Path) -> str:
     places = (above / ".venv" / name for above in program.resolve().parents for name in _BINARIES)
     of_folder = next((str(one) for one in places if one.is_file()), None)
     return of_folder or shutil.which("python") or shutil.which("python3") or sys.executable
-
-
-def _filled(content: Marked, place: Place, values: Mapping[str, str]) -> dict[str, str]:
-    """The values with ``${NAME}`` from the environment: a secret does not stand in a pipeline."""
-    filled = {name: os.path.expandvars(value) for name, value in values.items()}
-    for name, value in filled.items():
-        if "${" in value:
-            problem = f"{values[name]!r} names a variable that is not set"
-            raise content.wrong((*place, name), problem)
-    return filled
 
 
 def parameters_of(folder: Path) -> Mapping[str, Any]:

@@ -1,8 +1,5 @@
-"""The tool of UltraRAG's server ``benchmark``: columns of a file of questions.
-
-Each column has one item a record. A record that lacks a field has ``None`` there, so that a row is
-the same record in every column.
-"""
+"""The tool of UltraRAG's server ``benchmark``: columns of a file of questions. A record that lacks
+a field has ``None`` there, so that a row is the same record in every column."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragassay.base.counts import few
 from ragassay.base.errors import ArgumentError, CountedFact, InputError, meant_or_all, warn_user
-from ragassay.base.problem_words import json_problem, mistake, system_problem
+from ragassay.base.problem_words import mistake
+from ragassay.formats.sources import json_files, opening
 
 
 class Benchmark(BaseModel):
@@ -63,11 +60,7 @@ def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def checked(benchmark: Any) -> Benchmark:
-    """What `get_data` is given, checked.
-
-    Raises:
-        ArgumentError: an unknown key or an impossible value.
-    """
+    """What `get_data` is given, checked; an `ArgumentError` names what is unknown or impossible."""
     body = dict(benchmark) if isinstance(benchmark, Mapping) else benchmark
     try:
         return Benchmark.model_validate(body)
@@ -85,39 +78,15 @@ def checked(benchmark: Any) -> Benchmark:
 def _records(path: Path) -> list[dict[str, Any]]:
     """All records of a file."""
     suffix = path.suffix.casefold()
-    try:
-        if suffix == ".parquet":
-            import polars
-
-            return polars.read_parquet(path).to_dicts()
-        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        is_missing = isinstance(error, FileNotFoundError)
-        hint = "Correct 'path' in the parameter file." if is_missing else None
-        problem = f"cannot be read ({system_problem(error)})"
-        raise InputError(problem, path=path, hint=hint) from error
-    except Exception as error:  # polars has many
-        raise InputError(f"is not Parquet ({error})", path=path) from error
-    if suffix == ".jsonl":
-        lines = enumerate(content.splitlines(), start=1)
-        records = [(number, _parsed(line, path, number)) for number, line in lines if line.strip()]
-    elif suffix == ".json":
-        body = _parsed(content, path, None)
-        records = list(enumerate(body if isinstance(body, list) else [body], start=1))
-    else:
+    if suffix in (".jsonl", ".json"):
+        return [one for _, one in json_files.json_records(path, is_record=lambda record: True)]
+    if suffix != ".parquet":
         hint = "Name a .jsonl, .json or .parquet file."
         raise InputError(f"ends in {suffix or 'nothing'!r}", path=path, hint=hint)
-    for number, record in records:
-        if not isinstance(record, dict):
-            raise InputError("is not an object with fields", path=path, line=number)
-    return [record for _, record in records]
+    import polars
 
-
-def _parsed(content: bytes, path: Path, line: int | None) -> Any:
-    try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"is not JSON ({json_problem(error)})", path=path, line=line) from error
+    with opening.by_polars(path, "Parquet"):
+        return polars.read_parquet(path).to_dicts()
 
 
 def _check_field(records: list[dict[str, Any]], column: str, field: str, path: Path) -> None:

@@ -1,8 +1,5 @@
-"""The tools of UltraRAG's server ``evaluation``: short answers, TREC runs, two runs compared.
-
-Their results have UltraRAG's shape. A metric that was not asked for is left out, and what cannot be
-scored is ``None`` and in no mean.
-"""
+"""The tools of UltraRAG's server ``evaluation``, with results of its shape. What cannot be scored
+is ``None`` and in no mean."""
 
 from __future__ import annotations
 
@@ -181,12 +178,8 @@ def evaluate_trec_pvalue(
 
 
 def check_argument(tool: str, name: str, value: Any) -> None:
-    """Refuses an argument that a tool cannot take, whatever the answers or runs are; ``pred_ls``
-    and ``gt_ls`` the tool checks itself.
-
-    Raises:
-        OptionError: the reason.
-    """
+    """Refuses, with an `OptionError`, an argument that a tool cannot take, whatever the answers or
+    runs are; ``pred_ls`` and ``gt_ls`` the tool checks itself."""
     optional = name == "save_path" or (tool == "evaluate" and name == "metrics")
     if name in ("pred_ls", "gt_ls") or (value is None and optional):
         return

@@ -68,33 +68,19 @@ def _refuse(given: Given) -> None:
         number = getattr(given, name)
         if number is not None and number < lowest:
             raise UsageError(f"{flag} must be at least {lowest}.")
-    ultrarag = given.format == "ultrarag"
     runs = [given.run, *given.more]
     for path in runs:
         if path.name.startswith("-") and path != STANDARD_INPUT:
             raise UsageError(
                 f"There is no option {str(path)!r}. 'ragassay trec --help' lists them."
             )
-    for wrong, sentence in (
-        (
-            ultrarag and (given.per_query or given.json or len(given.more) > 1),
-            "--format ultrarag takes one run or two, and neither -q nor --json.",
-        ),
-        (
-            runs.count(STANDARD_INPUT) > 1,
-            "Only one run can be read from standard input ('-').",
-        ),
-        (
-            given.more and (given.per_query or given.no_summary or given.format == "trec_eval"),
-            "-q, -n and --format trec_eval take one run; a comparison is a table.",
-        ),
-        (
-            given.more and given.z_scores is not None,
-            "-Z takes one run; a comparison tests the values themselves.",
-        ),
-    ):
-        if wrong:
-            raise UsageError(sentence)
+    if runs.count(STANDARD_INPUT) > 1:
+        raise UsageError("Only one run can be read from standard input ('-').")
+    if given.format == "ultrarag" and (given.per_query or given.json or len(given.more) > 1):
+        raise UsageError("--format ultrarag takes one run or two, and neither -q nor --json.")
+    of_one_run = (given.per_query, given.no_summary, given.z_scores, given.format == "trec_eval")
+    if given.more and any(of_one_run):
+        raise UsageError("-q, -n, -Z and --format trec_eval take one run; a comparison is a table.")
 
 
 def _runs(given: Given) -> list[Path]:

@@ -175,11 +175,8 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any.
-
-    Raises:
-        OptionError: the port is none, or is in use, or the address is not this machine's.
-    """
+    """A socket that listens (port 0 is any); an `OptionError` names the port or host that cannot
+    be."""
     if not 0 <= port <= _LAST_PORT:
         raise OptionError("port", f"there is no port {port}; choose one from 1 to {_LAST_PORT}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -233,11 +230,7 @@ def _opened(
 
 
 def open_store(address: str | Path | None, *, must_exist: bool = False) -> Store:
-    """The store of a service: a folder, made where it need not exist, or the URL of a database.
-
-    Raises:
-        UsageError: there is no store in the folder; the packages of the service are not installed.
-    """
+    """The store of a service: a folder, made where it need not exist, or the URL of a database."""
     needs_service()
     from ragassay.service.store.database import Store, has_store
 

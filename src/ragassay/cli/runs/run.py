@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured
 from ragassay.cli.command_progress import ProgressBar
-from ragassay.cli.pipeline_command import run_pipeline
+from ragassay.cli.published_tools.pipeline_command import run_pipeline
 
 if TYPE_CHECKING:
-    from ragassay.formats import Placement
+    pass
 
 
 @command("run", "Parameters", "Judging", "Neural models")
@@ -35,33 +34,19 @@ def run(given: Given) -> int:
     Without --judge, rules about words answer offline what a judge is asked. Answers of an LLM are
     kept in a ledger before they are used: the same command again resumes.
     """
-    from ragassay import formats
     from ragassay.compat.ultrarag.pipeline_file import is_pipeline
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.judges.python_judge import named_judges
-    from ragassay.reports.run_reports import report_formats, write_reports
+    from ragassay.reports.run_reports import write_reports
 
     if given.data is not None and is_pipeline(given.data):
         if given.more:
             raise UsageError(
                 f"{given.data} is a pipeline, and {given.more[0]} cannot be given beside it."
             )
-        pipeline_options = (
-            given.run_options
-            if given.config is None
-            else {**given.run_options, "config": given.config}
-        )
-        return run_pipeline(
-            given.data, pipeline_options, param=given.param, dry_run=given.dry_run, json=given.json
-        )
+        return run_pipeline(given)
     if given.param is not None:
         raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
-    kind = given.run_options.get("format")
-    if kind in report_formats() and kind not in formats.all_formats():
-        raise UsageError(
-            f"{kind} is a format of reports, and --format names that of the data. After the run: "
-            f"ragassay report DIR --format {kind}."
-        )
     if given.data is None and given.config is None:
         raise UsageError("No data is named: ragassay run DATA. 'ragassay run --help' has examples.")
     every = given.run_options.get("metrics") == ["all"]
@@ -82,7 +67,7 @@ def run(given: Given) -> int:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
     with ProgressBar("scoring", job.source.count, doing) as progress:
-        result = job.run(progress, progress.compared, keep=False)
+        result = job.run(progress, keep=False)
     with show.status("writing reports"):
         reports = write_reports(result) if result.folder is not None else {}
     slices = job.config.slice_by is not None
@@ -146,22 +131,4 @@ def validate(given: Given) -> int:
         if not (perhaps and error.problem.startswith("no column is known")):
             raise
         raise error.but(hint=f"Perhaps: {perhaps}.") from None
-    if not scorable and not given.json:
-        show.warn(_as_questions(placement))
     return show.OK if scorable else show.INCOMPLETE
-
-
-def _as_questions(placement: Placement) -> Iterator[str]:
-    """A note on a file of questions without answers: which commands take it."""
-    from ragassay.formats import folded
-    from ragassay.golden.golden_item import GoldenItem
-
-    known = {**placement.suggested, **placement.placed}
-    if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:
-        return
-    own = [name for name in placement.unplaced if folded(name) in GoldenItem.model_fields]
-    fields = f" Golden sets have fields for {', '.join(own)}." if own else ""
-    yield (
-        "These are questions without answers and passages. 'ragassay ask' asks a system for them, "
-        f"'ragassay golden import' makes a golden set of them.{fields}"
-    )

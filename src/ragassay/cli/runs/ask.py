@@ -57,7 +57,7 @@ def ask(given: Given) -> int:
     options = given.of(*(one.name for one in fields(AskOptions)))
     options |= {"limit": given.limit, "ledger": given.ledger or DEFAULT}
     if given.dry_run:
-        _show_plans(plan_asking(given.queries, given.target, **options), given.budget, given.json)
+        _show_plans(plan_asking(given.queries, given.target, **options), given.json)
         return show.OK
     if sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)  # says where a system's own code killed the process
@@ -125,7 +125,7 @@ def _evaluated(
         doing = partial(_doing, asking, job)
         try:
             with ProgressBar(f"scoring {name}", lambda: asking.total, doing) as progress:
-                results[name] = job.run(progress, progress.compared, keep=False)
+                results[name] = job.run(progress, keep=False)
         except RagassayError as error:
             if not asking.failed:
                 show.warn([f"{error} The evaluation ends here; the asking goes on."])
@@ -152,8 +152,8 @@ def _reported(result: Result, json: bool) -> int:
     return show.exit_code(result.gates, *show.summaries(result))
 
 
-def _show_plans(plans: list[AskPlan], budget: str | None, json: bool) -> None:
-    """What asking would do, a line a system, and whether the budget is enough for it."""
+def _show_plans(plans: list[AskPlan], json: bool) -> None:
+    """What asking would do, a line a system."""
     from ragassay.reports.model import Column, Report, lines, table
 
     if json:
@@ -173,28 +173,10 @@ def _show_plans(plans: list[AskPlan], budget: str | None, json: bool) -> None:
     )
     below = [
         "Nothing was asked. Time and cost rest on the answers in the ledger, and on --rpm; retries "
-        "come on top.",
-        *([] if budget is None else [_fit(plans, budget)]),
+        "come on top."
     ]
     asked = table([Column("system", "name"), *map(Column, heads)], rows)
     show.report(Report("", (asked, lines(below, "text"))))
-
-
-def _fit(plans: list[AskPlan], words: str) -> str:
-    """Whether a budget is enough, as far as that is known."""
-    from ragassay.transport.budget import Budget
-
-    budget, calls = Budget.parse(words), sum(one.to_send for one in plans)
-    dollars = [one.dollars for one in plans if one.dollars is not None]
-    known = len(dollars) == len(plans)
-    dollars_short = budget.dollars is not None and known and sum(dollars) > budget.dollars
-    lacks = [f"{calls:,} calls"] * (budget.calls is not None and calls > budget.calls)
-    lacks += [f"about ${sum(dollars):,.4f}"] * dollars_short
-    if lacks:
-        return f"The budget ({words}) is less than all of it takes: {' and '.join(lacks)}."
-    if budget.tokens is not None or (budget.dollars is not None and not known):
-        return f"Whether the budget ({words}) is enough is not known."
-    return f"The budget ({words}) is enough, without retries."
 
 
 def _duration(seconds: float | None) -> str:

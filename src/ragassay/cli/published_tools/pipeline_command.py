@@ -20,10 +20,10 @@ _MEAN = "avg_"
 
 @command("build")
 def build(given: Given) -> None:
-    """Write the parameter file of a PIPELINE, or add to it what is missing.
+    """Write the parameter file of a PIPELINE, or print what the one that is there lacks.
 
     The file is parameters/NAME_parameter.yaml beside the pipeline: what its steps can be told, with
-    the defaults of their servers. What stands in the file stays as it is. Edit it, then run the
+    the defaults of their servers. A file that is there stays as it is. Edit it, then run the
     pipeline. 'ragassay run' takes -o, the folder for what steps give, and --from, the step to begin
     with, by number or name: what the steps before gave is then taken from the last run.
 
@@ -37,39 +37,29 @@ def build(given: Given) -> None:
 
     with show.status("asking the servers"):
         built = pipelines.build(given.pipeline)
-    if built.is_new:
-        done = "new"
+    if built.lacking:
+        show.lines(f"{built.path} lacks these parameters, which have their defaults:", "")
+        show.lines(built.lacking)
     else:
-        done = f"added: {', '.join(built.added)}" if built.added else "nothing to add"
-    show.lines(f"parameters: {built.path} ({done})")
+        show.lines(f"parameters: {built.path} ({'new' if built.is_new else 'complete'})")
     show.warn(built.notes)
 
 
-def run_pipeline(
-    path: Path,
-    run_options: Mapping[str, Any],
-    *,
-    param: Path | None,
-    dry_run: bool,
-    json: bool,
-) -> int:
-    """Runs a pipeline and prints what its evaluations found.
-
-    Of the options on the command line ``from_timestamp`` (``--from``) is the step to begin with,
-    and ``output`` the folder for what its steps give; it takes no others. ``param`` is its
-    parameter file; with ``dry_run`` its steps are listed and not run.
-    """
+def run_pipeline(given: Given) -> int:
+    """Runs the pipeline that the data of ``ragassay run`` are, and prints what its evaluations
+    found. ``--from`` is the step to begin with, ``-o`` the folder for what its steps give."""
     from ragassay.compat.ultrarag import pipelines
 
-    allowed = ("output", "from_timestamp")
-    if more := [f"--{name.replace('_', '-')}" for name in run_options if name not in allowed]:
+    path: Path = given.data
+    values = {**given.run_options, **({} if given.config is None else {"config": given.config})}
+    output, begin = values.pop("output", None), values.pop("from_timestamp", None)
+    if more := [f"--{name.replace('_', '-')}" for name in values]:
         raise UsageError(
             f"{path} is a pipeline, which takes --param, --from, -o, --dry-run and --json: "
             f"{', '.join(more)} would change nothing. Its parameter file says what its steps do."
         )
-    output, begin = map(run_options.get, allowed)
-    options = pipelines.Options(param, begin, None if output is None else Path(output))
-    if dry_run:
+    options = pipelines.Options(given.param, begin, None if output is None else Path(output))
+    if given.dry_run:
         with show.status("asking the servers"):
             steps = pipelines.steps(path, options)
         show.lines(*steps)
@@ -85,7 +75,7 @@ def run_pipeline(
         for name, value in finished.variables.items()
         if isinstance(value, dict) and value and name.endswith("res")
     }
-    if json:
+    if given.json:
         show.json(results)
     else:
         for name, value in results.items():

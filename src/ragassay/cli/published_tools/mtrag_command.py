@@ -39,7 +39,7 @@ def mtrag(given: Given) -> int:
     from ragassay.judges.python_judge import named_judges
     from ragassay.reports.views.summary_view import summary_report
 
-    words = judge_words(given.provider, given.judge_model, given.openai_key, given.azure_host)
+    words = judge_words(given.provider, given.judge_model)
     if words is not None:
         if "judge" in given.run_options:
             raise UsageError("--provider and --judge both name a judge. Keep one of them.")
@@ -61,7 +61,6 @@ def mtrag(given: Given) -> int:
         published=config.published,
         options=config.options,
         refresh=config.refresh,
-        named=bool(config.judge),
         models=model_options(config),
     )
     check_models(config, chosen.fields().values())
@@ -83,30 +82,13 @@ def mtrag(given: Given) -> int:
     return show.exit_code((), summary)
 
 
-def judge_words(
-    provider: str | None,
-    judge_model: str | None = None,
-    openai_key: str | None = None,
-    azure_host: str | None = None,
-) -> str | None:
+def judge_words(provider: str | None, judge_model: str | None = None) -> str | None:
     """The value of ``--judge`` for the judge that the published flags name; ``None`` where they
-    name none. A key on the command line and an address of Azure are refused."""
-    if openai_key is not None:
-        raise UsageError(
-            "A key on the command line stays in the shell's history. Put it into the environment "
-            "(OPENAI_API_KEY), or name a file with --key-file, and leave out --openai_key."
-        )
-    if azure_host is not None:
-        raise UsageError("--azure_host: name endpoint and deployment as --judge URL#DEPLOYMENT.")
+    name none."""
     if provider is None:
         if judge_model is not None:
             raise UsageError("--judge_model names the model of a --provider: give both.")
         return None
-    if provider == "hf":
-        raise UsageError(
-            "--provider hf would load a model into this process. Serve it (vllm serve MODEL --port "
-            "8001) and say --provider vllm --judge_model MODEL, or --judge URL#MODEL."
-        )
     if provider == "vllm":
         if judge_model is None:
             raise UsageError("--provider vllm needs the model that is served: --judge_model MODEL.")

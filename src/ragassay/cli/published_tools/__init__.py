@@ -1,0 +1,1 @@
+"""Commands of published tools: trec_eval, MT-RAG, pipelines of UltraRAG, plots of Open RAG Eval."""

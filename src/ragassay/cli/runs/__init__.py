@@ -1,0 +1,1 @@
+"""Systems asked, samples evaluated, and what becomes of run folders."""

@@ -1,0 +1,1 @@
+"""The service: served, with workers and tokens; and tools for agents."""
