@@ -65,11 +65,7 @@ class InputError(RagassayError):
 
 
 def called(path: object) -> str:
-    """A path in words: itself, but for standard input.
-
-    Args:
-        path: a file or folder, or what else holds data.
-    """
+    """A path in words: itself, but for standard input."""
     return "standard input" if str(path) == "/dev/stdin" else str(path)
 
 
@@ -82,11 +78,7 @@ _BETWEEN = {"ragassay", "asyncio", "concurrent", "contextlib", "threading"}
 
 
 def warn_user(fact: str | RagassayWarning) -> None:
-    """Warns of a fact about the data, at the line of the user's code that called this package.
-
-    Args:
-        fact: a sentence, or a warning. A `CountedFact` with the count 0 is passed over.
-    """
+    """Warns of a fact about the data, at the line of the user's code that called this package."""
     if isinstance(fact, CountedFact) and not fact.n:
         return
     level, frame = 2, sys._getframe(1)
@@ -132,12 +124,7 @@ class ArgumentError(UsageError, ValueError):
 
 @contextmanager
 def extra_needed(by: str, extra: str) -> Iterator[None]:
-    """Makes an import that fails a `UsageError` that says what to install.
-
-    Args:
-        by: what needs it: ``An Excel workbook needs its package``.
-        extra: of ragassay, that has the package.
-    """
+    """Makes an import that fails a `UsageError` that says what to install."""
     try:
         yield
     except ImportError as error:
@@ -158,12 +145,7 @@ class LedgerError(UsageError):
 
 
 class OptionError(UsageError):
-    """An option with a value that it cannot have.
-
-    Args:
-        key: the option's key, as in a configuration.
-        problem: what is wrong with its value.
-    """
+    """An option with a value that it cannot have."""
 
     def __init__(self, key: str, problem: str) -> None:
         self.key, self.problem = key, problem.rstrip(".")

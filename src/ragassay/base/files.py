@@ -32,11 +32,7 @@ def atomic(path: str | Path) -> Iterator[BinaryIO]:
     """A binary file that appears under ``path`` when the block ends well, and not at all otherwise.
 
     The bytes are on disk (fsync) before the name changes. Missing parent folders are made. What
-    killed processes left in the folder is deleted.
-
-    Raises:
-        UsageError: the folder cannot be made or written to.
-    """
+    killed processes left in the folder is deleted."""
     # A link stays a link: what it points to is replaced.
     target = Path(os.path.realpath(path))
     try:

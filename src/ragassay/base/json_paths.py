@@ -46,11 +46,7 @@ class JsonPath:
     @classmethod
     @lru_cache(maxsize=1024)
     def parse(cls, text: str) -> JsonPath:
-        """The path that a text writes.
-
-        Raises:
-            ValueError: it writes none.
-        """
+        """The path that a text writes."""
         bare = text.strip().removesuffix("?").removeprefix("$")
         steps: list[str | int] = []
         at = 0
@@ -91,11 +87,7 @@ class JsonPath:
 
     def reach(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
         """As `find`, but `NOTHING` wherever there is nothing: cheap where few paths of many lead to
-        anything.
-
-        Args:
-            value, unpack: as of `find`.
-        """
+        anything."""
         for at, step in enumerate(self.steps):
             if not isinstance(step, str):
                 try:

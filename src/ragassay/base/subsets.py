@@ -46,14 +46,7 @@ class _Condition:
 
 
 class Subset:
-    """The records for which all of some conditions hold.
-
-    Args:
-        conditions: as the module says.
-
-    Raises:
-        ArgumentError: one is no condition.
-    """
+    """The records for which all of some conditions hold."""
 
     def __init__(self, conditions: Iterable[str]) -> None:
         self._texts = list(conditions)
@@ -109,11 +102,7 @@ class Subset:
 def fields_of(sample: Sample) -> dict[str, Any]:
     """The fields of a sample by which subsets are chosen: its metadata (``metadata.NAME`` where a
     field of its own has that name), id, query, system, repeat, answerability, language, failure,
-    and turn (``first`` or ``later``).
-
-    Args:
-        sample: of any data.
-    """
+    and turn (``first`` or ``later``)."""
     own = ("id", "query", "system", "repeat", "answerability", "language", "failure")
     turn = {"turn": "later" if sample.history else "first"}
     named = {f"metadata.{name}": sample.metadata[name] for name in own if name in sample.metadata}

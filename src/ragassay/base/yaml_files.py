@@ -40,26 +40,13 @@ class Marked:
         return next((self.lines[one] for one in around if one in self.lines), None)
 
     def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
-        """An error at a place.
-
-        Args:
-            place: of what is wrong.
-            problem: what is wrong there.
-            hint: what to do.
-
-        Returns:
-            The error, to be raised: with file, line and field.
-        """
+        """An error at a place."""
         field = ".".join(place) or None
         return InputError(problem, path=self.path, line=self.line(place), field=field, hint=hint)
 
 
 def text_of(path: Path) -> str:
-    """A text file, with or without a byte order mark.
-
-    Raises:
-        InputError: it cannot be read, or is not UTF-8.
-    """
+    """A text file, with or without a byte order mark."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -67,11 +54,7 @@ def text_of(path: Path) -> str:
 
 
 def value_of(text: str, path: object) -> Any:
-    """What a YAML text holds; ``path`` names it in errors.
-
-    Raises:
-        InputError: it is no YAML, or a key is given twice.
-    """
+    """What a YAML text holds; ``path`` names it in errors."""
     return marked(text, path).value
 
 

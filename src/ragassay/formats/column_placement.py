@@ -76,11 +76,7 @@ class Placement:
     suggested: Mapping[str, str] = field(default_factory=dict)
 
     def without_field(self, columns: Columns) -> list[str]:
-        """The columns that hold no field when some are chosen.
-
-        Args:
-            columns: field -> column, as they are chosen.
-        """
+        """The columns that hold no field when some are chosen."""
         chosen = ChosenColumns(columns)
         used = chosen.names() | chosen.joined(self.unplaced)
         return [one for one in self.unplaced if one not in used]
@@ -165,9 +161,6 @@ def _likeness(path: str, wanted: str) -> float:
 
 class PlacingMapper(Mapper):
     """Keeps the records and which columns were placed, and goes on where a record cannot be read.
-
-    Args:
-        path, options: as of `Mapper`.
 
     Attributes:
         rows: the records, as they were given.

@@ -190,11 +190,7 @@ class _Reader:
         self._request_is_step = "inputs" in self._of_request
 
     def steps(self, row: Row, line: int) -> Iterator[Span]:
-        """The steps in a record and its line.
-
-        Raises:
-            InputError: steps are missing, or lack what they need.
-        """
+        """The steps in a record and its line."""
         for name in self._shape.get("unwrap", ()):
             inner = unpacked(row.get(name))
             row = {**row, **inner} if isinstance(inner, dict) else row

@@ -103,15 +103,7 @@ def get(name: str) -> Format:
 
 
 def detect(path: Path, encoding: str | None = None) -> Format:
-    """The format that fits a file or folder best, first by its content, then by its name.
-
-    Args:
-        path: the file or folder.
-        encoding: of its text, where that is not UTF-8.
-
-    Raises:
-        InputError: the file cannot be opened, or none fits.
-    """
+    """The format that fits a file or folder best, first by its content, then by its name."""
     formats = all_formats()
     start = head(path, encoding)
     ranked = ((one.sniff(start), start.suffix in one.suffixes, one) for one in formats.values())

@@ -66,11 +66,7 @@ def to_record(sample: Sample) -> dict[str, Any]:
 
 
 def from_record(record: Any) -> Sample:
-    """The sample that `to_record` made an object of, field by field.
-
-    Raises:
-        ValueError: the object has not the form of a sample.
-    """
+    """The sample that `to_record` made an object of, field by field."""
     try:
         return _form().validate_python(_with_answer(record))
     except InputError as error:
@@ -100,11 +96,7 @@ def _answer(answer: Answer) -> str | dict[str, Any]:
 
 
 def dump(sample: Sample) -> bytes:
-    """A sample's line, with its line ending. Strict JSON.
-
-    Raises:
-        InputError: the sample holds something that JSON cannot hold.
-    """
+    """A sample's line, with its line ending. Strict JSON."""
     try:
         return orjson.dumps(to_record(sample), option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, orjson.JSONEncodeError) as error:

@@ -115,11 +115,7 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         raise wrong("other_query", field="query", name=name, own=own, query=query, **place)
 
     def write(self, path: str | Path) -> None:
-        """Writes the bank as JSON Lines.
-
-        Raises:
-            UsageError: the file cannot be written.
-        """
+        """Writes the bank as JSON Lines."""
         with atomic(path) as stream:
             for entry in self._entries.values():
                 stream.write(dumps(entry.to_record()) + b"\n")

@@ -91,11 +91,7 @@ class Questions:
         return _with_expected(sample, question)
 
     def tell_rest(self, mapper: Mapper) -> None:
-        """Notes which samples have no question, and which questions no sample.
-
-        Args:
-            mapper: takes the notes.
-        """
+        """Notes which samples have no question, and which questions no sample."""
         counts = {"reworded": self.n_reworded, "unknown": self.n_unknown, "unmet": len(self.unmet)}
         for kind, n in counts.items():
             if n:

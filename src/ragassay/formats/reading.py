@@ -165,15 +165,7 @@ def from_records(
 def map_records(
     records: Any, mapper: Mapper, gold: str | os.PathLike[str] | Qrels | None = None
 ) -> Iterator[Sample]:
-    """The samples that a mapper makes of records in memory.
-
-    Args:
-        records, gold: as of `from_records`.
-        mapper: made for these records.
-
-    Raises:
-        InputError: as of `from_records`.
-    """
+    """The samples that a mapper makes of records in memory."""
     samples = _mapped(records, mapper)
     yield from samples if gold is None else trec_run.with_gold((), samples, mapper, gold)
     mapper.finish("records")

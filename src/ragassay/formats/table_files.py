@@ -129,12 +129,7 @@ T = TypeVar("T")
 
 
 def load_workbook(path: Path, *, values: bool) -> Any:
-    """An openpyxl workbook, to be read row by row within `guarded_rows`.
-
-    Args:
-        path: the file.
-        values: whether a formula is read as the value that was saved with it, in place of its text.
-    """
+    """An openpyxl workbook, to be read row by row within `guarded_rows`."""
     with extra_needed("To read XLSX, install the extra 'excel'", "excel"):
         import openpyxl
     with opening.opened(path):

@@ -87,14 +87,7 @@ def samples(
     rows: Iterable[tuple[int, dict[str, Any]]], spans: SpansOf, tool: str, mapper: Mapper
 ) -> Iterator[Sample]:
     """A sample for each trace. All spans are held in memory, since those of one trace need not
-    follow each other.
-
-    Args:
-        rows: the records, each with its line or number; spans of traces in any order.
-        spans: gives the spans of a record and its line; what it raises gets their place.
-        tool: that wrote the records.
-        mapper: makes the samples.
-    """
+    follow each other."""
     listed: list[Span] = []
     for line, row in rows:
         with shaped(tool, mapper.path, line):

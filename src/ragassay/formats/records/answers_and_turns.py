@@ -26,18 +26,7 @@ _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statemen
 
 
 def answer(value: Any, field: str) -> Answer | None:
-    """An answer from a text, from statements with citations, or from an object with either.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Returns:
-        The answer; ``None`` where there is none.
-
-    Raises:
-        InputError: the value has another shape.
-    """
+    """An answer from a text, from statements with citations, or from an object with either."""
     if type(value) is str:
         refuse_object(value, field)
         return Answer(value)
@@ -344,11 +333,7 @@ def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
     their session as conversation. Those whose metadata has no ``session_id`` stay unchanged.
 
     A turn that is earlier than one before it in its session gets no history; a `CountedFact` says
-    how many do not.
-
-    Args:
-        samples: in order of time. The turns of several systems are several sessions.
-    """
+    how many do not."""
     n_late = 0
     said: dict[tuple[str, str], tuple[Turn, ...]] = {}
     times: dict[tuple[str, str], float] = {}

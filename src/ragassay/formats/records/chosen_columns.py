@@ -31,11 +31,7 @@ _MOST_PATHS = 10
 
 
 def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
-    """A ``columns`` mapping with canonical fields as its keys, each with its candidates.
-
-    Raises:
-        UsageError: a key that is no field, two keys for one field, or no column.
-    """
+    """A ``columns`` mapping with canonical fields as its keys, each with its candidates."""
     chosen: dict[str, tuple[str, ...]] = {}
     for name, column in (columns or {}).items():
         field = KEY_MAP.get(name) or FIELD_OF.get(folded(name))
@@ -98,11 +94,7 @@ def _order(match: re.Match[str]) -> tuple[tuple[int, int, str], ...]:
 
 
 class ChosenColumns:
-    """Finds in each record what the user's columns name.
-
-    Args:
-        columns: the user's choice; `canonical` refuses what is none.
-    """
+    """Finds in each record what the user's columns name."""
 
     def __init__(self, columns: Columns | None) -> None:
         self._candidates = canonical(columns)

@@ -134,17 +134,7 @@ class FieldKeys(NamedTuple):
 
 
 def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
-    """Decides which key holds which field.
-
-    Args:
-        keys: the record's keys.
-        columns: the user's choice, canonical field -> key; keys that are absent are skipped.
-        words: for how the user chooses.
-
-    Raises:
-        InputError: two keys could be the same field and the choice would change the numbers, or no
-            key is known.
-    """
+    """Decides which key holds which field."""
     all_keys = list(keys)
     chosen = {field: key for field, key in columns.items() if key in all_keys}
     by_field = keys_by_field(key for key in all_keys if key not in {*chosen.values()})
@@ -216,12 +206,7 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
 
 
 class ColumnPlans:
-    """Finds the fields of records, and keeps what it found for the next record with the same keys.
-
-    Args:
-        words: how errors name options.
-        notes: collects the names that may be mistyped.
-    """
+    """Finds the fields of records, and keeps what it found for the next record with the same keys."""
 
     def __init__(self, words: OptionWords, notes: Notes) -> None:
         self._words, self._notes = words, notes

@@ -338,15 +338,7 @@ FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
 
 
 def timestamp(value: Any, field: str) -> float | None:
-    """Seconds since 1970, or ``None`` where nothing was given.
-
-    Args:
-        value: such a number, a date, or ISO 8601 (UTC where it names no zone).
-        field: its name, for errors.
-
-    Raises:
-        InputError: it is no point in time in the years 1 to 9999.
-    """
+    """Seconds since 1970, or ``None`` where nothing was given."""
     if value is None or value == "":
         return None
     value = _moment(value)
@@ -364,15 +356,7 @@ def lacks_zone(value: Any) -> bool:
 
 
 def in_zone(moment: float, zone: str) -> float:
-    """The point in time that a clock of a zone shows as one of UTC shows another.
-
-    Args:
-        moment: seconds since 1970 of a time without a zone that was read as UTC.
-        zone: by its name, such as Europe/Berlin.
-
-    Raises:
-        UsageError: there is no such zone.
-    """
+    """The point in time that a clock of a zone shows as one of UTC shows another."""
     try:
         place = ZoneInfo(zone)
     except (KeyError, ValueError, OSError) as error:

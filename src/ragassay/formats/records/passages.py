@@ -195,14 +195,7 @@ def gold_with_ids(
     listed: tuple[GoldPassage, ...] | None, ids: Any, field: str
 ) -> tuple[GoldPassage, ...] | None:
     """Gold passages from texts and ids in two columns, joined one by one; by id only where there
-    are no texts.
-
-    Args:
-        listed: the passages of the column of texts; ``None`` where there is none.
-        ids: of the other column: a list (nested lists are flattened), one id, or id -> grade; then
-            the grades are used.
-        field: the name of the column of ids, for errors.
-    """
+    are no texts."""
     if ids is None:
         return listed
     if isinstance(ids, dict):

@@ -55,18 +55,7 @@ _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 
 
 class ContextSplitter:
-    """Cuts the contexts of one source.
-
-    Args:
-        separator: what stands between the chunks. A written ``\\n`` or ``\\t`` in it, as a shell
-            hands it on, matches a line end or tab, and also the two characters themselves.
-        single: each text is one chunk, whatever it holds.
-        refused: whether a text that seems to hold several chunks and is not cut is an error,
-            because metrics that count chunks would count wrongly; ``marks``: one with blank lines
-            alone is accepted. Otherwise it is a note; a text with blank lines alone causes none.
-        notes: collects remarks about the contexts.
-        words: how errors name the options that say how such a text is read.
-    """
+    """Cuts the contexts of one source."""
 
     def __init__(
         self,

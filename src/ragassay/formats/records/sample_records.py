@@ -151,15 +151,7 @@ class Mapper:
 
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line, so that a later sample with the same identity is
-        refused.
-
-        Args:
-            sample: the sample.
-            line: 1-based line or record number.
-
-        Raises:
-            InputError: an earlier line has the same id, system and repeat.
-        """
+        refused."""
         key = hash((sample.id, sample.system, sample.repeat))
         if key not in self._places:
             self._places[key] = (self.path, line)
@@ -175,14 +167,7 @@ class Mapper:
         raise wrong("same_identity", field="id", id=sample.id, repeat=sample.repeat, **facts)
 
     def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
-        """Adds a remark (see `Notes.add`), without its line where the source is several files.
-
-        Args:
-            fact: what occurs, in the plural.
-            consequence: what follows, as a sentence.
-            line: where it occurs.
-            count: how often it occurs.
-        """
+        """Adds a remark (see `Notes.add`), without its line where the source is several files."""
         self._notes.add(fact, consequence, line=None if self._several else line, count=count)
 
     def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
@@ -212,11 +197,7 @@ class Mapper:
         self.tell("no_zone", line, key=key)
 
     def refuse_columns(self, name: str) -> None:
-        """Refuses chosen columns, for formats whose names are fixed.
-
-        Raises:
-            UsageError: the user named columns.
-        """
+        """Refuses chosen columns, for formats whose names are fixed."""
         if self.columns:
             raise UsageError(
                 f"The format {name} has names of its own, so columns cannot be chosen. "
@@ -241,26 +222,13 @@ class Mapper:
 
     def finish(self, about: object) -> None:
         """Adds what is known after the last record, and issues all remarks as warnings where the
-        caller gave no notes of their own.
-
-        Args:
-            about: the source, for the warnings.
-        """
+        caller gave no notes of their own."""
         self.splitter.finish()
         if self._warns:
             self._notes.warn(about)
 
     def plan(self, record: Record, chosen: Keys) -> FieldKeys:
-        """The key of the record that holds each field. Decided once for each set of keys.
-
-        Args:
-            record: plain values.
-            chosen: the keys that the user chose.
-
-        Raises:
-            InputError: see `field_names.plan`; or a name means one field here and another one in
-                an earlier record of the file.
-        """
+        """The key of the record that holds each field. Decided once for each set of keys."""
         field_keys = self._plans.of(record, chosen)
         empty = [key for key in field_keys.contested if record[key] is None]
         if not empty:
@@ -272,13 +240,7 @@ class Mapper:
 
         It is a hash of the query and the turns before it, so that the same query asked of two
         systems has the same id. Without a query it is the record's number, and two files can only
-        be compared if their records are in the same order.
-
-        Args:
-            query: the record's query.
-            history: the turns before it.
-            line: 1-based line or record number.
-        """
+        be compared if their records are in the same order."""
         self.tell("no_id" if query is not None else "no_id_or_query", line)
         return f"row-{line}" if query is None else record_parts.made_id(query, history)
 

@@ -95,12 +95,7 @@ _WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])
 
 def are_names(items: list[Any], under: str = "") -> bool:
     """Whether a list names documents in place of holding their texts: file names, addresses, ids;
-    as ``sources`` also a few words that are no sentence.
-
-    Args:
-        items: that an output holds.
-        under: the name of the list; may be empty.
-    """
+    as ``sources`` also a few words that are no sentence."""
     return bool(items) and all(
         isinstance(one, str)
         and (_NAME.fullmatch(one) or (under == "sources" and _WORDS.fullmatch(one)))
@@ -155,11 +150,7 @@ _AGENTS = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "agent", 
 
 def asked(value: Any) -> dict[str, Any]:
     """What a system was asked, as fields of a record: the ``messages`` of a conversation, or the
-    ``query`` and, where they stand beside it, the turns before it (``chat_history``).
-
-    Args:
-        value: its inputs, also as JSON in a text.
-    """
+    ``query`` and, where they stand beside it, the turns before it (``chat_history``)."""
     content = _content(value, _QUESTION, _messages)
     if isinstance(content, list):
         # The conversation ends with the question; what a model answered stands in the outputs.
@@ -180,11 +171,7 @@ def _turns(value: Any) -> list[Any] | None:
 
 def answer(value: Any) -> str | None:
     """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
-    is neither.
-
-    Args:
-        value: its outputs, also as JSON in a text.
-    """
+    is neither."""
     content = _content(value, _ANSWER, _last_agent)
     if content is None:
         parsed = unpacked(value)
@@ -291,11 +278,7 @@ def failure(error: Any) -> tuple[Any, str]:
     """Why a step failed, in one line, and the whole text where that says more.
 
     Of a text with a traceback the line is the exception at its end; of one that was cut before its
-    end, what stands before the traceback.
-
-    Args:
-        error: what the trace says; what is no text stays as it is.
-    """
+    end, what stands before the traceback."""
     if not isinstance(error, str):
         return error, ""
     before, *traces = error.split(_TRACEBACK)
@@ -312,11 +295,7 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 
 def number(value: Any) -> float | None:
-    """A finite number, also as its text; ``None`` where it is none.
-
-    Args:
-        value: what a record holds.
-    """
+    """A finite number, also as its text; ``None`` where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(ValueError):
@@ -370,22 +349,14 @@ def _seconds(value: Any) -> float | None:
 
 
 def of_nanoseconds(value: Any) -> float | None:
-    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none.
-
-    Args:
-        value: what a record holds.
-    """
+    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none."""
     count = number(value)
     return None if count is None else count / 1e9
 
 
 def of_any_unit(value: Any) -> Any:
     """A time that counts seconds, milliseconds, microseconds or nanoseconds since 1970, in seconds:
-    the first of them by which it lies in the years to 9999. What is no number stays as it is.
-
-    Args:
-        value: what a record holds.
-    """
+    the first of them by which it lies in the years to 9999. What is no number stays as it is."""
     count = number(value)
     while count is not None and count > LAST_TIME:
         count /= 1000

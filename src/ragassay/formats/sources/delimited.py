@@ -61,14 +61,7 @@ def rows(
 
 
 def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
-    """Checks that a table has the columns that a format needs.
-
-    Args:
-        row: any row of it.
-        columns: the columns.
-        path: the file.
-        wanted: how a person would list them, for the error's hint.
-    """
+    """Checks that a table has the columns that a format needs."""
     if lacking := [column for column in columns if column not in row]:
         facts = {"column": lacking[0], "found": ", ".join(row), "wanted": wanted}
         raise wrong("no_such_column", path=path, field=lacking[0], **facts)

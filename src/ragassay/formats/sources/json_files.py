@@ -80,12 +80,7 @@ def refuse_repeats(raw: bytes, value: Any) -> None:
 
     Each key has its colon, so an object with as many keys as the text has colons lost none.
     Otherwise the value, written again, has as many colons as the text unless a key was lost (or a
-    colon was written as an escape). Only then is the text parsed again, slowly.
-
-    Args:
-        raw: the text, as bytes.
-        value: what was read from it.
-    """
+    colon was written as an escape). Only then is the text parsed again, slowly."""
     colons = raw.count(b":")
     if isinstance(value, dict) and len(value) == colons:
         return
@@ -142,18 +137,7 @@ _Steps = tuple[str | int, ...]
 
 
 def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> dict[str, list[Any]]:
-    """The paths to the texts and lists of texts in the values of a column.
-
-    Args:
-        values: what some records have in the column.
-        column: its name.
-        listed: whether they are for a field that is a list.
-
-    Returns:
-        Path -> what it leads to in those values that have it. The texts of a list of objects are a
-        list (``hits[*].text``), unless every such list has a single item (``choices[0].message``)
-        and the field is no list: in other records the list may be longer.
-    """
+    """The paths to the texts and lists of texts in the values of a column."""
     values_of: dict[str, list[Any]] = {}
     for path, steps in dict(_paths_below(list(values), column, (), listed)).items():
         way = JsonPath(path, steps, optional=True)
@@ -309,15 +293,7 @@ def records_within(
     outer: Mapping[str, Any], *, is_record: bool = False
 ) -> tuple[Iterable[dict[str, Any]], list[str]] | None:
     """The records that an object holds, and the names of what stands around them; ``None`` where it
-    is a record itself.
-
-    Args:
-        outer: the object.
-        is_record: whether it is known to be a record, so that only a table counts.
-
-    Raises:
-        InputError: it holds several lists of records, or a table of columns of different lengths.
-    """
+    is a record itself."""
     own = {"id", "runs"} <= outer.keys()  # a sample of ours that holds the runs of its query
     names = [] if is_record or own else [one for one in _LISTS if are_objects(outer.get(one))]
     if names and _says_nothing(outer, names):

@@ -70,11 +70,7 @@ def by_mark(start: bytes) -> str | None:
 
 
 def checked_encoding(encoding: str | None) -> str | None:
-    """The usual name of an encoding; ``None`` for UTF-8.
-
-    Raises:
-        UsageError: there is no such encoding of text.
-    """
+    """The usual name of an encoding; ``None`` for UTF-8."""
     if encoding is None:
         return None
     try:
@@ -312,11 +308,7 @@ def _nearby(path: Path) -> str:
 
 @contextmanager
 def pieces_within(most: int) -> Iterator[None]:
-    """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`.
-
-    Args:
-        most: bytes of a line, characters of a cell.
-    """
+    """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`."""
     token = _most.set(most)
     try:
         yield
