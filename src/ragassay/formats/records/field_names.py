@@ -8,7 +8,7 @@ apart, so that ``Answerability``, ``User Input`` and ``actualOutput`` need no en
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Set
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -75,21 +75,81 @@ def keys_by_field(keys: Iterable[str]) -> dict[str, list[str]]:
     return by_field
 
 
-ALIKE = 0.8
-"""The `likeness` from which a name may be another one, mistyped."""
+_ALIKE = 0.8
+"""How like a name must be to another one to be it, mistyped."""
+
+_EXPECTED = frozenset(
+    {"gold", "golden", "correct", "expected", "true", "truth", "ideal", "reference", "ground"}
+    | {"chosen", "preferred", "best", "gt", "ref", "erwartet", "erwartete", "soll"}
+    | {"oracle", "positive", "relevant", "supporting"}
+)
+"""Words of columns that hold what is expected: as output of a system it would be scored against
+itself."""
+
+_WRONG = frozenset(
+    {"incorrect", "wrong", "rejected", "bad", "worst", "false", "negative", "negatives"}
+    | {"hallucinated", "hallucination", "distractor", "distractors", "falsch", "falsche"}
+)
+"""Words of columns that hold what is wrong on purpose."""
+
+_SUGGESTED: Mapping[str, frozenset[str]] = {
+    "query": frozenset({"q", "ask", "asked", "frage"}),
+    "answer": frozenset({"reply", "said", "antwort"}),
+    "references": _EXPECTED - {"oracle", "positive", "relevant", "supporting"},
+    "passages": frozenset(),
+    "gold": frozenset(),
+}
+"""Fields for which columns are suggested, and words of names that are too short or too common to be
+read as the field."""
+
+_OF_LISTS = re.compile(r"contexts?|ctxs?|passages?|chunks?|docs?|documents?|sources?|ids?|scores?")
+
+_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "query": ("history",),
+    "answer": ("history",),
+    "references": ("reference_groups",),
+    "passages": ("passage_ids",),
+    "gold": ("gold_ids",),
+}
+"""Fields that may hold another one, too."""
 
 
-def names_of(field: str) -> list[str]:
-    """The names of a field, folded, without those that are paths."""
-    return [name for name, one in FIELD_OF.items() if one == field and "." not in name]
+def suggestions(columns: Iterable[str], known: Set[str]) -> dict[str, str]:
+    """Field -> the one column or path whose name is nearest to those of the field, of columns that
+    hold none. Nothing for the fields that are known, and where two are equally near: a person has
+    to choose."""
+    listed = list(columns)
+    wanted = [one for one in _SUGGESTED if known.isdisjoint((one, *_ELSEWHERE[one]))]
+    near = sorted(
+        ((alike, field, column) for field in wanted for column in listed
+         if (alike := _likeness(column, field)) >= _ALIKE), reverse=True,
+    )  # fmt: skip
+    found: dict[str, str] = {}
+    for alike, field, column in near:
+        equal = [one for one in near if one[:2] == (alike, field)]
+        if len(equal) == 1 and field not in found and column not in found.values():
+            found[field] = column
+    # Of a list of objects every item is a passage.
+    lists = {one: found[one].replace("[0]", "[*]") for one in ("passages", "gold") if one in found}
+    return {field: lists.get(field, found[field]) for field in _SUGGESTED if field in found}
 
 
-def likeness(name: str, names: Iterable[str]) -> float:
-    """How like a folded name is to the nearest of others, 0 to 1. A much longer one is not like a
-    known one, whatever it holds."""
-    ratios = (
-        SequenceMatcher(None, name, one).ratio() for one in names if len(name) <= 4 * len(one)
-    )
+def _likeness(column: str, field: str) -> float:
+    """How like the last key of a column's path is to a name of a field, 0 to 1."""
+    last = re.split(r"[.\[]", re.sub(r"\[(\*|0)\]", "", column))[-1].strip('"]')
+    own = folded(last)
+    words = set(re.findall(r"[^\W\d_]+", own))
+    if words & _WRONG or (words & _EXPECTED and field in ("query", "answer", "passages")):
+        return 0.0
+    if any(map(_OF_LISTS.fullmatch, words)) != (field == "gold") and field != "passages":
+        return 0.0
+    if words & _SUGGESTED[field]:
+        return 0.9
+    names = [name for name, one in FIELD_OF.items() if one == field and "." not in name]
+    if any(name in words and len(name) > 3 for name in names):
+        return 0.95
+    # A much longer name is not like a known one, whatever it holds.
+    ratios = (SequenceMatcher(None, own, one).ratio() for one in names if len(own) <= 4 * len(one))
     return max(ratios, default=0.0)
 
 
@@ -155,7 +215,7 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
     rest = tuple(key for key in all_keys if key not in used)
     says_something = any(field in chosen for field in (*SUBSTANCE, "failure", "given"))
     if not says_something and (rest or "id" not in chosen):
-        near = [words.columns(field, key) for key, field in mistyped(chosen, rest)]
+        near = [words.columns(*one) for one in suggestions(rest, chosen.keys()).items()]
         example = f"Name them, for example {words.columns('query', '<your column>')}."
         raise wrong(
             "no_column_known",
@@ -165,29 +225,6 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
     missing = tuple(key for key in columns.values() if key not in all_keys)
     given = tuple(name for name in GIVEN if name in chosen)
     return FieldKeys(chosen, labels, given, rest, missing, contested)
-
-
-_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
-    "query": ("history",),
-    "answer": ("history",),
-    "references": ("reference_groups",),
-    "passages": ("passage_ids",),
-    "gold": ("gold_ids",),
-}
-"""Fields that may hold another one, too."""
-
-
-def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The keys left over that resemble the name of a field that the record lacks, each with that
-    field. Only names of as many words are compared."""
-    unread = list(rest)
-    for field, others in _ELSEWHERE.items():
-        if keys.keys().isdisjoint((field, *others)):
-            for key in unread:
-                n = folded(key).count("_")
-                names = [name for name in names_of(field) if name.count("_") == n]
-                if likeness(folded(key), names) >= ALIKE:
-                    yield key, field
 
 
 def _choose(field: str, candidates: list[str], words: OptionWords) -> str:
@@ -229,9 +266,10 @@ class ColumnPlans:
             found = plan(keys[0], chosen, self._words)
             self._check_meaning(found)
             self._plans[keys] = found
-            for key, field in mistyped(found.keys, found.rest):
+            looked_at = found.rest if len(self._plans) <= _MOST_LOOKED_AT else ()
+            for field, key in suggestions(looked_at, found.keys.keys()).items():
                 fits = field not in ("query", "answer") or isinstance(record[key], str)
-                if fits and key not in self._mistyped and len(self._plans) <= _MOST_LOOKED_AT:
+                if fits and key not in self._mistyped:
                     self._mistyped.add(key)
                     choice = self._words.columns(field, key)
                     self._notes.tell("mistyped", key=key, field=field, choice=choice)
