@@ -22,7 +22,7 @@ def modules(package: str) -> Iterator[ModuleType]:
 
 
 def table(package: str, file: str) -> Any:
-    """The content of a YAML file of ours: read fast, without the checks that a user's file needs."""
+    """The content of a YAML file of ours: read fast, without the checks of a user's file."""
     # By whoever asks for a table, not by everyone who imports the package.
     import yaml
 

@@ -25,6 +25,7 @@ _LOOKED_AT = 100
 _MOST_PATHS = 20
 """Paths into one column that are listed."""
 
+
 @dataclass(frozen=True)
 class Placement:
     """What a look at the first records shows.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Unpack, cast
 
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.sample import Sample
@@ -118,61 +118,31 @@ def is_question(sample: Sample) -> bool:
     return bool(sample.references or sample.gold or sample.answerability is not None)
 
 
-class SourceColumns(NamedTuple):
-    """Which of the chosen columns a source has, by its first record.
+Held = Mapping[str, Sequence[str]]
+"""Those of the chosen columns that a source has, by their fields."""
 
-    Attributes:
-        held: those that it has, by their fields.
-        excused: fields whose columns the record may lack, since its system failed.
-    """
-
-    held: Mapping[str, Sequence[str]] = {}
-    excused: frozenset[str] = frozenset()
-
-    @classmethod
-    def at_record(
-        cls, record: Mapping[str, Any], columns: Columns, *, made: bool = False
-    ) -> SourceColumns:
-        """What a record shows.
-
-        Args:
-            record: the first one, with all that columns may reach into.
-            columns: the user's choice.
-            made: whether the record was made from an entry of a file.
-        """
-        # Each by itself: two fields may use one column, and one of them a path into it.
-        held = {
-            one: names
-            for one, names in canonical(columns).items()
-            if ChosenColumns({one: names}).fields_in(record)
-        }
-        return cls(held, ChosenColumns(columns).excused(record, made=made))
+_LOOKED_AT = 100
+"""Records that show which columns a file has: those of a system that failed lack some."""
 
 
 class _LookingMapper(Mapper):
-    """Looks at the first record that shows which columns there are, and ends the reading there."""
+    """Looks at the first records, and ends the reading there."""
 
-    chosen: Columns
-    shown = SourceColumns()
+    def __init__(self, path: Path, **options: Unpack[MapperOptions]) -> None:
+        super().__init__(path, **options)
+        self.held: dict[str, Sequence[str]] = {}
 
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """Looks at the record, with the other fields of its entry."""
-        everything = {**record, **(beside or {})}
-        shown = SourceColumns.at_record(everything, self.chosen, made=beside is not None)
-        if shown.excused and line < _MOST_FAILED:
-            self.shown = self.shown if self.shown.held else shown
-            return Sample(id="a record of a system that failed")
-        self.shown = shown
-        raise InputError("one record is enough")
+        self.held |= self.columns.held({**record, **(beside or {})})
+        if line >= _LOOKED_AT:
+            raise InputError("these records are enough")
+        return _BLANK
 
 
-_MOST_FAILED = 10_000
-"""The line after which no record of a system that answered is looked for."""
-
-
-def source_columns(file: tuple[Format, Path], options: MapperOptions) -> SourceColumns:
+def source_columns(file: tuple[Format, Path], options: MapperOptions) -> Held:
     """Which of the chosen columns a file has. Faults in it are no error here.
 
     Args:
@@ -183,19 +153,15 @@ def source_columns(file: tuple[Format, Path], options: MapperOptions) -> SourceC
         UsageError: an unknown field.
     """
     reader, path = file
-    columns = options.get("columns")
-    if not columns or path.is_dir():
-        return SourceColumns()
+    if not options.get("columns") or path.is_dir():
+        return {}
     mapper = _LookingMapper(path, **_quiet(options))
-    mapper.chosen = columns
     with suppress(RagassayError):  # reading all of the file raises it
         deque(reader.read(path, mapper), maxlen=0)
-    return mapper.shown
+    return mapper.held
 
 
-def columns_of_data(
-    columns: Columns, data: Sequence[SourceColumns], questions: Sequence[SourceColumns]
-) -> dict[str, Sequence[str]]:
+def columns_of_data(columns: Columns, data: Sequence[Held], questions: Sequence[Held]) -> Held:
     """The chosen columns without those that only the files of questions have.
 
     Args:
@@ -207,8 +173,8 @@ def columns_of_data(
         one: names
         for one, names in canonical(columns).items()
         if not data
-        or any(one in source.held for source in data)
-        or not any(one in source.held for source in questions)
+        or any(one in source for source in data)
+        or not any(one in source for source in questions)
     }
 
 
@@ -224,7 +190,7 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
         yield from mapper.of_files(files)
         return
     sources = [source_columns(file, options) for file in files]
-    own = [_quiet(options, columns=dict(one.held)) for one in sources]
+    own = [_quiet(options, columns=dict(one)) for one in sources]
     asked = [at for at, file in enumerate(files) if _begins_with_question(file, own[at])]
     rest = [at for at in range(len(files)) if at not in asked]
     questions = [_questions(files[at], own[at]) for at in asked] if rest else []

@@ -243,7 +243,7 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
 
 
 class ColumnPlans:
-    """Finds the fields of records, and keeps what it found for the next record with the same keys."""
+    """Finds the fields of records, and keeps it for the next one with the same keys."""
 
     def __init__(self, words: OptionWords, notes: Notes) -> None:
         self._words, self._notes = words, notes

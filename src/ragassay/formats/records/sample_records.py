@@ -123,7 +123,7 @@ class Mapper:
             InputError: the record cannot be read as a sample, or repeats an earlier one.
         """
         try:
-            sample = self._map(record, line, beside or {}, made=beside is not None)
+            sample = self._map(record, line, beside or {})
         except InputError as error:
             if self.columns:
                 error = self.columns.with_texts_below(error, {**record, **(beside or {})})
@@ -216,9 +216,7 @@ class Mapper:
     def reaches_into(self, record: Record) -> bool:
         """Whether a record has a column that the user chose for a query, an answer, passages or the
         like."""
-        return bool(self.columns) and not self.columns.fields_in(record).isdisjoint(
-            field_names.SUBSTANCE
-        )
+        return any(field in field_names.SUBSTANCE for field in self.columns.held(record))
 
     def finish(self, about: object) -> None:
         """Adds what is known after the last record, and issues all remarks as warnings where the
@@ -244,13 +242,13 @@ class Mapper:
         self.tell("no_id" if query is not None else "no_id_or_query", line)
         return f"row-{line}" if query is None else record_parts.made_id(query, history)
 
-    def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
+    def _map(self, record: Record, line: int, beside: Record) -> Sample:
         record = record_parts.with_dotted(record)
         chosen: Keys = {}
         if self.columns:
             if record_parts.LINE in self.columns.names():
                 record = {**record, record_parts.LINE: line}
-            record, chosen = self._with_chosen(record, beside, made=made)
+            record, chosen = self._with_chosen(record, beside)
         plan = self.plan(record, chosen)
         record = record_parts.with_lists(record, plan, cells=self.cells)
         for column in plan.missing:
@@ -303,12 +301,12 @@ class Mapper:
         self._tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
 
-    def _with_chosen(self, record: Record, beside: Record, *, made: bool) -> tuple[Record, Keys]:
+    def _with_chosen(self, record: Record, beside: Record) -> tuple[Record, Keys]:
         """The record with the values of chosen columns, and the key of each chosen field. A column
         that the file lacks, as far as its first record shows that, is an error."""
         record = {**record, **beside}
         if not self._has_begun:
-            excused = self.columns.excused(record, made=made)
+            excused = self.columns.excused(record)
             self.columns.refuse_missing(record, excused)
             self._has_begun = not excused  # else the next record shows its columns
         record, chosen = self.columns.resolve(record)
