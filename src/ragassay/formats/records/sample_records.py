@@ -131,23 +131,30 @@ class Mapper:
         self.claim(sample, line)
         return sample
 
-    def of_files(
-        self, files: Sequence[tuple[Format, Path]], *, several: bool = False
-    ) -> Iterator[Sample]:
+    def of_files(self, files: Sequence[tuple[Format, Path]]) -> Iterator[Sample]:
         """The samples of several files, one file after the other.
 
         Args:
             files: each with its format.
-            several: whether the caller reads further files.
 
         Raises:
-            InputError: a file cannot be read, or two samples have one identity.
+            InputError: a file cannot be read, two samples have one identity, or a file holds
+                questions alone and another one answers.
         """
-        self._several = several or len(files) > 1
+        self._several = len(files) > 1
+        of_questions: Path | None = None
+        has_outputs = False
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
             self._plans.begin_file()
-            yield from reader.read(path, self)
+            asks_alone = True
+            for sample in reader.read(path, self):
+                asks_alone = asks_alone and _is_question(sample)
+                yield sample
+            of_questions = path if asks_alone else of_questions
+            has_outputs = has_outputs or not asks_alone
+            if of_questions and has_outputs and not self.queries_alone:
+                raise wrong("questions_beside_answers", path=of_questions, file=of_questions)
 
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line, so that a later sample with the same identity is
@@ -160,6 +167,7 @@ class Mapper:
         facts: dict[str, Any] = {"path": self.path, "line": line}
         facts["of"] = f" of system {sample.system!r}" if sample.system else ""
         facts["where"] = f"{first[1]} of {first[0]}" if self._several else first[1]
+        facts["more"] = _ELSEWHERE if self._several else ""
         if record_parts.has_made_id(sample):
             choice = OptionWords().columns("id", record_parts.LINE)
             query = (sample.query or "")[:80]
@@ -383,3 +391,14 @@ class Mapper:
             for text in texts:
                 if text and len(text) < _LONGEST_MISSING and text.strip().casefold() in _MISSING:
                     self.tell("missing_words", line, subject=subject)
+
+
+_ELSEWHERE = "Of questions with what is expected, give the file with --references."
+
+
+def _is_question(sample: Sample) -> bool:
+    """Whether a sample has no system and no outputs of one, but references, gold or a label."""
+    outputs = (sample.answer, sample.passages, sample.failure)
+    if sample.system or sample.runs or any(one is not None for one in outputs):
+        return False
+    return bool(sample.references or sample.gold or sample.answerability is not None)
