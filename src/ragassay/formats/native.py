@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -45,15 +44,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputError:
     """An error about a record that is rather an object around the records: with what to do."""
-    keys = json_files.path_to_records(record)
-    if not keys:
+    names = list(json_files.lists_within(record))
+    if len(names) != 1 or not error.problem.startswith("no column is known"):
         return error
-    path = "".join(
-        f".{one}" if one.isidentifier() and one.isascii() else f".[{orjson.dumps(one).decode()}]"
-        for one in keys
-    )
-    command = f"jq {shlex.quote(path)} {shlex.quote(str(error.path))} > records.json"
-    return error.but(hint=wrong("list_within", name=".".join(keys), command=command).problem)
+    within = wrong("list_within", name=names[0]).problem
+    return error.but(hint=f"{error.hint} {within}")
 
 
 def to_record(sample: Sample) -> dict[str, Any]:

@@ -305,25 +305,13 @@ def records_within(
     return None if table is None else (table, [])
 
 
-def path_to_records(outer: Mapping[str, Any]) -> list[str]:
-    """The keys that lead to the only list of objects in an object that is no record itself, under
-    whatever names; empty where there is none. Only a guess, for a hint."""
-    paths = list(_lists(outer, []))
-    if len(paths) != 1 or FIELD_OF.get(folded(paths[0][-1])) is not None:
-        return []
-    for key in paths[0]:
-        if not _says_nothing(outer, [key]):
-            return []
-        outer = outer[key]
-    return paths[0]
-
-
-def _lists(value: Mapping[str, Any], before: list[str]) -> Iterator[list[str]]:
-    for key, inner in value.items():
+def lists_within(outer: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """The dotted keys that lead to lists of objects, under whatever names."""
+    for key, inner in outer.items():
         if isinstance(inner, dict):
-            yield from _lists(inner, [*before, key])
-        elif are_objects(inner):
-            yield [*before, key]
+            yield from lists_within(inner, f"{before}{key}.")
+        elif are_objects(inner) and FIELD_OF.get(folded(key)) is None:
+            yield f"{before}{key}"
 
 
 def are_objects(value: Any) -> bool:
