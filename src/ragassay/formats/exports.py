@@ -23,7 +23,7 @@ from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
 from ragassay.formats.records.answers_and_turns import with_earlier_turns
-from ragassay.formats.records.field_names import folded
+from ragassay.formats.records.field_names import NAMES, folded
 from ragassay.formats.records.field_values import opened, opened_print, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
@@ -160,10 +160,6 @@ def _paths(places: str) -> tuple[JsonPath, ...]:
     return tuple(JsonPath.parse(one) for one in places.split("|"))
 
 
-_UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "parent_run_ids"})
-"""Columns whose cells are not opened, so that whatever they hold is no error."""
-
-
 def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each record of JSON, CSV or Parquet with its line or number. Cells of CSV that hold lists or
     objects are opened."""
@@ -175,7 +171,7 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from json_files.json_records(path, mapper.tell, mapper.encoding)
     else:
         for line, row in delimited.rows(path, mapper.encoding):
-            read = {name: cell for name, cell in row.items() if name not in _UNREAD}
+            read = {name: cell for name, cell in row.items() if name not in NAMES["unread_cells"]}
             with opening.placed(path, line):
                 cells = {name: opened_print(cell, name) for name, cell in read.items()}
             yield line, row | cells
@@ -324,7 +320,7 @@ class _Reader:
             key: value
             for key, value in own.items()
             if value not in (None, "", [])
-            and not key.casefold().startswith(_INTERNAL)
+            and not key.casefold().startswith(NAMES["internal"])
             and key not in internal
         }
 
@@ -340,12 +336,6 @@ _USED = (
     "cost",
 )
 """Fields that tell what a step took (`request_costs.measured`)."""
-
-_INTERNAL = (
-    *("ls_", "langgraph_", "langfuse_", "langsmith_", "langchain_", "checkpoint_", "__", "lc_"),
-    "mlflow.",
-)
-"""Beginnings of names that tools themselves write into the metadata of steps."""
 
 
 def _head(row: Row) -> Head:

@@ -48,7 +48,7 @@ def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputErro
     if len(names) != 1 or not error.problem.startswith("no column is known"):
         return error
     within = wrong("list_within", name=names[0]).problem
-    return error.but(hint=f"{error.hint} {within}")
+    return error.but(hint=f"{error.hint} {within}.")
 
 
 def to_record(sample: Sample) -> dict[str, Any]:

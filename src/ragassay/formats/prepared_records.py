@@ -11,7 +11,7 @@ from ragassay.base.sample import Passage, Sample
 from ragassay.formats.format import Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
-from ragassay.formats.records.field_names import FIELD_OF, folded
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, folded
 from ragassay.formats.records.field_values import opened_print, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import placed
@@ -188,14 +188,6 @@ pages."""
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
 """The keys of an example of a data set of LangSmith; a run has none of them."""
 
-_NO_SCORES = frozenset(
-    {"latency", "latency_(s)", "latency_s", "execution_time", "latency_(ms)", "latency_ms"}
-    | {"first_token_(s)", "time_to_first_token_(s)", "prompt_tokens", "input_tokens", "tokens"}
-    | {"completion_tokens", "output_tokens", "total_tokens", "total_cost", "cost", "cost_($)"}
-    | {"cost_(usd)", "run_id", "example_id", "dataset_id", "id"}
-)
-"""Columns of LangSmith's tables with numbers that are no scores."""
-
 
 def experiment(record: Row, source: Source) -> Row:
     """A row of a table of LangSmith, of an example or of a result, with the columns of each group
@@ -204,7 +196,9 @@ def experiment(record: Row, source: Source) -> Row:
     scores = {
         key.removeprefix("feedback."): number
         for key, value in row.items()
-        if key and key not in _NO_SCORES and (number := step_contents.number(value)) is not None
+        if key
+        and key not in NAMES["langsmith.no_scores"]
+        and (number := step_contents.number(value)) is not None
     }
     made = {**row, "scores": scores, "beside": {**record, **row}}
     made |= {"answered": row.get("outputs"), "outputs": None}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ragassay.base.errors import CountedFact, warn_user
 from ragassay.base.sample import Answer, Answerability, Sample, Statement, Turn
 from ragassay.formats.format_words import kind, unexpected, wrong
-from ragassay.formats.records.field_names import pick
+from ragassay.formats.records.field_names import NAMES, pick
 from ragassay.formats.records.field_values import (
     is_number,
     needed_identifier,
@@ -162,17 +162,10 @@ _TURN_PARTS = (
     ("tool_calls", "function_call"),
 )
 _SPEAKERS: Mapping[str, str] = {
-    "user": "user", "human": "user", "humanmessage": "user",
-    "agent": "agent", "assistant": "agent", "ai": "agent", "bot": "agent", "model": "agent",
-    "aimessage": "agent", "aimessagechunk": "agent",
-    "system": "system", "developer": "system", "systemmessage": "system",
-    "tool": "tool", "function": "tool", "toolmessage": "tool", "function_call_output": "tool",
-    "function_call": "step", "reasoning": "step", "tool_call": "step",
-}  # fmt: skip
-_PICTURES = frozenset({"image", "image_url", "input_image", "image_file"})
-_FILES = frozenset({"input_audio", "audio", "video", "file", "input_file", "blob", "uri"})
-_RESULTS = frozenset({"tool_result", "tool_call_response"})
-_STEPS = frozenset({"tool_use", "tool_call", "thinking", "redacted_thinking", "reasoning"})
+    name: speaker
+    for speaker in ("user", "agent", "system", "tool", "step")
+    for name in NAMES[speaker]
+}
 
 
 class Conversation(NamedTuple):
@@ -272,12 +265,12 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
             words += filter(None, [text(part, field)])
             continue
         kind = str(part.get("type") or "text")
-        if kind in _PICTURES or kind in _FILES or part.get("image_url") is not None:
-            called = "an image" if kind not in _FILES else f"a part of the type {kind!r}"
+        if kind in NAMES["pictures"] or kind in NAMES["files"] or part.get("image_url") is not None:
+            called = "an image" if kind not in NAMES["files"] else f"a part of the type {kind!r}"
             raise wrong("no_text_message", field=field, called=called)
-        if kind in _RESULTS:
+        if kind in NAMES["results"]:
             results.append(part.get("content", part.get("response")))
-        elif kind in _STEPS:
+        elif kind in NAMES["calls"]:
             calls = calls or kind in ("tool_use", "tool_call")
         else:
             content = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")

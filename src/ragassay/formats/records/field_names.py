@@ -20,6 +20,9 @@ from ragassay.formats.format_words import Notes, OptionWords, wrong
 ALIASES = word_lists("ragassay.formats.records", "aliases.txt")
 """Canonical field -> its other names. Where one must be chosen among several, earlier ones win."""
 
+NAMES = word_lists("ragassay.formats.records", "names.txt")
+"""Further lists of names and words."""
+
 KEY_MAP: Mapping[str, str] = {
     "q_ls": "query",
     "gt_ls": "references",
@@ -78,26 +81,13 @@ def keys_by_field(keys: Iterable[str]) -> dict[str, list[str]]:
 _ALIKE = 0.8
 """How like a name must be to another one to be it, mistyped."""
 
-_EXPECTED = frozenset(
-    {"gold", "golden", "correct", "expected", "true", "truth", "ideal", "reference", "ground"}
-    | {"chosen", "preferred", "best", "gt", "ref", "erwartet", "erwartete", "soll"}
-    | {"oracle", "positive", "relevant", "supporting"}
-)
-"""Words of columns that hold what is expected: as output of a system it would be scored against
-itself."""
-
-_WRONG = frozenset(
-    {"incorrect", "wrong", "rejected", "bad", "worst", "false", "negative", "negatives"}
-    | {"hallucinated", "hallucination", "distractor", "distractors", "falsch", "falsche"}
-)
-"""Words of columns that hold what is wrong on purpose."""
+_EXPECTED, _WRONG = frozenset(NAMES["expected"]), frozenset(NAMES["wrong"])
+"""Words of columns that hold what is expected, which as output of a system would be scored against
+itself, and what is wrong on purpose."""
 
 _SUGGESTED: Mapping[str, frozenset[str]] = {
-    "query": frozenset({"q", "ask", "asked", "frage"}),
-    "answer": frozenset({"reply", "said", "antwort"}),
-    "references": _EXPECTED - {"oracle", "positive", "relevant", "supporting"},
-    "passages": frozenset(),
-    "gold": frozenset(),
+    field: frozenset(NAMES.get(f"of_{field}", ()))
+    for field in ("query", "answer", "references", "passages", "gold")
 }
 """Fields for which columns are suggested, and words of names that are too short or too common to be
 read as the field."""

@@ -14,16 +14,11 @@ import orjson
 
 from ragassay.base.errors import InputError
 from ragassay.formats.records import answers_and_turns, field_values
+from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.field_values import EXACT, LAST_TIME, timestamp, unpacked
 
-LISTS = (
-    *("documents", "source_documents", "retrieved_documents", "retrieved_contexts", "contexts"),
-    *("context", "passages", "chunks", "docs", "nodes", "source_nodes", "matches", "hits"),
-    *("results", "retrieval_context", "sources"),
-)
+LISTS = NAMES["documents"]
 """Under which names an output holds its documents."""
-
-_TEXTS = ("text", "content", "page_content", "pageContent", "passage", "chunk", "snippet")
 
 
 def unwrapped(value: Any) -> Any:
@@ -130,34 +125,27 @@ def _document(item: Any) -> Any:
             made.setdefault("text", made.pop(name))
     if "id_" in made:
         made.setdefault("id", made.pop("id_"))
-    if not any(isinstance(item.get(name), str) for name in _TEXTS) and not made.get("id"):
+    if not any(
+        isinstance(item.get(name), str) for name in NAMES["document_texts"]
+    ) and not made.get("id"):
         # Nothing in it is known as its text: all of it is.
         return orjson.dumps(item, default=str).decode()
     return {key: value for key, value in made.items() if value is not None}
 
 
-_QUESTION = (
-    *("question", "query", "user_input", "input", "user_query", "user_message", "message"),
-    *("prompt", "text", "q", "content", "inputs", "kwargs", "input_value", "value"),
-)
-_ANSWER = (
-    *("answer", "output", "response", "result", "generation", "output_text", "text", "completion"),
-    *("content", "message", "outputs", "final_answer", "output_value", "value", "return_value"),
-)
-_HISTORY = ("chat_history", "history", "conversation_history", "messages")
 _AGENTS = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "agent", "model"})
 
 
 def asked(value: Any) -> dict[str, Any]:
     """What a system was asked, as fields of a record: the ``messages`` of a conversation, or the
     ``query`` and, where they stand beside it, the turns before it (``chat_history``)."""
-    content = _content(value, _QUESTION, _messages)
+    content = _content(value, NAMES["question"], _messages)
     if isinstance(content, list):
         # The conversation ends with the question; what a model answered stands in the outputs.
         return {"messages": content}
     parsed = unpacked(value)
     fields_of_value = parsed if isinstance(parsed, Mapping) and content is not None else {}
-    turns = (_turns(unpacked(fields_of_value.get(name))) for name in _HISTORY)
+    turns = (_turns(unpacked(fields_of_value.get(name))) for name in NAMES["history"])
     # It may end with the query.
     fields = {"query": content, "chat_history": next(filter(None, turns), None)}
     return {name: one for name, one in fields.items() if one is not None}
@@ -172,12 +160,12 @@ def _turns(value: Any) -> list[Any] | None:
 def answer(value: Any) -> str | None:
     """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
     is neither."""
-    content = _content(value, _ANSWER, _last_agent)
+    content = _content(value, NAMES["answer"], _last_agent)
     if content is None:
         parsed = unpacked(value)
         values: list[Any] = [parsed]
         if isinstance(parsed, Mapping):
-            values = [parsed.get(name) for name in _ANSWER]
+            values = [parsed.get(name) for name in NAMES["answer"]]
         numbers = (one for one in values if field_values.is_number(one) and abs(one) < EXACT)
         content = next((field_values.text(one, "") for one in numbers), None)
     return content if isinstance(content, str) else None

@@ -20,7 +20,7 @@ from ragassay.base.errors import InputError
 from ragassay.base.json_paths import EVERY, JsonPath
 from ragassay.base.problem_words import json_problem
 from ragassay.formats.format_words import unexpected, wrong
-from ragassay.formats.records.field_names import FIELD_OF, SUBSTANCE, folded
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, SUBSTANCE, folded
 from ragassay.formats.sources.opening import lines, opened, placed, read_all
 
 
@@ -118,7 +118,7 @@ def cleaned(value: Any, key: str = "") -> Any:
     return value
 
 
-SCORES = ("score", "relevance_score", "similarity")
+SCORES = NAMES["passage.score"]
 """What the score of a passage is called."""
 
 
@@ -206,20 +206,9 @@ def all_texts(value: Any) -> Iterator[str]:
             yield from all_texts(one)
 
 
-_LISTS = (
-    *("results", "input_data", "data", "samples", "records", "examples", "rows", "traces"),
-    *("items", "entries", "runs", "questions", "queries", "dataset"),
-)
-"""Names of a list at the top of an object that holds the records."""
-
-_ABOUT = frozenset(
-    {"meta", "metadata", "info", "usage", "config", "stats", "summary", "params", "pagination"}
-    | {"status", "object", "type", "kind", "version", "next", "previous", "cursor", "page", "code"}
-    | {"message", "name", "title", "description", "id", "request_id", "url", "error", "source"}
-    | {"created", "created_at", "timestamp", "generated_at", "project", "model", "author"}
-    | {"license", "paging", "page_info", "batch"}
-)
-"""Names of what stands around a list of records, folded: their texts are none of a record."""
+_LISTS, _ABOUT = NAMES["lists_of_records"], frozenset(NAMES["around_records"])
+"""Names of a list at the top of an object that holds the records, and, folded, of what stands
+around it: their texts are none of a record."""
 
 
 def json_records(
