@@ -162,9 +162,7 @@ def test_an_object_of_python_in_a_cell_is_named(tmp_path: Path, given: str) -> N
     path = table(tmp_path / "a.csv", **{**ROOT, "inputs": given})
     with pytest.raises(InputError) as caught:
         load(path)
-    assert f"{path}, line 2, field 'inputs': the cell holds an object of Python" in str(
-        caught.value
-    )
+    assert f"{path}, line 2, field 'inputs': the cell begins like a list" in str(caught.value)
 
 
 def test_the_outputs_of_a_data_set_are_references_and_this_is_told(tmp_path: Path) -> None:

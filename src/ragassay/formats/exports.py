@@ -24,7 +24,7 @@ from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
 from ragassay.formats.records.answers_and_turns import with_earlier_turns
 from ragassay.formats.records.field_names import NAMES, folded
-from ragassay.formats.records.field_values import opened, opened_print, unpacked
+from ragassay.formats.records.field_values import opened, unpack, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.table_files import parquet_rows
@@ -173,7 +173,7 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in NAMES["unread_cells"]}
             with opening.placed(path, line):
-                cells = {name: opened_print(cell, name) for name, cell in read.items()}
+                cells = {name: unpack(cell, name) for name, cell in read.items()}
             yield line, row | cells
 
 

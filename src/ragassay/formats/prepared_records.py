@@ -12,7 +12,7 @@ from ragassay.formats.format import Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
 from ragassay.formats.records.field_names import FIELD_OF, NAMES, folded
-from ragassay.formats.records.field_values import opened_print, unpacked
+from ragassay.formats.records.field_values import opened, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import placed
 
@@ -247,7 +247,7 @@ def langsmith_table(head: Head) -> bool:
         return False
     cell = head.record.get(inputs[0]) or ""
     with placed(head.path, 2):
-        first = opened_print(cell[:_MOST_LOOKED_AT], inputs[0])
+        first = opened(cell[:_MOST_LOOKED_AT])
     return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
 
 

@@ -92,8 +92,7 @@ def unpack(value: Any, field: str) -> Any:
     parsed = _evaluated(value)
     if isinstance(parsed, list | dict) and not _has_joined_texts(value):
         return parsed
-    kind = "cell_no_list" if parsed is None else "cell_of_arrays"
-    raise wrong(kind, field=field, cell=value[:60])
+    raise wrong("cell_no_list", field=field, cell=value[:60])
 
 
 def opened(value: Any) -> Any:
@@ -101,28 +100,6 @@ def opened(value: Any) -> Any:
     with suppress(InputError):
         return unpack(value, "")
     return value
-
-
-def opened_print(cell: str | None, column: str) -> Any:
-    """What a cell of a table holds that a frame of pandas wrote: its list or object, else its text.
-    Objects of Python in it (``Timestamp('2026-01-31')``) are an error."""
-    value = unpacked(cell)
-    if value is not cell or cell is None or cell.lstrip()[:1] not in ("[", "{"):
-        return value
-    if len(cell) > _MOST:
-        if cell.lstrip()[:2] not in ("[{", "['", '["', "{'"):
-            return cell
-        raise wrong("long_print", field=column, n=len(cell), most=_MOST)
-    try:
-        tree = ast.parse(cell.strip(), mode="eval")
-        return ast.literal_eval(_Missing().visit(tree))
-    except (SyntaxError, MemoryError, RecursionError):
-        return cell
-    except ValueError:
-        called = next((one for one in ast.walk(tree) if isinstance(one, ast.Call)), None)
-        if called is None:
-            return cell
-        raise wrong("object_in_print", field=column, object=ast.unparse(called)[:60]) from None
 
 
 class _Missing(ast.NodeTransformer):
@@ -153,8 +130,10 @@ def refuse_printed(value: Any, field: str) -> None:
 
 def _evaluated(written: str) -> Any:
     """The value that a text writes as Python does; ``None`` where it writes none."""
+    if len(written) > _MOST:
+        return None
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        return ast.literal_eval(written.strip())
+        return ast.literal_eval(_Missing().visit(ast.parse(written.strip(), mode="eval")))
     return None
 
 
