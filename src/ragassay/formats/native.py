@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from ragassay.base.errors import InputError
 from ragassay.base.files import atomic
 from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
-from ragassay.formats.format import CONTAINER, NO, Format, Head
+from ragassay.formats.format import Format, by_container
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
@@ -171,16 +171,13 @@ def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
-def _sniff(head: Head) -> int:
-    return CONTAINER if head.container == "json" else NO
-
-
 FORMAT = Format(
     name="jsonl",
     title="Native JSON Lines, and any JSON records with known field names",
     suffixes=(".jsonl", ".ndjson", ".json"),
-    sniff=_sniff,
+    sniff=by_container,
     read=read,
+    containers=("json",),
 )
 
 _FIELDS = [

@@ -166,7 +166,7 @@ def _is_run(head: Head) -> int:
     if head.container in ("json", "parquet"):
         table = len(head.columns) < 6 and chosen(head.columns, "score")
         return SURE if table or is_mapping(head.record) else NO
-    return SURE if head.container in ("table", "other") and _begins_like_run(head.start) else NO
+    return SURE if _begins_like_run(head.start) else NO
 
 
 def _begins_like_run(start: bytes) -> bool:
@@ -209,16 +209,17 @@ def _is_qrels(head: Head) -> int:
         shown = head.record.get(known["grade"], known["grade"] != "score")
         return SURE if _WHOLE.fullmatch(str(shown)) else NO
     lines = [one for one in head.start.split(b"\n") if one.strip() and not one.startswith(b"#")]
-    is_qrels = head.container in ("table", "other") and len(lines) > 0
-    return SURE if is_qrels and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
+    return SURE if lines and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
 
 
+_OF_TEXT = ("json", "parquet", "table", "other")
 RUN = Format(
     name="trec_run",
     title="TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels",
     suffixes=(".run", ".txt", ".trec"),
     sniff=_is_run,
     read=read,
+    containers=_OF_TEXT,
 )
 _JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
 
@@ -294,12 +295,12 @@ def _runs(folder: Path) -> list[Path]:
 
 def _is_beir(head: Head) -> int:
     names = {name.removesuffix(".gz") for name in head.columns}
-    return SURE if head.container == "folder" and {"queries.jsonl", "qrels"} <= names else NO
+    return SURE if {"queries.jsonl", "qrels"} <= names else NO
 
 
 _FOLDER = "BEIR folder (corpus, queries, qrels) with TREC runs in it"
 FORMATS = [
-    Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels),
+    Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels, _OF_TEXT),
     RUN,
-    Format("beir", _FOLDER, (), _is_beir, _read_beir),
+    Format("beir", _FOLDER, (), _is_beir, _read_beir, ("folder",)),
 ]
