@@ -133,9 +133,6 @@ def _document(item: Any) -> Any:
     return {key: value for key, value in made.items() if value is not None}
 
 
-_AGENTS = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "agent", "model"})
-
-
 def asked(value: Any) -> dict[str, Any]:
     """What a system was asked, as fields of a record: the ``messages`` of a conversation, or the
     ``query`` and, where they stand beside it, the turns before it (``chat_history``)."""
@@ -172,11 +169,7 @@ def answer(value: Any) -> str | None:
 
 
 def passages(*values: Any) -> list[Any] | None:
-    """The documents that the first of some inputs or outputs holds in a list under a known name.
-
-    Args:
-        values: in the order in which they are looked at.
-    """
+    """The documents that the first of some inputs or outputs holds in a list under a known name."""
     lists = (within(value) for value in values)
     return next((listed for listed in lists if listed is not None), None)
 
@@ -229,21 +222,12 @@ def _messages(listed: list[Any]) -> list[Any] | None:
 
 def _last_agent(listed: list[Any]) -> str | None:
     """The text of the last message of the agent."""
-    turns = _messages(listed)
-    for one in reversed(turns or ()):
-        if str(_role(one)).casefold() not in _AGENTS:
-            continue
-        inner = one.get("kwargs", one.get("data", one))
-        content = inner.get("content", inner.get("parts")) if isinstance(inner, dict) else None
-        if isinstance(content, list):
-            texts = [
-                part if isinstance(part, str) else part.get("text") or part.get("content")
-                for part in content
-                if isinstance(part, str) or part.get("type", "text") in ("text", "output_text")
-            ]
-            content = "\n".join(text for text in texts if isinstance(text, str)) or None
-        if isinstance(content, str) and content:
-            return content
+    for one in reversed(_messages(listed) or ()):
+        if str(_role(one)).casefold() in NAMES["agent"]:
+            with suppress(InputError):  # one that only calls a tool
+                (said,) = answers_and_turns.conversation([one], "").turns
+                if said.text:
+                    return said.text
     return None
 
 
