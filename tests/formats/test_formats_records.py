@@ -357,14 +357,6 @@ def test_a_record_without_any_known_column_lists_its_columns(record: Any, names:
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        (
-            {"query": "q", "answer": {"text": "A.", "sources": []}},
-            "answers with 'sources' in them: 1",
-        ),
-        (
-            {"query": "q", "answer": [{"text": "A.", "sources": []}]},
-            "answers with 'sources' in them",
-        ),
         ({"query": "q", "raw": {"x": 1}}, "unknown field 'raw'"),
         (
             {"query": "q", "metadata": {"domain": "law"}, "domain": "tax"},

@@ -7,7 +7,6 @@ import json
 import re
 import zipfile
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -350,44 +349,6 @@ def test_a_sheet_that_states_too_small_a_size_is_read_to_its_end(tmp_path: Path,
             part = re.sub(rb'(?<=<dimension ref=")[^"]*', size.encode(), old.read(name))
             new.writestr(name, part)
     assert load(path, notes=Notes()) == EXPECTED
-
-
-def test_a_number_in_a_column_of_texts_is_told_with_what_is_read(
-    tmp_path: Path,
-) -> None:
-    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'excel'")
-    book = openpyxl.Workbook()
-    cells = [
-        (0.68, "0%"),
-        (0.685, "0.0 %"),
-        (datetime(2024, 6, 1), "dd.mm.yyyy"),  # noqa: DTZ001  # a sheet has no time zone
-        (datetime(2024, 6, 1, 9, 30), "dd.mm.yyyy hh:mm"),  # noqa: DTZ001
-        (6000, "#,##0"),
-        (1965, "General"),
-    ]
-    book.active.append(["query", "truth", "share"])
-    for at, (value, form) in enumerate(cells, 2):
-        book.active.append([f"What? {at}", value, 0.5])
-        book.active.cell(at, 2).number_format = form
-        book.active.cell(at, 3).number_format = "0%"
-    path = tmp_path / "a.xlsx"
-    book.save(path)
-    notes = Notes()
-    read = load(path, notes=notes, columns={"references": "truth"})
-    assert [one.references for one in read] == [
-        ("0.68",),
-        ("0.685",),
-        ("2024-06-01",),
-        ("2024-06-01T09:30:00",),
-        ("6000",),
-        ("1965",),
-    ]
-    # A number that is no text stays a number.
-    assert {one.metadata["share"] for one in read} == {0.5}
-    told = [one for one in notes if "truth" in one]
-    assert len(told) == 1
-    assert "a number or a date, and no text: 5 (first: line 2). " in told[0]
-    assert "The first one is read as '0.68'." in told[0]
 
 
 def test_a_formula_whose_value_was_not_saved_is_told(tmp_path: Path) -> None:

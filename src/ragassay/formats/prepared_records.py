@@ -140,7 +140,7 @@ def addresses(record: Row, source: Source) -> Row:
     passages = step_contents.passages(raw["outputs"], raw["inputs"])
     fields_of = {key: FIELD_OF.get(folded(key)) for key in record}
     if "passage_ids" not in source.mapper.columns and "passage_ids" not in fields_of.values():
-        passages = _with_addresses(passages, gold, source.mapper)
+        passages = _with_addresses(passages, gold)
     fields = {
         # What its tables do not have is somebody's own column.
         **{key: record[key] for key, one in fields_of.items() if one in _OWN},
@@ -150,7 +150,7 @@ def addresses(record: Row, source: Source) -> Row:
     return {**record, "fields": fields, "beside": raw}
 
 
-def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
+def _with_addresses(passages: list[Any] | None, expected: Any) -> list[Any] | None:
     """The passages with the addresses of their documents as their ids. An id of their own stays
     where nothing is expected by an address."""
     by_address = isinstance(expected, list) and any(
@@ -165,8 +165,6 @@ def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -
         if address is None or (own is not None and not by_address):
             made.append(one)
             continue
-        if own not in (None, address):
-            mapper.tell("doc_uri")
         made.append({**one, "id": address})
     return passages if passages is None else made
 

@@ -188,8 +188,6 @@ def _check_parts(path: Path) -> None:
 
 _MOST_COLUMNS = 16_384
 """Of a sheet, by Excel's limit."""
-_TEXTS = {"query", "answer", "references", "negative_references", "passages", "gold"}
-"""Fields of texts, in which a number or a date was perhaps meant as the sheet shows it."""
 
 
 def _read_workbook(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -218,15 +216,12 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
         mapper.tell("further_sheets", sheet=sheet.title, chosen=chosen.title)
     formulas: Iterator[tuple[int, Any]] | None = None
     header: list[str] | None = None
-    texts: set[str] = set()
-    first: dict[str, str] = {}
     for line, row in enumerate(chosen.iter_rows(), 1):
         cells = [cell.value for cell in row]
         if not _filled(cells):
             continue
         if header is None:
             header, at = _sheet_names(cells, path, line), line
-            texts = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
             continue
         values = dict.fromkeys(filter(None, header))
         for name, cell in zip_longest(header, row):
@@ -240,10 +235,6 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
                 value = value.date()
             with placed(path, line):
                 values[name] = plain(value, name)
-            is_text = isinstance(value, str | bool) or cell.number_format == "General"
-            if name in texts and not is_text:
-                shown = first.setdefault(name, str(values[name]))
-                mapper.tell("no_text_cells", line, name=name, first=shown)
         # The cell of a formula whose value was not saved looks empty; a cell that was never
         # written has no format.
         if any(cell.value is None and cell.number_format is not None for cell in row):

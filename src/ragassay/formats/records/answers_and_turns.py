@@ -69,17 +69,6 @@ def with_statements(cell: str) -> Any:
 _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"']\s*:")
 
 
-def unknown(value: Any) -> list[str]:
-    """The keys of an answer and its statements that `answer` does not read."""
-    keys: set[str] = set()
-    parts: Any = value
-    if isinstance(value, dict):
-        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
-        keys |= value.keys() - {text_key, parts_key, "citations", "speaker"}
-        parts = value[parts_key] if parts_key else None
-    return sorted(keys.union(*(item.keys() - {"text", "citations"} for item in parts or ())))
-
-
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Reference answers and, where they came as a list of lists, their groups. A single text is one
     reference."""

@@ -160,14 +160,6 @@ class ChosenColumns:
         """Every name and path that was chosen."""
         return {*self._fields}
 
-    def field_of(self, column: str) -> str | None:
-        """The field that a column holds: the one it was chosen for, else that of its name, unless
-        another column was chosen for that; ``None`` where it holds none."""
-        if column in self._fields:
-            return self._fields[column]
-        field = FIELD_OF.get(folded(column), "")
-        return field if field and field not in self else None
-
     def joined(self, names: Iterable[str]) -> set[str]:
         """The names among these whose columns together make a list that the user chose."""
         listed = list(names)

@@ -352,9 +352,6 @@ class Mapper:
                 self.tell("several_predictions", line)
             value = value[0] if value else None
         own = answers_and_turns.answer(value, key)
-        if isinstance(value, dict | list):
-            for name in answers_and_turns.unknown(value):
-                self.tell("part_of_answer", line, name=name)
         if own is None or answer_after is None or own.text == answer_after.text:
             return answer_after if own is None else own
         raise wrong("two_answers", field=key)
