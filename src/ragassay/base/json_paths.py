@@ -1,9 +1,6 @@
-"""Paths into JSON: ``choices[0].message.content``, ``results[*].text``.
-
-A path is keys and indices. ``[*]`` takes every item of a list, ``[-1]`` the last one, ``["a.b"]``
-a key that holds a dot; ``.`` is the value itself, and a ``?`` at the end says that there may be
-nothing. This is what mapping files and ``columns`` need of JSONPath.
-"""
+"""Paths into JSON, as mapping files and ``columns`` have them: ``choices[0].message.content``.
+``[*]`` takes every item of a list, ``[-1]`` the last one, ``["a.b"]`` a key that holds a dot; ``.``
+is the value itself; a ``?`` at the end says that there may be nothing."""
 
 from __future__ import annotations
 
@@ -63,18 +60,9 @@ class JsonPath:
         return cls(text, tuple(steps), text.strip().endswith("?"))
 
     def find(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
-        """What the path leads to: a list where it has ``[*]``.
-
-        Args:
-            value: where the path begins.
-            unpack: makes an object or a list of a text that holds one, before a step into it.
-
-        Returns:
-            `NOTHING` where there is nothing and the path is optional.
-
-        Raises:
-            PathError: there is nothing.
-        """
+        """What the path leads to: a list where it has ``[*]``, `NOTHING` where there is nothing and
+        it is optional; else that is a `PathError`. ``unpack`` makes an object or list of a text
+        that holds one, before a step into it."""
         try:
             if EVERY in self.steps:
                 return list(_each(value, self.steps, unpack))

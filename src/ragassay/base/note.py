@@ -1,9 +1,5 @@
-"""Facts that a result has to say beside its numbers, without the words for them; and how results
-show themselves.
-
-What computes a result emits notes. The words are in ``reports/text/note_words.yaml``, one sentence
-a kind, and `ragassay.reports.said` fills them in.
-"""
+"""Facts that a result has to say beside its numbers, whose words are in
+``reports/text/note_words.yaml``; and how results show themselves."""
 
 from __future__ import annotations
 

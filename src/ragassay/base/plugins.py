@@ -31,10 +31,8 @@ def summary() -> str:
 
 @cache
 def added(group: str) -> Mapping[str, Any]:
-    """The objects that installed packages add to a group, by the names of their entry points.
-
-    An object that cannot be imported is left out, with a warning: a broken package must not stop a
-    run that does not need it. So is the second of two entry points with one name."""
+    """The objects that installed packages add to a group, by the names of their entry points. One
+    that cannot be imported, or takes the name of another, is left out with a warning."""
     objects: dict[str, Any] = {}
     values: dict[str, str] = {}
     for point in _points(group):

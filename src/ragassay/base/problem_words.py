@@ -41,16 +41,9 @@ def shown_value(value: object) -> str:
 
 
 def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tuple[str, ...], str]]:
-    """The mistakes that a validation found, in plain words.
-
-    Args:
-        error: of pydantic, or of a request to the service.
-
-    Returns:
-        Of each mistake the place (keys and numbers of items; empty for the whole value) and what is
-        wrong there, as in ``must be a whole number, not 'x'``. Where a value may be of several
-        types, one mistake says what it must be.
-    """
+    """The mistakes that a validation found, in plain words: of each the place (keys and numbers of
+    items; empty for the whole value) and what is wrong there (``must be a whole number, not
+    'x'``)."""
     by_place: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for one in error.errors():
         place = tuple(str(piece) for piece in one["loc"] if piece != "[key]")

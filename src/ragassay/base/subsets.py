@@ -61,17 +61,9 @@ class Subset:
     def of(
         self, records: Iterable[T], fields: Callable[[T], Mapping[str, Any]], noun: str = "sample"
     ) -> Iterator[T]:
-        """The records that belong to the subset, in their order, streamed. Where a field of the
-        conditions is in none of the first records, they are kept until one has it.
-
-        Args:
-            records: samples, or items of a golden set.
-            fields: the values of a record, by name.
-            noun: what a record is called in errors.
-
-        Raises:
-            UsageError: no record has a field of the conditions, or none belongs to the subset.
-        """
+        """The records that belong to the subset, streamed in their order; ``fields`` gives the
+        values of a record by name. Where a field of the conditions is in none of the first records,
+        they are kept until one has it. A field that none has, and a subset of none, are errors."""
         unknown = dict.fromkeys(one.field for one in self._conditions)
         known: dict[str, None] = {}
         found: dict[str, dict[str, None]] = {name: {} for name in unknown}

@@ -22,13 +22,7 @@ Fill = Callable[[str, Place], str]
 
 @dataclass(frozen=True)
 class Marked:
-    """What a YAML text holds.
-
-    Attributes:
-        value: mappings, lists and scalars.
-        lines: the line of each key and item, from 1.
-        path: names the file in errors.
-    """
+    """What a YAML text holds (``value``), and the line of each key and item, from 1."""
 
     value: Any
     lines: Mapping[Place, int]
@@ -65,18 +59,9 @@ def marked(
     *,
     later_wins: bool = False,
 ) -> Marked:
-    """What a YAML text holds, with its lines.
-
-    Args:
-        text: the whole file.
-        path: names the file in errors.
-        fill: changes scalars. What it changes in a plain one (without quotation marks) is read
-            anew, so that it may become a number, or a list in brackets.
-        later_wins: whether of a key that is given twice the later one counts, in place of an error.
-
-    Raises:
-        InputError: it is no YAML, or a key is given twice.
-    """
+    """What a YAML text holds, with its lines; a key given twice is an error, unless ``later_wins``.
+    ``fill`` changes scalars: a plain one (without quotation marks) that it changes is read anew, so
+    that it may become a number, or a list in brackets."""
     with explained(path):
         loader = _Loader(text, path, fill, later_wins=later_wins)
         return Marked(loader.get_single_data(), loader.lines, path)
@@ -87,11 +72,8 @@ _MOST_NODES = 100_000
 
 
 class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one raises an error
-    """Notes the line of every key and item, and changes scalars on the way.
-
-    It refuses anchors that stand for far more than is written, because each holds several of
-    another.
-    """
+    """Notes the line of every key and item, and changes scalars on the way. It refuses anchors that
+    stand for far more than is written."""
 
     def __init__(self, text: str, path: object, fill: Fill, *, later_wins: bool) -> None:
         super().__init__(text)

@@ -62,12 +62,8 @@ def run_cases(path: Path, mapper: Mapper) -> Items:
 
 
 def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
-    """The names of the test cases of a run that are ids: all of them where each case has one of its
-    own and no earlier test run of the file has it; those of this one are added to ``seen``.
-
-    Names that deepeval made (``test_case_0``) count the cases of one run, so in another run another
-    case may have them: they are no ids.
-    """
+    """The names of the test cases of a run that are ids, which are added to ``seen``: all of them
+    where each case has one of its own and no earlier run of the file has it."""
     listed = [one.get("name") if isinstance(one, dict) else None for one in cases]
     names = {one for one in listed if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
     are_ids = len(names) == len(cases) and names.isdisjoint(seen)

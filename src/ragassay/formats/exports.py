@@ -1,9 +1,6 @@
 """Exports of other tools, read as the rows of ``exports.yaml`` say: how a file is recognised, where
-the steps of a request are in its records, and which paths lead to what a step says.
-
-The paths are those of ``--columns``. A function of Python prepares the records of the few tools
-whose values no path can name (`traces.prepared_records`).
-"""
+the steps of a request are in its records, and which paths (those of ``--columns``) lead to what a
+step says."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""What a format is (a name, a way to recognise a file, and a way to read it), all there are, and
-which one a file has.
-
-A format is one file in this package that defines ``FORMAT`` (or several, ``FORMATS``), or a row of
-``exports.yaml``.
-"""
+"""What a format is, all there are (a file of this package that defines ``FORMAT`` or ``FORMATS``,
+and the rows of ``exports.yaml``), and which one a file has."""
 
 from __future__ import annotations
 

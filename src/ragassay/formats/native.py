@@ -1,7 +1,5 @@
-"""ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/).
-
-The reader also takes the JSON of others, by known names of their fields.
-"""
+"""ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/). The reader also
+takes the JSON of others, by known names of their fields."""
 
 from __future__ import annotations
 

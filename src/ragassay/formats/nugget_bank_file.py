@@ -1,12 +1,6 @@
-"""Nugget banks: the facts that a good answer to each query holds, in a file that people can edit.
-
-JSON Lines, one query a line, as castorini's nuggetizer writes it::
-
-    {"qid": "q1", "query": "...", "nuggets": [{"text": "...", "importance": "vital"}, ...]}
-
-``importance`` is ``vital`` or ``okay``. An ``assignment`` beside it belongs to one answer and is
-left out. A line may have a ``failure`` instead of nuggets: the reason why they could not be made.
-"""
+"""Nugget banks: the facts that a good answer to each query holds. JSON Lines as castorini's
+nuggetizer writes them: ``{"qid": "q1", "query": "...", "nuggets": [{"text": "...", "importance":
+"vital"}]}``; a ``failure`` in place of nuggets says why they could not be made."""
 
 from __future__ import annotations
 

@@ -270,18 +270,9 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
 def split_at_query(
     turns: Sequence[Turn], query: str | None, field: str, *, may_hold_query: bool
 ) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
-    """The query, the turns before it and the answer after it.
-
-    Without ``query``, the last user turn of the conversation is the query. With ``query``, the
-    conversation is what came before it; where it ends with the query itself, that turn is left out.
-    Where it goes on after the query and may hold that, it is split there, too.
-
-    Args:
-        turns: oldest first.
-        query: the record's own query.
-        field: the name of the conversation, for errors.
-        may_hold_query: whether it may hold the query and its answer, also where ``query`` is given.
-    """
+    """The query, the turns before it and the answer after it. Without ``query``, the last user turn
+    is it. Else the conversation is what came before; where it ends with the query itself, or goes
+    on after it and ``may_hold_query``, it is split there, too."""
     last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
     if last is None:
         return query, tuple(turns), None

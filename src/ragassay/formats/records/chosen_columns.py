@@ -117,12 +117,9 @@ class ChosenColumns:
         return bool(self._candidates)
 
     def resolve(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-        """The record with the values of chosen paths at its top, and the key of each chosen field.
-
-        The key of such a value is the text of its path; the value is removed from where it was. A
-        field of which the record has no column has its first candidate as its key, which then is
-        not in the record. A path goes on into a text that holds an object or a list.
-        """
+        """The record with the values of chosen paths at its top, taken from where they were, by the
+        texts of the paths; and the key of each chosen field. Of a field whose columns the record
+        lacks the key is its first candidate."""
         if all(record.get(name) is not None for name in self._plain.values()):
             return record, self._plain
         keys, resolved = dict(self._plain), dict(record)
@@ -159,6 +156,14 @@ class ChosenColumns:
     def names(self) -> set[str]:
         """Every name and path that was chosen."""
         return {*self._fields}
+
+    def field_of(self, column: str) -> str | None:
+        """The field that a column holds: the one it was chosen for, else that of its name, unless
+        another column was chosen for that; ``None`` where it holds none."""
+        if column in self._fields:
+            return self._fields[column]
+        field = FIELD_OF.get(folded(column), "")
+        return field if field and field not in self else None
 
     def joined(self, names: Iterable[str]) -> set[str]:
         """The names among these whose columns together make a list that the user chose."""

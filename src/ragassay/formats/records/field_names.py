@@ -1,9 +1,6 @@
 """The names under which each part of a sample is known, and which key of a record holds which
-field.
-
-A name is compared in lower case, with spaces and hyphens as underscores and words of camel case
-apart, so that ``Answerability``, ``User Input`` and ``actualOutput`` need no entry of their own.
-"""
+field. Names are compared in lower case, with spaces and hyphens as underscores and words of camel
+case apart."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""Texts, numbers, ids and points in time from values in files; and the lists and objects that texts
-hold, as JSON or as Python prints them.
-
-Every function raises `InputError` without a place; the caller that knows the file and the line adds
-it. Every ``field`` is the name of the value in the data, for errors.
-"""
+"""Texts, numbers, ids and points in time from values in files, and lists and objects in texts, as
+JSON or as Python prints them. ``field`` is the name of the value in the data; who calls adds file
+and line to errors."""
 
 from __future__ import annotations
 

@@ -48,20 +48,8 @@ _RANK = frozenset({"rank"})
 
 
 def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
-    """Passages from a list of texts or objects, from one object, or from a mapping id -> text.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Returns:
-        The passages, in the order of their ``rank`` where they have one; ``None`` where the value
-        is ``None``.
-
-    Raises:
-        InputError: the value has another shape, a passage has neither text nor id, or the ranks are
-            no different whole numbers, one for each passage.
-    """
+    """Passages, in the order of their ``rank`` where they have one, from a list of texts or
+    objects, from one object, or from a mapping id -> text; ``None`` where the value is ``None``."""
     if value is None:
         return None
     made = _each(value, field, _passage, _passage_of_entry)
@@ -116,14 +104,8 @@ def with_ids(
     listed: tuple[Passage, ...] | None, ids: Any, field: str
 ) -> tuple[Passage, ...] | None:
     """Passages from texts and ids in two columns, joined by rank; by id only where there are no
-    texts.
-
-    Args:
-        listed: the passages of the column of texts; ``None`` where there is none.
-        ids: of the other column: a list, best first, or a mapping from id to score, ranked as in
-            TREC: score descending, then id descending.
-        field: the name of the column of ids, for errors.
-    """
+    texts. Ids are a list, best first, or a mapping from id to score, ranked as in TREC: score
+    descending, then id descending."""
     if ids is None:
         return listed
     if isinstance(ids, list):

@@ -165,13 +165,10 @@ def with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_lists(record: Mapping[str, Any], plan: FieldKeys, *, cells: bool) -> Mapping[str, Any]:
-    """The record with lists and objects in place of the texts that hold them.
-
-    In tables (``cells``) these are texts of all fields that hold lists; in JSON those of passages
-    and ids, as pandas' ``read_csv().to_json()`` writes them. A text that begins like a list and is
-    none is an error; so is a list of texts as the text of a reference in JSON, where it may be the
-    list that a system was asked for.
-    """
+    """The record with lists and objects in place of the texts that hold them: in tables (``cells``)
+    those of all fields that hold lists, in JSON those of passages and ids, as pandas'
+    ``read_csv().to_json()`` writes them. A list of texts as the text of a reference in JSON is an
+    error: it may be the list that a system was asked for."""
     read: dict[str, Any] = {}
     for field, key in plan.keys.items():
         value = record[key]

@@ -132,15 +132,8 @@ class Mapper:
         return sample
 
     def of_files(self, files: Sequence[tuple[Format, Path]]) -> Iterator[Sample]:
-        """The samples of several files, one file after the other.
-
-        Args:
-            files: each with its format.
-
-        Raises:
-            InputError: a file cannot be read, two samples have one identity, or a file holds
-                questions alone and another one answers.
-        """
+        """The samples of several files, one file after the other. Two samples of one identity are
+        an error, and so are a file that holds questions alone and another one with answers."""
         self._several = len(files) > 1
         of_questions: Path | None = None
         has_outputs = False
@@ -158,7 +151,12 @@ class Mapper:
 
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line, so that a later sample with the same identity is
-        refused."""
+        refused.
+
+        Args:
+            sample: the sample.
+            line: 1-based line or record number.
+        """
         key = hash((sample.id, sample.system, sample.repeat))
         if key not in self._places:
             self._places[key] = (self.path, line)
@@ -175,7 +173,14 @@ class Mapper:
         raise wrong("same_identity", field="id", id=sample.id, repeat=sample.repeat, **facts)
 
     def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
-        """Adds a remark (see `Notes.add`), without its line where the source is several files."""
+        """Adds a remark (see `Notes.add`), without its line where the source is several files.
+
+        Args:
+            fact: what occurs, in the plural.
+            consequence: what follows, as a sentence.
+            line: where it occurs.
+            count: how often it occurs.
+        """
         self._notes.add(fact, consequence, line=None if self._several else line, count=count)
 
     def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
@@ -194,7 +199,13 @@ class Mapper:
         self.tell("left_out", line, why=self.nothing_known.problem, how=self.nothing_known.hint)
 
     def fits_metadata(self, key: str, value: Any, line: int) -> bool:
-        """Whether the value of an unknown field stays in the metadata; notes where it does not."""
+        """Whether the value of an unknown field stays in the metadata; notes where it does not.
+
+        Args:
+            key: of the field.
+            value: what it holds.
+            line: 1-based line or record number.
+        """
         fits = field_values.is_small(value)
         if not fits:
             self.tell("large_value", line, key=key)
@@ -242,11 +253,15 @@ class Mapper:
         return self.plan({key: record[key] for key in record if key not in empty}, chosen)
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
-        """An id for a record that has none.
+        """An id for a record that has none: a hash of the query and the turns before it, so that
+        the same query asked of two systems has the same id. Without a query it is the record's
+        number.
 
-        It is a hash of the query and the turns before it, so that the same query asked of two
-        systems has the same id. Without a query it is the record's number, and two files can only
-        be compared if their records are in the same order."""
+        Args:
+            query: the record's query.
+            history: the turns before it.
+            line: 1-based line or record number.
+        """
         self.tell("no_id" if query is not None else "no_id_or_query", line)
         return f"row-{line}" if query is None else record_parts.made_id(query, history)
 

@@ -90,7 +90,12 @@ _WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])
 
 def are_names(items: list[Any], under: str = "") -> bool:
     """Whether a list names documents in place of holding their texts: file names, addresses, ids;
-    as ``sources`` also a few words that are no sentence."""
+    as ``sources`` also a few words that are no sentence.
+
+    Args:
+        items: that an output holds.
+        under: the name of the list; may be empty.
+    """
     return bool(items) and all(
         isinstance(one, str)
         and (_NAME.fullmatch(one) or (under == "sources" and _WORDS.fullmatch(one)))

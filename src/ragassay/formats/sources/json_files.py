@@ -1,7 +1,5 @@
-"""JSON values, strict where a reader would silently lose something and lenient where files are
-known to differ; and the records of JSON files: of lines, of lists, and of objects that hold them in
-a list under one of a few names, or as a table that was written column by column. Also the paths to
-the texts in values of several records, for ``columns``."""
+"""JSON values; the records of JSON files: of lines, of lists, of objects that hold them, of tables
+written column by column; and the paths to the texts in values, for ``columns``."""
 
 from __future__ import annotations
 
@@ -25,21 +23,9 @@ from ragassay.formats.sources.opening import lines, opened, placed, read_all
 
 
 def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) -> Any:
-    """One JSON value.
-
-    Python and pandas write ``NaN`` for missing values, and programs that cut text in the middle of
-    a character write halves of surrogate pairs. Published files hold both. ``NaN`` becomes ``null``
-    (except where a score is expected, which `field_values` of records then refuses), half a pair
-    becomes U+FFFD.
-
-    Args:
-        raw: the bytes.
-        path, line: their place, for errors.
-
-    Raises:
-        InputError: it is not JSON, not UTF-8, names a key twice in one object, or holds an infinite
-            number.
-    """
+    """One JSON value. ``NaN``, as Python and pandas write it, becomes ``null`` (except as a score,
+    which is refused later), half a surrogate pair U+FFFD. A key that stands twice and an infinite
+    number are errors."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as strict:
@@ -76,11 +62,9 @@ def whole_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
 
 
 def refuse_repeats(raw: bytes, value: Any) -> None:
-    """Refuses an object that names a key twice; JSON readers silently keep the last value.
-
-    Each key has its colon, so an object with as many keys as the text has colons lost none.
-    Otherwise the value, written again, has as many colons as the text unless a key was lost (or a
-    colon was written as an escape). Only then is the text parsed again, slowly."""
+    """Refuses an object that names a key twice; JSON readers silently keep the last value. Each key
+    has its colon: the text is parsed again, slowly, only where the value written again has fewer of
+    them."""
     colons = raw.count(b":")
     if isinstance(value, dict) and len(value) == colons:
         return
@@ -219,21 +203,8 @@ def json_records(
     is_record: Callable[[dict[str, Any]], bool] = lambda record: False,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
-    one (`records_within`).
-
-    Each record comes with its line, in a document with its number. Where the first line holds a
-    list of records (batches), every line may; their records are numbered consecutively.
-
-    Args:
-        path: the file.
-        tell: takes a remark about what surrounds such a list (`Notes.tell`).
-        encoding: of the file, where it is not UTF-8.
-        is_record: whether an object is known to be a record, whatever lists it holds.
-
-    Raises:
-        InputError: something is not JSON, or not an object; or an object holds several lists of
-            records.
-    """
+    one (`records_within`), with its line or number. ``tell`` takes a remark about what surrounds
+    such a list; ``is_record`` says of an object that it is a record, whatever lists it holds."""
     stream = lines(path, encoding)
     first = next(stream, None)
     if first is None:

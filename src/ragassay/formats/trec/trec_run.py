@@ -35,17 +35,9 @@ def with_gold(
     mapper: Mapper,
     gold: str | os.PathLike[str] | Qrels,
 ) -> Iterator[Sample]:
-    """Samples with the judgements of their query as gold; queries without any stay unchanged.
-
-    A judged query that the data lacks becomes a sample that retrieved nothing (for each system),
-    since a mean over judged queries counts it; the notes give their number.
-
-    Args:
-        files: the files, each with its format; none for samples in memory. TREC runs are read here.
-        samples: of other files; not read where all files are TREC runs and ``gold`` is a path.
-        mapper: takes the notes.
-        gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
-    """
+    """Samples (of TREC runs among the files, else those given) with the judgements of their query
+    as gold; queries without any stay unchanged. A judged query that the data lacks becomes a sample
+    that retrieved nothing, for each system: a mean over judged queries counts it."""
     if files and all(one is RUN for one, _ in files) and not isinstance(gold, Mapping):
         for _, path in files:
             yield from judged_samples(path, Path(gold), mapper)
@@ -108,12 +100,9 @@ def judged_documents(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
 
 
 def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
-    """One sample for each judged query, in the order of the qrels.
-
-    A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
-    left out, with a `RagassayWarning`. Passages are in trec_eval's order: score, then document id,
-    both descending. A document that occurs twice for one query, or no query in common, is an error.
-    """
+    """One sample for each judged query, in the order of the qrels; a query that the run lacks has
+    ``passages=()``. Queries that were never judged are left out, with a warning. Passages are in
+    trec_eval's order: score, then document id, both descending."""
     judged = trec_files.read_qrels_by_query(qrels_path)
     run = trec_files.read_run(run_path)
     in_run = run.frame["query"].unique()
