@@ -125,7 +125,7 @@ def source_columns(file: tuple[Format, Path], options: MapperOptions) -> Held:
     reader, path = file
     if not options.get("columns") or path.is_dir():
         return {}
-    mapper = _LookingMapper(path, **{**options, "notes": Notes()})
+    mapper = _LookingMapper(path, **(options | MapperOptions(notes=Notes())))
     with suppress(RagassayError):  # reading all of the file raises it
         deque(reader.read(path, mapper), maxlen=0)
     return mapper.held

@@ -21,7 +21,7 @@ from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
 from ragassay.formats.sources.opening import opened, placed
-from ragassay.formats.trec import trec_files, trec_run
+from ragassay.formats.trec import trec_files
 from ragassay.formats.trec.trec_files import chosen, is_mapping
 from ragassay.formats.trec.trec_tables import NUMBER
 
@@ -85,21 +85,12 @@ def _none_judged(
     )
 
 
-def judged_samples(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of `read_run_samples`; the mapper's notes count the queries that the run
-    lacks."""
-    for sample in read_run_samples(path, gold):
-        if not sample.passages:
-            mapper.tell("absent_query")
-        yield sample
-
-
 def judged_documents(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
     """The judged documents of a query, by their ids."""
     return tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
 
 
-def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
+def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator[Sample]:
     """One sample for each judged query, in the order of the qrels; a query that the run lacks has
     ``passages=()``. Queries that were never judged are left out, with a warning. Passages are in
     trec_eval's order: score, then document id, both descending."""
@@ -131,6 +122,8 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         if len(set(names)) < len(names):
             twice = next(name for name, n in Counter(names).items() if n > 1)
             raise trec_files.repeated(run_path, query, twice, run=True)
+        if not names:
+            mapper.tell("absent_query")
         passages = zip(names, scores[rows].to_list(), strict=True)
         yield Sample(
             id=query,
@@ -225,12 +218,10 @@ def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
     runs = _runs(path)
     if not runs and not mapper.queries_alone:
         raise wrong("beir_without_run", path=path, folder=path)
-    samples = [one for run in runs for one in trec_run.judged_samples(run, path, mapper)]
+    samples = [one for run in runs for one in judged_samples(run, path, mapper)]
     if not runs:
         judged = trec_files.read_qrels_by_query(path)
-        samples = [
-            Sample(id=name, gold=trec_run.judged_documents(each)) for name, each in judged.items()
-        ]
+        samples = [Sample(id=name, gold=judged_documents(each)) for name, each in judged.items()]
     queries = _beir_texts(path, "queries", {sample.id for sample in samples})
     wanted = {one.id for sample in samples for one in sample.passages or ()}
     wanted |= {one.id for sample in samples for one in sample.gold or ()}
@@ -279,7 +270,7 @@ def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, s
 def _runs(folder: Path) -> list[Path]:
     paths = [*folder.glob("*"), *folder.glob("runs/*")]
     files = (one for one in sorted(paths) if one.is_file() and one.suffix not in _OTHERS)
-    return [one for one in files if trec_run.is_run(one)]
+    return [one for one in files if is_run(one)]
 
 
 def _is_beir(head: Head) -> int:
