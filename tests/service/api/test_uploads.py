@@ -185,7 +185,7 @@ def test_messages_name_what_a_client_can_set_and_no_flags(store: Store) -> None:
     assert "the field 'answer' for the column 'response' (columns)" in str(look.problem)
     assert look.placed == {"id": "id", "timestamp": "timestamp"}  # what is clear nevertheless
     look = preview_upload(store, sent(store, task, lines({"Frage": "Why?"}), "x.jsonl"))
-    assert "the field 'query' for the column '<your column>' (columns)" in str(look.problem)
+    assert "the field 'query' for the column 'Frage' (columns)" in str(look.problem)
     joined = {"id": "a", "question": "Why?", "context": "One.|||Two."}
     look = preview_upload(store, sent(store, task, lines(joined), "x.jsonl"))
     for problem in (str(look.problem), refused(joined)):

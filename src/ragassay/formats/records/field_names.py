@@ -116,9 +116,9 @@ def suggestions(columns: Iterable[str], known: Set[str]) -> dict[str, str]:
         equal = [one for one in near if one[:2] == (alike, field)]
         if len(equal) == 1 and field not in found and column not in found.values():
             found[field] = column
-    # Of a list of objects every item is a passage.
-    lists = {one: found[one].replace("[0]", "[*]") for one in ("passages", "gold") if one in found}
-    return {field: lists.get(field, found[field]) for field in _SUGGESTED if field in found}
+    for field in found.keys() & {"passages", "gold"}:  # every item of a list of objects is one
+        found[field] = found[field].replace("[0]", "[*]")
+    return {field: found[field] for field in _SUGGESTED if field in found}
 
 
 def _likeness(column: str, field: str) -> float:
