@@ -683,3 +683,9 @@ def test_repeated_questions_without_ids_can_take_their_lines_for_ids(tmp_path: P
             ("1", "A"), ("2", "B"),
         ]  # fmt: skip
         assert not any(one.metadata for one in samples)
+
+
+@pytest.mark.parametrize("mark", ["###", "@@@", " || ", " ---- ", "\n---\n", "[SEP]", r"\n\n"])
+def test_a_sign_between_sentences_joins_chunks(mark: str) -> None:
+    with pytest.raises(InputError, match="seems to hold several chunks"):
+        one({"query": "q", "context": f"One.{mark}Two."}, refuse_joined="marks")
