@@ -146,3 +146,12 @@ def test_documents_that_were_read_hold_fields(tmp_path: Path) -> None:
         {**one, "why": f"It says {at}."} for at, one in enumerate(found)
     ]
     assert place(jsonl(tmp_path / "b.jsonl", root, step)).unplaced == ("outputs.documents[*].why",)
+
+
+def test_of_several_messages_the_last_of_the_agent_is_the_answer(tmp_path: Path) -> None:
+    said = [("human", Q), ("ai", "I look."), ("tool", TEXTS[0]), ("ai", A), ("ai", "")]
+    messages = [{"type": kind, "content": text} for kind, text in said]
+    for outputs in ({"messages": messages}, {"output": messages}):
+        assert (
+            one_sample(jsonl(tmp_path / "a.jsonl", {**ROOT, "outputs": outputs})).answer_text == A
+        )
